@@ -1,0 +1,71 @@
+"""Refusals and faults: what a client is told, one stable code each.
+
+A `Refusal` is the client's doing: it names the rule, hints at what to do instead and, where there is
+one, the position of the offending word. A `Fault` is ours: the client hears a neutral text. Neither
+ever carries a value read from the data.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Code(Enum):
+    """Stable code -> (SQLSTATE, HTTP status). SQLSTATEs: PostgreSQL manual, appendix A."""
+
+    RAW_ROWS = ("42501", 403)
+    PROTECTED = ("42501", 403)
+    COLUMN_NOT_USABLE = ("42501", 403)
+    NO_BOUNDS = ("42501", 403)
+    NO_VALUES = ("42501", 403)
+    UNSUPPORTED = ("0A000", 400)
+    FUNCTION = ("0A000", 400)
+    SYNTAX = ("42601", 400)
+    TOO_COMPLEX = ("54001", 400)
+    INFEASIBLE = ("42501", 403)
+    SETTING = ("22023", 400)
+    OVER_BUDGET = ("53400", 429)
+    CANCELLED = ("57014", 409)
+    UNAVAILABLE = ("58000", 503)
+
+    @property
+    def sqlstate(self) -> str:
+        return str(self.value[0])
+
+    @property
+    def http_status(self) -> int:
+        return int(self.value[1])
+
+    # Members share SQLSTATEs; without a name in the value Enum would make them aliases.
+    def __new__(cls, sqlstate: str, http_status: int) -> Code:
+        member = object.__new__(cls)
+        member._value_ = (sqlstate, http_status, len(cls.__members__))
+        return member
+
+
+class Refusal(Exception):
+    """The client asked for something the rules do not allow.
+
+    position: 1-based character position in the client's statement, as PostgreSQL counts
+    (manual 55.8, field P), or None.
+    """
+
+    def __init__(self, code: Code, message: str, hint: str, position: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.position = position
+
+    def at(self, position: int | None) -> Refusal:
+        """The same refusal, pointing at a position."""
+        return Refusal(self.code, self.message, self.hint, position)
+
+
+class Fault(Exception):
+    """Something of ours failed. `message` is for the client and holds nothing from the data."""
+
+    def __init__(self, message: str = "the question could not be answered") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = Code.UNAVAILABLE

@@ -1,0 +1,65 @@
+"""The SQL types that dpproxy reads; everything else is OTHER and cannot be used in a question."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class SqlType(Enum):
+    """Name as `format_type` prints it without modifier -> OID (PostgreSQL's pg_type.dat, stable)."""
+
+    BOOL = ("boolean", 16)
+    INT2 = ("smallint", 21)
+    INT4 = ("integer", 23)
+    INT8 = ("bigint", 20)
+    NUMERIC = ("numeric", 1700)
+    FLOAT4 = ("real", 700)
+    FLOAT8 = ("double precision", 701)
+    TEXT = ("text", 25)
+    VARCHAR = ("character varying", 1043)
+    BPCHAR = ("character", 1042)
+    DATE = ("date", 1082)
+    TIMESTAMP = ("timestamp without time zone", 1114)
+    TIMESTAMPTZ = ("timestamp with time zone", 1184)
+    UUID = ("uuid", 2950)
+    OTHER = ("", 0)
+
+    @property
+    def sql(self) -> str:
+        return self.value[0]
+
+    @property
+    def oid(self) -> int:
+        return self.value[1]
+
+    @property
+    def is_integer(self) -> bool:
+        return self in (SqlType.INT2, SqlType.INT4, SqlType.INT8)
+
+    @property
+    def is_float(self) -> bool:
+        return self in (SqlType.FLOAT4, SqlType.FLOAT8)
+
+    @property
+    def is_number(self) -> bool:
+        return self.is_integer or self.is_float or self is SqlType.NUMERIC
+
+    @property
+    def is_text(self) -> bool:
+        return self in (SqlType.TEXT, SqlType.VARCHAR, SqlType.BPCHAR)
+
+    @property
+    def is_time(self) -> bool:
+        """Date or timestamp: ordered, bounded, MIN and MAX apply."""
+        return self in (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
+
+
+_BY_OID = {member.oid: member for member in SqlType}
+
+
+def by_oid(oid: int) -> SqlType:
+    """
+    >>> by_oid(23)
+    <SqlType.INT4: ('integer', 23)>
+    """
+    return _BY_OID.get(oid, SqlType.OTHER)

@@ -1,0 +1,60 @@
+"""Tables, columns, types and keys of a database, as read from its catalogue. No rows, no statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from proxy.base.sql_types import SqlType
+
+
+class TableName(NamedTuple):
+    schema: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: SqlType
+    type_name: (
+        str  # as format_type prints it, modifier included: numeric(8,2), character varying(20)
+    )
+    nullable: bool
+    precision: int | None = None  # of numeric(p,s)
+    scale: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    columns: tuple[str, ...]
+    target: TableName
+    target_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: TableName
+    columns: tuple[Column, ...]  # in attnum order
+    primary_key: tuple[str, ...] = ()
+    unique: tuple[
+        tuple[str, ...], ...
+    ] = ()  # unique over non-NULL columns; the primary key is not repeated
+    foreign_keys: tuple[ForeignKey, ...] = ()
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns if column.name == name), None)
+
+    def is_unique(self, column: str) -> bool:
+        """Whether one column alone identifies a row (server-checked key)."""
+        return self.primary_key == (column,) or (column,) in self.unique
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    tables: Mapping[TableName, Table]
+    encoding: str = "UTF8"

@@ -1,0 +1,87 @@
+"""The one place that knows all classes: policies in, engines and doors out."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from proxy.catalog.model import Catalog
+from proxy.databases.engine_ledger import EngineLedger
+from proxy.databases.ledger_tables import LedgerTables
+from proxy.databases.os_random import OsRandom
+from proxy.databases.protected import ProtectedDatabase
+from proxy.databases.public_values import read_public_values
+from proxy.databases.shadow import Shadow
+from proxy.engine.asking import Engine
+from proxy.mechanisms.bits import RandomBits
+from proxy.policy.model import Policy
+from proxy.servers.wire.brain import Served, ShadowAddress
+from proxy.servers.wire.engine_brain import EngineBrain
+from proxy.servers.wire.server import WireServer
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One database, served: its shadow, its engine, and what they stand on."""
+
+    policy: Policy
+    catalog: Catalog
+    shadow: Shadow
+    engine: Engine
+    protected: ProtectedDatabase
+    ledger: EngineLedger
+
+    async def open(self) -> None:
+        await self.protected.open()
+        await self.ledger.open()
+
+    async def close(self) -> None:
+        await self.protected.close()
+        await self.ledger.close()
+
+    async def is_ready(self) -> bool:
+        return await self.protected.is_ready() and await self.ledger.is_ready()
+
+
+class Assembly:
+    """All databases of one proxy. `open` before serving, `close` after."""
+
+    def __init__(self, databases: Sequence[Database]) -> None:
+        self.databases: Mapping[str, Database] = {d.policy.database: d for d in databases}
+
+    @property
+    def engines(self) -> Mapping[str, Engine]:
+        return {name: database.engine for name, database in self.databases.items()}
+
+    async def open(self) -> None:
+        for database in self.databases.values():
+            await database.open()
+
+    async def close(self) -> None:
+        for database in self.databases.values():
+            await database.close()
+
+    def wire_server(self, tls: ssl.SSLContext | None = None) -> WireServer:
+        served = {
+            name: Served(
+                ShadowAddress(*database.shadow.analyst_host_port), EngineBrain(database.engine)
+            )
+            for name, database in self.databases.items()
+        }
+        return WireServer(served, tls)
+
+
+def assemble(
+    policy: Policy, catalog: Catalog, shadow: Shadow, bits: RandomBits | None = None
+) -> Database:
+    """One database. The shadow must have been built from this policy and catalogue.
+
+    bits: the operating system's unless a test brings its own.
+    """
+    relations = {oid: name for name, oid in shadow.relation_oids().items()}
+    protected = ProtectedDatabase(policy.source)
+    ledger = EngineLedger(LedgerTables(shadow.superuser_dsn))
+    public = read_public_values(policy, catalog)
+    engine = Engine(policy, catalog, relations, protected, ledger, bits or OsRandom(), public)
+    return Database(policy, catalog, shadow, engine, protected, ledger)

@@ -1,0 +1,71 @@
+"""The neighbour audit as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from proxy.cli.audit import Audited, uncompared
+from proxy.cli.text_table import text_table
+from proxy.engine.auditing import Finding
+
+_HEADS = ("release", "measure", "planned", "largest seen", "of planned", "replaced (2x)", "")
+
+
+def audit_report(audited: Audited) -> Iterator[str]:
+    """Per question and release: planned sensitivity, largest seen, at each distance."""
+    audit = audited.audit
+    yield (
+        f"{audit.neighbours} databases beside the planted one, {audit.compared} comparisons of exact results"
+    )
+    for sql in dict.fromkeys(finding.sql for finding in audit.findings):
+        yield ""
+        yield sql
+        rows = [_row(finding) for finding in audit.findings if finding.sql == sql]
+        yield from (f"  {line}" for line in text_table(_HEADS, rows))
+        for finding in audit.findings:
+            if finding.sql == sql and len(finding.seen) > 1:
+                yield f"  {finding.release}, {finding.measure.value}, by distance: {_distances(finding)}"
+    yield from _exceptions(audited)
+    yield ""
+    if audit.violations:
+        yield f"{audit.violations} VIOLATIONS: the plan promises less movement than was seen."
+    else:
+        yield "No violation. This is a lower bound: the largest change among the databases tried,"
+        yield "on invented data. It can refute a plan; it cannot prove one."
+
+
+def _exceptions(audited: Audited) -> Iterator[str]:
+    lines = [f"FAILED on {n} databases: {sql}" for sql, n in audited.audit.failed.items()]
+    lines += [f"not compared (partitions drawn per row): {sql}" for sql in uncompared(audited)]
+    lines += [f"refused: {sql}\n  {reason}" for sql, reason in audited.refused]
+    if lines:
+        yield ""
+        yield from lines
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    seen = finding.seen.get(1, Fraction(0))
+    share = f"{float(seen / finding.planned):.0%}" if finding.planned else ""
+    replaced = "" if finding.replaced is None else _number(finding.replaced)
+    return (
+        finding.release,
+        finding.measure.value,
+        _number(finding.planned),
+        _number(seen),
+        share,
+        replaced,
+        "VIOLATED" if finding.violations else "ok",
+    )
+
+
+def _distances(finding: Finding) -> str:
+    return ", ".join(f"{k}: {_number(seen)}" for k, seen in sorted(finding.seen.items()))
+
+
+def _number(value: Fraction) -> str:
+    """
+    >>> _number(Fraction(5)), _number(Fraction(1, 3))
+    ('5', '0.333333')
+    """
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"

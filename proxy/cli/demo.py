@@ -1,0 +1,111 @@
+"""`dpproxy demo`: two embedded servers with invented data, both doors, and lines to copy."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.cli.assembly import Database
+from proxy.cli.building import build
+from proxy.cli.doors import Doors
+from proxy.cli.loading import load_policies
+from proxy.cli.state import PROTECTED, SHADOW
+from proxy.cli.stopped import Stopped
+from proxy.databases.demo_data import make_demo_data
+from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
+from proxy.databases.users import add_analyst, list_analysts, set_password
+
+ANALYST = "analyst"
+DATABASE = "shop"
+QUESTION = "SELECT status, count(*), sum(total) FROM shop.orders GROUP BY status"
+_AGES = "SELECT round(avg(age), 1), max(age) FROM census.adult"
+_POLICIES = Path(__file__).parents[2] / "policies"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    databases: Sequence[Database]
+    password: str
+
+
+@contextlib.contextmanager
+def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
+    """
+    Given    a folder, made if it is not there; what is in it is used again
+    Gives    the demo's databases, ready to be served, their servers running until the end
+    Refuses  Stopped where another demo runs in the folder, or the sample policies are not there
+    """
+    policies = sorted(_POLICIES.glob("*.yaml"))
+    if not policies:
+        raise Stopped(
+            "the demo reads the sample policies of the source tree, which are not there: "
+            f"run it from a clone of the repository (looked in {_POLICIES})"
+        )
+    protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
+    shadow_server = EmbeddedPostgres(state, SHADOW)
+    is_new = not protected.home.exists()
+    servers = [protected, shadow_server]
+    with contextlib.ExitStack() as stopping:
+        with _step(say, "making" if is_new else "starting", f"two PostgreSQL servers in {state}"):
+            try:
+                start_together(servers)
+            except InUse:
+                raise Stopped(f"another dpproxy runs in {state}: stop it, or use --state") from None
+        for server in servers:
+            stopping.callback(server.stop)
+        with _step(say, "making" if is_new else "checking", "50,000 people and 60,000 orders"):
+            sources = make_demo_data(protected.dsn())
+        with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
+            environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
+            checked = load_policies(policies, environment)
+            databases = [build(one, shadow_server) for one in checked]
+            password = _with_analyst(shadow_server, state)
+        try:
+            yield Demo(databases, password)
+        finally:
+            say("stopping the PostgreSQL servers ...")
+
+
+def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
+    """Shell commands that work as they stand. psycopg is in this program's own environment."""
+    (wire_host, wire_port), (http_host, http_port) = doors.wire, doors.http
+    dsn = f"host={wire_host} port={wire_port} user={ANALYST} password={password} dbname=census"
+    script = f'import psycopg; print(*psycopg.connect("{dsn}").execute("{_AGES}"))'
+    body = f'{{"database": "{DATABASE}", "sql": "{QUESTION}"}}'
+    return {
+        "psql": f"PGPASSWORD={password} psql -h {wire_host} -p {wire_port} -U {ANALYST} {DATABASE}"
+        f' -c "{QUESTION}"',
+        "curl": f"curl -u {ANALYST}:{password} http://{http_host}:{http_port}/v1/query"
+        f" -H 'Content-Type: application/json' -d '{body}'",
+        "Python": f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}",
+    }
+
+
+def _with_analyst(shadow_server: EmbeddedPostgres, state: Path) -> str:
+    """The same password at each start, so that a line copied yesterday works today."""
+    kept = state / "analyst.password"
+    if not kept.exists():
+        kept.touch(mode=0o600)
+    password = kept.read_text() or os.urandom(9).hex()
+    kept.write_text(password)
+    if ANALYST in list_analysts(shadow_server.dsn()):
+        set_password(shadow_server.dsn(), ANALYST, password)
+    else:
+        add_analyst(shadow_server.dsn(), ANALYST, password)
+    return password
+
+
+@contextlib.contextmanager
+def _step(say: Say, verb: str, what: str) -> Iterator[None]:
+    say(f"{verb} {what} ...")
+    began = time.monotonic()
+    yield
+    say(f"  done in {time.monotonic() - began:.1f} s")

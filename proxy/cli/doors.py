@@ -1,0 +1,142 @@
+"""Both doors open, until they are to be closed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from proxy.cli.addresses import Address
+from proxy.cli.assembly import Assembly, Database
+from proxy.cli.stopped import Stopped
+from proxy.databases.analyst_sessions import ShadowSessions
+from proxy.databases.ledger_tables import LedgerNotDurable
+from proxy.servers.http.server import HttpServer
+from proxy.servers.wire.server import WireServer
+from proxy.servers.wire.tls import server_context
+
+GRACE_SECONDS = 5.0
+_CONNECT_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """tls: certificate and key, for both doors."""
+
+    wire: Address
+    http: Address
+    tls: tuple[Path, Path] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Where clients come in, now."""
+
+    wire: tuple[str, int]
+    http: tuple[str, int]
+
+
+class _Server(Protocol):
+    async def start(self, host: str, port: int) -> None: ...
+
+    @property
+    def address(self) -> tuple[str, int]: ...
+
+
+async def keep_open(
+    databases: Sequence[Database], where: Where, until: Callable[[Doors], Awaitable[int]]
+) -> int:
+    """
+    Given    databases, assembled; until: runs while the doors are open, e.g. `signalled`
+    Gives    what `until` gives, when everything is closed again in good order
+    Refuses  Stopped where a port is taken, or the shadow's server could lose a charge
+    """
+    assembly = Assembly(databases)
+    tls = None if where.tls is None else server_context(*where.tls)
+    async with contextlib.AsyncExitStack() as closing:
+        closing.push_async_callback(assembly.close)
+        try:
+            await assembly.open()
+        except LedgerNotDurable as error:
+            raise Stopped(str(error)) from None
+        sessions = ShadowSessions(
+            {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
+        )
+        closing.callback(sessions.close)
+        wire: WireServer = assembly.wire_server(tls)
+        http = HttpServer(assembly.engines, sessions, lambda: _checks(databases), where.tls)
+        await _start(http, where.http)
+        closing.push_async_callback(http.stop, GRACE_SECONDS)
+        await _start(wire, where.wire)
+        closing.push_async_callback(wire.stop, GRACE_SECONDS)
+        return await until(Doors(wire.address, http.address))
+
+
+def check_free(*addresses: Address) -> None:
+    """Before anything is started for nothing. Refuses  Stopped"""
+    for address in addresses:
+        if address.or_free or address.port == 0:
+            continue
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        try:
+            socket.create_server((address.host, address.port), family=family).close()
+        except OSError as error:
+            raise _taken(address, error) from None
+
+
+async def signalled() -> None:
+    """Until Ctrl-C or SIGTERM. A second one interrupts the closing as it would any program."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await stop.wait()
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def _start(server: _Server, address: Address) -> None:
+    try:
+        await server.start(address.host, address.port)
+    except OSError as error:
+        if not address.or_free:
+            raise _taken(address, error) from None
+        await server.start(address.host, 0)
+
+
+def _taken(address: Address, error: OSError) -> Stopped:
+    return Stopped(f"cannot listen on {address}: {error.strerror or error}")
+
+
+async def _checks(databases: Sequence[Database]) -> Mapping[str, bool]:
+    """For /readyz: of all databases together."""
+    return {
+        "protected": all([await one.protected.is_ready() for one in databases]),
+        "ledger": all([await one.ledger.is_ready() for one in databases]),
+        "shadow": all([await _listens(one.shadow.analyst_host_port) for one in databases]),
+    }
+
+
+async def _listens(address: tuple[str, int]) -> bool:
+    host, port = address
+    opening = (
+        asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
+        if host.startswith("/")
+        else asyncio.open_connection(host, port)
+    )
+    try:
+        _, writer = await asyncio.wait_for(opening, _CONNECT_SECONDS)
+    except (OSError, asyncio.TimeoutError):
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True

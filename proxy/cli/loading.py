@@ -1,0 +1,60 @@
+"""From policy files to policies that fit their databases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.catalog.model import Catalog
+from proxy.cli.stopped import Stopped
+from proxy.databases.given_server import Unreachable, reachable_catalog
+from proxy.databases.policy_errors import PolicyErrors
+from proxy.databases.policy_yaml import locate, policy_text, read_policy
+from proxy.policy.check import check, fitted
+from proxy.policy.model import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPolicy:
+    """It fits the catalogue."""
+
+    policy: Policy
+    catalog: Catalog
+
+
+def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
+    """
+    Refuses  PolicyErrors with everything that is wrong with the file; Stopped where file or database
+             cannot be reached
+    """
+    try:
+        text = policy_text(path)
+    except OSError as error:
+        raise Stopped(f"{path}: {error.strerror}") from None
+    policy = read_policy(text, str(path), environment)
+    try:
+        catalog = reachable_catalog(policy.source)
+    except Unreachable as error:
+        raise Stopped(f"{path}: the protected database cannot be reached: {error}") from None
+    problems = check(policy, catalog)
+    if problems:
+        raise locate(problems, text, str(path))
+    return CheckedPolicy(fitted(policy, catalog), catalog)
+
+
+def load_policies(paths: Sequence[Path], environment: Mapping[str, str]) -> list[CheckedPolicy]:
+    """All of them, one per database. Refuses  Stopped, with the problems of every file"""
+    loaded: list[CheckedPolicy] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            loaded.append(load_policy(path, environment))
+        except PolicyErrors as error:
+            problems.append(str(error))
+    if problems:
+        raise Stopped("\n".join(problems))
+    names = [one.policy.database for one in loaded]
+    if len(set(names)) != len(names):
+        raise Stopped("two policies are for the same database")
+    return loaded

@@ -1,0 +1,216 @@
+"""Aggregates over clamped grid indices: exact integers, whatever the order in which rows come.
+
+Measured on ten million rows (tests/bench): a step in numeric costs a row 30 to 110 ns and one in integer 8,
+and a group's numeric states take 700 bytes instead of 200, which no longer fit a processor's cache. So a
+value becomes an integer first, once per row where an inner SELECT can hold it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.compiler.expression_sql import (
+    Binds,
+    clamped_sql,
+    column_sql,
+    condition_sql,
+    cut_sql,
+    numeric_sql,
+    value_sql,
+)
+from proxy.planner.plan import Measured, NoisyCount
+from proxy.query.expressions import Clamped, ColumnRef, Expression
+from proxy.query.query_aggregates import AggregateKind
+
+_FLOAT_EXACT = 2**53
+# A heap table has less than 2^41 rows (2^32 pages, 291 rows at most in each): sums of such indices stay
+# far below 2^63, and sum(integer) keeps its state in place, in a bigint.
+_SMALL_INDEX = 2**22
+_SQUARE_SAFE = 2**29  # 8 times its square is a bigint
+
+
+@dataclass(slots=True)
+class Rows:
+    """What the aggregates of one statement take from each row.
+
+    inner: an inner SELECT evaluates each expression once per row and names it; else aggregates stand
+    over the relation itself.
+    """
+
+    binds: Binds
+    inner: bool
+    named: dict[str, str] = field(default_factory=dict)
+
+    def take(self, sql: str) -> str:
+        return self.named.setdefault(sql, f"x{len(self.named) + 1}") if self.inner else sql
+
+    def column(self, column: ColumnRef) -> ColumnRef:
+        """The column as the aggregates can name it."""
+        if not self.inner:
+            return column
+        return replace(column, relation="", column=self.take(column_sql(column)))
+
+    def listed(self) -> list[str]:
+        return [f"{sql} AS {name}" for sql, name in self.named.items()]
+
+
+def filter_sql(condition: Expression | None, rows: Rows) -> str:
+    if condition is None:
+        return ""
+    return f" FILTER (WHERE {rows.take(condition_sql(condition, rows.binds))})"
+
+
+def count_sql(count: NoisyCount, rows: Rows) -> str:
+    """Number of rows, or of those where the operand is not NULL."""
+    only = filter_sql(count.condition, rows)
+    return _count(count.operand, count.never_null, only, rows)
+
+
+def operand_sql(operand: Expression | None, condition: Expression | None, rows: Rows) -> str:
+    """Number of rows, or of those where the operand is not NULL."""
+    return _count(operand, False, filter_sql(condition, rows), rows)
+
+
+def _count(operand: Expression | None, never_null: bool, only: str, rows: Rows) -> str:
+    if operand is None or never_null:
+        counted = "*"
+    elif isinstance(operand, ColumnRef):
+        counted = column_sql(rows.column(operand))
+    else:
+        counted = rows.take(value_sql(operand, rows.binds))
+    return f"pg_catalog.count({counted}){only}"
+
+
+def values_sql(measured: Measured, rows: Rows) -> str:
+    """Number of values that total_sql adds up: its operand is NULL where the index is."""
+    only = filter_sql(measured.condition, rows)
+    column = _plain(measured.operand)
+    # The clamp keeps NULL and makes none.
+    if column is not None and (measured.never_null or not _is_taken_as_index(column, rows)):
+        return _count(column, measured.never_null, only, rows)
+    return f"pg_catalog.count({index_sql(measured, rows)}){only}"
+
+
+def total_sql(measured: Measured, rows: Rows) -> str:
+    """Sum of the grid indices of the clamped values, a whole number; NULL where there are none."""
+    only = filter_sql(measured.condition, rows)
+    return f"pg_catalog.sum({index_sql(measured, rows)}){only}"
+
+
+def centred_sql(measured: Measured, rows: Rows) -> str:
+    """Sum of y = 2 i - (low + high): the values about the middle of their bounds, in half grid steps."""
+    return f"pg_catalog.sum({_centred(measured, rows)}){filter_sql(measured.condition, rows)}"
+
+
+def squares_sql(measured: Measured, rows: Rows) -> str:
+    """Sum of 2 y^2 - (high - low)^2, in numeric where bigint could overflow."""
+    width = measured.high - measured.low
+    kind = "bigint" if width < _SQUARE_SAFE else "numeric"
+    y = f"{_centred(measured, rows)}::{kind}"
+    square = f"(2 * ({y}) * ({y}) - {rows.binds.number(width**2, kind)})"
+    return f"pg_catalog.sum({square}){filter_sql(measured.condition, rows)}"
+
+
+def _centred(measured: Measured, rows: Rows) -> str:
+    middle = rows.binds.number(measured.low + measured.high, "bigint")
+    return f"(2 * ({index_sql(measured, rows)})::bigint - {middle})"
+
+
+def extreme_sql(kind: AggregateKind, measured: Measured, rows: Rows) -> str:
+    """Grid index of MIN or MAX of the clamped values.
+
+    For a plain column the extreme is taken in its own type, then clamped and rounded, once per group. It
+    is the same number: clamp and rounding are monotone in PostgreSQL's order of the type, in which NaN
+    is the largest (manual 8.1.3) and becomes the upper bound, and NULL is in neither. Where an inner
+    SELECT makes the index of each numeric anyhow, an extreme of integers is the cheaper one.
+    """
+    word = f"pg_catalog.{kind.value}"
+    only = filter_sql(measured.condition, rows)
+    clamp, grid = measured.clamp, measured.grid
+    column = _plain(measured.operand)
+    if column is None or _is_taken_as_index(column, rows):
+        return f"{word}({index_sql(measured, rows)}){only}"
+    found = f"{word}({column_sql(rows.column(column))}){only}"
+    found = cut_sql(found, Clamped(column, clamp.low, clamp.high, column.type), rows.binds)
+    if column.type.is_time:
+        found = _instant(found, column.type, rows.binds)
+    elif column.type.is_integer and grid == 1:
+        return found
+    return _rounded(f"({found})::numeric", 1 / grid, rows.binds)
+
+
+def _instant(value: str, kind: SqlType, binds: Binds) -> str:
+    """A date as its day, a timestamp as its second, since 1970; the value is clamped, so it is finite."""
+    if kind is SqlType.DATE:
+        return f"({value}) - {binds.add('1970-01-01', 'date')}"
+    return f"extract(epoch FROM {value})"
+
+
+def index_sql(measured: Measured, rows: Rows) -> str:
+    """The grid index of one row's value, an exact integer; NULL for NULL.
+
+    The clamp sits directly under the aggregate, on the whole expression (design/SQL.md 1, number 6).
+    """
+    operand, clamp, grid = measured.operand, measured.clamp, measured.grid
+    binds, steps = rows.binds, 1 / grid
+    column = _plain(operand)
+    reach = max(abs(clamp.low), abs(clamp.high)) * steps
+    whole = "integer" if reach < _SMALL_INDEX else "bigint"
+    if column is not None:
+        is_whole = column.type.is_integer and grid == 1
+        if is_whole or (column.type.is_float and steps.denominator == 1 and reach < _FLOAT_EXACT):
+            shown = rows.column(column)
+            cut = clamped_sql(Clamped(shown, clamp.low, clamp.high, column.type), binds)
+            if is_whole:
+                return f"({cut})::{whole}"
+            # No underflow: a factor of at least 1 cannot make a float8 smaller (SQL.md 1, number 2).
+            scale = binds.number(steps, "double precision")
+            return f"(({cut})::double precision * {scale})::{whole}"
+        if column.type is SqlType.NUMERIC:
+            return rows.take(_numeric_index(column_sql(column), measured, whole, binds))
+        cut = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
+        if column.type.is_time:
+            cut = _instant(cut, column.type, binds)
+        return rows.take(_rounded(f"({cut})::numeric", steps, binds))
+    value = numeric_sql(operand, binds)
+    low, high = binds.number(clamp.low), binds.number(clamp.high)
+    cut = f"CASE WHEN {value} IS NOT NULL THEN least(greatest({value}, {low}), {high}) END"
+    return rows.take(_rounded(f"({cut})", steps, binds))
+
+
+def _plain(operand: Expression) -> ColumnRef | None:
+    """The column, where the operand is one, clamped."""
+    if isinstance(operand, Clamped) and isinstance(operand.operand, ColumnRef):
+        return operand.operand
+    return None
+
+
+def _is_taken_as_index(column: ColumnRef, rows: Rows) -> bool:
+    return rows.inner and column.type is SqlType.NUMERIC
+
+
+def _numeric_index(value: str, measured: Measured, whole: str, binds: Binds) -> str:
+    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2)."""
+    low, high = (binds.number(end) for end in (measured.clamp.low, measured.clamp.high))
+    lowest, highest = (
+        binds.number(end / measured.grid, whole)
+        for end in (measured.clamp.low, measured.clamp.high)
+    )
+    index = f"({_times(value, 1 / measured.grid, binds)})::{whole}"
+    within = f"WHEN {value} > {low} THEN {index} WHEN {value} <= {low} THEN {lowest}"
+    return f"CASE WHEN {value} >= {high} THEN {highest} {within} END"
+
+
+def _times(value: str, steps: Fraction, binds: Binds) -> str:
+    if steps.numerator != 1:
+        value = f"{value} * {binds.number(steps.numerator)}"
+    if steps.denominator != 1:
+        value = f"{value} / {binds.number(steps.denominator)}"
+    return value
+
+
+def _rounded(value: str, steps: Fraction, binds: Binds) -> str:
+    """round(value * steps) as bigint; exact for a whole number of steps."""
+    return f"pg_catalog.round({_times(value, steps, binds)})::bigint"

@@ -1,0 +1,60 @@
+"""The partition of a unit: which cell its rows go to. A function of the unit alone, and of fresh seeds."""
+
+from __future__ import annotations
+
+from proxy.base.sql_types import SqlType
+from proxy.compiler.expression_sql import Binds, column_sql
+from proxy.query.expressions import ColumnRef
+
+_CELL_BITS = 31
+
+
+def cell_sql(
+    columns: tuple[ColumnRef, ...], cells: int, binds: Binds
+) -> tuple[str, tuple[str, ...]]:
+    """The partition of a unit: a keyed hash of its identifier, spread evenly over 0..cells-1.
+
+    Without a key a row goes to a random cell, which is as private but cannot run in parallel.
+    """
+    if not columns:
+        return (
+            f"pg_catalog.floor(pg_catalog.random() * {binds.number(cells, 'double precision')})::bigint",
+            (),
+        )
+    first, name = seed_sql("cell", binds)
+    names: tuple[str, ...] = (name,)
+    column = columns[0]
+    if len(columns) > 1:
+        row = ", ".join(column_sql(part) for part in columns)
+        hashed = f"pg_catalog.hash_record_extended(ROW({row}), {first})"
+    elif column.type is SqlType.INT8:
+        # hashint8extended folds the halves of a bigint before keying, so that ids with equal halves would
+        # collide under every seed; a second hash of the upper half undoes that (ENGINES, trap 3).
+        second, more = seed_sql("upper half", binds)
+        names += (more,)
+        upper = f"pg_catalog.hashint4extended(({column_sql(column)} >> 32)::integer, {second})"
+        hashed = f"pg_catalog.hashint8extended({column_sql(column)}, {first}) # {upper}"
+    else:
+        hashed = _hash(column_sql(column), column.type, first)
+    mask = binds.number(2**_CELL_BITS - 1, "bigint")
+    cell = f"((({hashed}) & {mask}) * {binds.number(cells, 'bigint')}) >> {_CELL_BITS}"
+    return cell, names
+
+
+def seed_sql(purpose: str, binds: Binds) -> tuple[str, str]:
+    """A parameter for a fresh random number: its placeholder and its name."""
+    placeholder = binds.add(("seed", purpose), "bigint")
+    return placeholder, placeholder[2 : placeholder.index(")")]
+
+
+def _hash(name: str, kind: SqlType, seed: str) -> str:
+    """A hash that agrees with equality of the type."""
+    match kind:
+        case SqlType.INT2 | SqlType.INT4:
+            return f"pg_catalog.hashint4extended({name}::integer, {seed})"
+        case SqlType.NUMERIC:
+            return f"pg_catalog.hash_numeric_extended({name}, {seed})"
+        case SqlType.FLOAT4 | SqlType.FLOAT8:
+            return f"pg_catalog.hashfloat8extended({name}::double precision, {seed})"
+        case _:
+            return f"pg_catalog.hashtextextended({name}::text, {seed})"

@@ -1,0 +1,55 @@
+"""BlockPlan -> the SQL statements that compute its exact partial results; in one scan whatever can be.
+
+Shapes (measured in design/ENGINES.md B): rows as units are aggregated at once, by key and cell; other
+units are gathered per unit first, bounded, then added up. A cell is a keyed hash of the unit alone.
+"""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.expression_sql import Binds
+from proxy.compiler.row_scan import row_scan
+from proxy.compiler.unit_scan import unit_scan
+from proxy.compiler.value_scan import value_scan
+from proxy.planner.plan import (
+    BlockPlan,
+    NoisyDistinct,
+    OrderStatistic,
+    Release,
+    RowNeighbours,
+    UnitNeighbours,
+)
+
+
+def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
+    """The backend statements of one block: one for all releases, and one for each count of distinct values
+    that cannot be put together from partial results."""
+    apart = tuple(n for n, r in enumerate(plan.releases) if _stands_apart(r, plan))
+    together = tuple(n for n in range(len(plan.releases)) if n not in apart)
+    queries = [value_scan(plan, n, Binds()) for n in apart]
+    if together or plan.selection is not None:
+        queries.insert(0, _scan(plan, together, Binds()))
+    return tuple(queries)
+
+
+def _stands_apart(release: Release, plan: BlockPlan) -> bool:
+    """Distinct values of several partitions or units cannot be added up; order statistics need values."""
+    if isinstance(release, OrderStatistic):
+        return True
+    if not isinstance(release, NoisyDistinct):
+        return False
+    if isinstance(plan.neighbours, UnitNeighbours):
+        return not release.of_unit
+    return plan.cells > 0
+
+
+def _scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> BackendQuery:
+    match plan.neighbours:
+        case RowNeighbours():
+            return row_scan(plan, releases, plan.neighbours, binds)
+        case UnitNeighbours():
+            return unit_scan(plan, releases, plan.neighbours, binds)
+        case _:
+            assert_never(plan.neighbours)

@@ -1,0 +1,107 @@
+"""FROM clauses: relations to SQL text, under our own aliases, hidden columns included."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from proxy.compiler.expression_sql import (
+    Binds,
+    column_sql,
+    condition_sql,
+    identifier,
+    numeric_sql,
+    value_sql,
+)
+from proxy.query.expressions import (
+    Arithmetic,
+    Case,
+    Choose,
+    Clamped,
+    Comparator,
+    Comparison,
+    Expression,
+    NullIf,
+    Quotient,
+    Rounded,
+)
+from proxy.query.query_aggregates import Aggregate, AggregateKind
+from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
+
+
+def relation_sql(relation: Relation, binds: Binds) -> str:
+    """What stands after FROM."""
+    match relation:
+        case Scan():
+            table = relation.table
+            return f"{identifier(table.schema)}.{identifier(table.name)} AS {relation.alias}"
+        case Joined():
+            return _joined(relation, binds)
+        case Derived():
+            return f"({_derived(relation, binds)}) AS {relation.alias}"
+        case PerUnit():
+            return f"({_per_unit(relation, binds)}) AS {relation.alias}"
+        case Stacked():
+            parts = " UNION ALL ".join(_derived(part, binds) for part in relation.parts)
+            return f"({parts}) AS {relation.alias}"
+        case _:
+            assert_never(relation)
+
+
+def _joined(joined: Joined, binds: Binds) -> str:
+    word = "LEFT JOIN" if joined.left_outer else "JOIN"
+    on = [condition_sql(Comparison(Comparator.EQ, a, b), binds) for a, b in joined.equal]
+    if joined.rest is not None:
+        on.append(condition_sql(joined.rest, binds))
+    left, right = relation_sql(joined.left, binds), relation_sql(joined.right, binds)
+    return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
+
+
+def _derived(derived: Derived, binds: Binds) -> str:
+    listed = ", ".join(f"{_output(e, binds)} AS {identifier(n)}" for n, e in derived.outputs)
+    where = "" if derived.where is None else f" WHERE {condition_sql(derived.where, binds)}"
+    return f"SELECT {listed} FROM {relation_sql(derived.source, binds)}{where}"
+
+
+def _output(expression: Expression, binds: Binds) -> str:
+    """Computed numbers are numeric, as the planner says of them."""
+    computed = isinstance(
+        expression, Arithmetic | Quotient | Rounded | Case | Choose | NullIf | Clamped
+    )
+    if computed and expression.type is not None and expression.type.is_number:
+        return numeric_sql(expression, binds)
+    return value_sql(expression, binds)
+
+
+def _per_unit(grouped: PerUnit, binds: Binds) -> str:
+    unit = column_sql(grouped.unit)
+    listed = [f"{unit} AS unit"]
+    listed += [
+        f"{_aggregate(aggregate, grouped.rows, binds)} AS a{number}"
+        for number, aggregate in enumerate(grouped.aggregates, start=1)
+    ]
+    where = [f"{unit} IS NOT NULL"]
+    if grouped.where is not None:
+        where.append(condition_sql(grouped.where, binds))
+    source = relation_sql(grouped.source, binds)
+    return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {unit}"
+
+
+def _aggregate(aggregate: Aggregate, rows: int, binds: Binds) -> str:
+    """Sums are exact, in numeric over clamped values; counts never exceed the rows that count."""
+    only = ""
+    if aggregate.condition is not None:
+        only = f" FILTER (WHERE {condition_sql(aggregate.condition, binds)})"
+    most = binds.number(rows, "bigint")
+    operand = aggregate.operand
+    match aggregate.kind:
+        case AggregateKind.COUNT_ROWS:
+            return f"least(pg_catalog.count(*){only}, {most})"
+        case AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT:
+            assert operand is not None
+            word = "DISTINCT " if aggregate.kind is AggregateKind.COUNT_DISTINCT else ""
+            return f"least(pg_catalog.count({word}{value_sql(operand, binds)}){only}, {most})"
+        case _:
+            assert operand is not None and operand.type is not None
+            number = not operand.type.is_time
+            value = numeric_sql(operand, binds) if number else value_sql(operand, binds)
+            return f"pg_catalog.{aggregate.kind.value}({value}){only}"

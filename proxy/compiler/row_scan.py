@@ -1,0 +1,93 @@
+"""Rows as units, or units of one row each: all partial results in one aggregation."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from proxy.compiler.aggregate_sql import (
+    Rows,
+    centred_sql,
+    count_sql,
+    extreme_sql,
+    filter_sql,
+    squares_sql,
+    total_sql,
+    values_sql,
+)
+from proxy.compiler.backend_query import BackendQuery, Slots
+from proxy.compiler.cells import cell_sql
+from proxy.compiler.expression_sql import Binds, value_sql
+from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.select_list import Output, finished, key_sql, where_sql
+from proxy.planner.plan import (
+    BlockPlan,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    Release,
+    RowNeighbours,
+    SmoothedMedian,
+)
+from proxy.query.query_aggregates import AggregateKind
+
+
+def row_scan(
+    plan: BlockPlan, releases: tuple[int, ...], unit: RowNeighbours, binds: Binds
+) -> BackendQuery:
+    """Without cells, over the relation itself. With cells, over (SELECT keys, cell, values ... LIMIT ALL).
+
+    LIMIT ALL keeps the planner from merging the two, and from nothing else (OFFSET 0 would also forbid
+    it to work in parallel). So each value is computed once per row, and the number of groups is
+    estimated by default, as few: from the cell's expression the planner would expect as many groups as
+    there are units, and then neither hash them nor aggregate in parallel.
+    """
+    rows = Rows(binds, inner=bool(plan.cells))
+    output = Output()
+    slots = tuple(_slots(plan.releases[n], output, rows) for n in releases)
+    units = None if plan.selection is None else output.add("pg_catalog.count(*)")
+    keys = [key_sql(key, binds) for key in plan.keys]
+    source = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.not_null, binds)}"
+    seeds: tuple[str, ...] = ()
+    if plan.cells:
+        cell, seeds = cell_sql(unit.hashed_by, plan.cells, binds)
+        named = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
+        inner = ", ".join([*named, f"{cell} AS cell", *rows.listed()])
+        source = f"(SELECT {inner} FROM {source} LIMIT ALL) r"
+        keys = [*(f"k{i}" for i in range(1, len(keys) + 1)), "cell"]
+    listed = [*keys, *output.expressions] or ["pg_catalog.count(*)"]
+    group = ", ".join(str(i + 1) for i in range(len(keys)))
+    sql = f"SELECT {', '.join(listed)} FROM {source}"
+    sql += f" GROUP BY {group}" if group else ""
+    return finished(sql, plan, releases, binds, seeds, slots, units)
+
+
+def _slots(release: Release, output: Output, rows: Rows) -> Slots:
+    match release:
+        case NoisyCount():
+            return Slots(count=output.add(count_sql(release, rows)))
+        case NoisyDistinct():
+            counted = value_sql(release.operand, rows.binds)
+            only = filter_sql(release.condition, rows)
+            return Slots(count=output.add(f"pg_catalog.count(DISTINCT {counted}){only}"))
+        case NoisySum():
+            return Slots(total=output.add(total_sql(release.measured, rows)))
+        case NoisyMean() | NoisyVariance():
+            measured = release.measured
+            count = output.add(values_sql(measured, rows))
+            total = output.add(centred_sql(measured, rows))
+            squares = None
+            if isinstance(release, NoisyVariance):
+                squares = output.add(squares_sql(measured, rows))
+            return Slots(count=count, total=total, squares=squares)
+        case SmoothedMedian(kind=AggregateKind.AVG):
+            count = output.add(values_sql(release.measured, rows))
+            return Slots(count=count, total=output.add(total_sql(release.measured, rows)))
+        case SmoothedMedian():
+            return Slots(extreme=output.add(extreme_sql(release.kind, release.measured, rows)))
+        case OrderStatistic():
+            raise AssertionError("order statistics stand apart")
+        case _:
+            assert_never(release)

@@ -1,0 +1,196 @@
+"""Units of many rows: rows are gathered per unit, bounded there, then added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typing_extensions import assert_never
+
+from proxy.compiler.aggregate_sql import (
+    Rows,
+    centred_sql,
+    count_sql,
+    extreme_sql,
+    operand_sql,
+    squares_sql,
+    total_sql,
+    values_sql,
+)
+from proxy.compiler.backend_query import BackendQuery, Slots
+from proxy.compiler.cells import cell_sql, seed_sql
+from proxy.compiler.expression_sql import Binds, column_sql
+from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.select_list import Output, finished, key_sql, where_sql
+from proxy.planner.plan import (
+    BlockPlan,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    Release,
+    SmoothedMedian,
+    UnitNeighbours,
+)
+from proxy.query.query_aggregates import AggregateKind
+
+
+def unit_scan(
+    plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
+) -> BackendQuery:
+    """SELECT ... FROM (per unit [and key], groups cut where a unit may be in too many) GROUP BY keys, cell."""
+    inner, outer = Output(), Output()
+    rows = Rows(binds, inner=False)
+    spread = bool(plan.keys) and plan.groups() != 1
+    slots = tuple(_slots(plan.releases[n], unit, spread, inner, outer, rows) for n in releases)
+    units = None if plan.selection is None else outer.add("pg_catalog.count(*)")
+    head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
+    names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
+    seeds: tuple[str, ...] = ()
+    if plan.cells:
+        cell, seeds = cell_sql((unit.column,), plan.cells, binds)
+        head.append(f"{cell} AS cell")
+        names.append("cell")
+    gathered = [f"{column_sql(unit.column)} AS unit", *head]
+    gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
+    # The unit first: an index on (unit, keys) then serves the grouping (ENGINES B.4).
+    by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(len(plan.keys)))])
+    gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
+    source = f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
+    if spread and (unit.groups is not None or _needs_running(plan, unit)):
+        source, more = _bounded_groups(source, plan, unit, inner, binds)
+        seeds += more
+    listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
+    group = ", ".join(str(i + 1) for i in range(len(names)))
+    sql = f"SELECT {', '.join(listed)} FROM ({source}) u"
+    if spread and unit.groups is not None:
+        sql += f" WHERE rank <= {binds.number(unit.groups, 'bigint')}"
+    sql += f" GROUP BY {group}" if group else ""
+    return finished(sql, plan, releases, binds, seeds, slots, units)
+
+
+def _needs_running(plan: BlockPlan, unit: UnitNeighbours) -> bool:
+    """Whether the rows of a unit must be counted across its groups."""
+    counts = any(
+        isinstance(release, NoisyCount | NoisySum | NoisyMean | NoisyVariance)
+        for release in plan.releases
+    )
+    return counts and unit.rows_per_group is None
+
+
+def _bounded_groups(
+    source: str, plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds
+) -> tuple[str, tuple[str, ...]]:
+    """Adds per unit the rank of each group in keyed-hash order and, for every count, how many rows the
+    groups before it hold: what a unit keeps depends on its own rows and the seed only."""
+    keys = ", ".join(f"k{i}" for i in range(1, len(plan.keys) + 1))
+    seed, name = seed_sql("order", binds)
+    order = f"pg_catalog.hash_record_extended(ROW({keys}), {seed}), {keys}"
+    window = f"(PARTITION BY unit ORDER BY {order})"
+    before = (
+        f"(PARTITION BY unit ORDER BY {order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    )
+    listed = ["*", f"pg_catalog.row_number() OVER {window} AS rank"]
+    if unit.rows_per_group is None:
+        counts = [
+            number
+            for sql, number in inner.expressions.items()
+            if sql.startswith("pg_catalog.count")
+        ]
+        listed += [f"coalesce(pg_catalog.sum(v{n}) OVER {before}, 0) AS before{n}" for n in counts]
+    return f"SELECT {', '.join(listed)} FROM ({source}) g", (name,)
+
+
+def _slots(
+    release: Release, unit: UnitNeighbours, spread: bool, inner: Output, outer: Output, rows: Rows
+) -> Slots:
+    binds = rows.binds
+    match release:
+        case NoisyCount():
+            number = inner.add(count_sql(release, rows))
+            return Slots(count=outer.add(f"pg_catalog.sum({_kept(number, unit, spread, binds)})"))
+        case NoisyDistinct():
+            # Another column that holds the unit is NULL where a LEFT JOIN has found no partner.
+            counted = None if release.operand == unit.column else release.operand
+            number = inner.add(operand_sql(counted, release.condition, rows))
+            return Slots(count=outer.add(f"pg_catalog.sum(least(v{number}, 1))"))
+        case NoisySum():
+            measured = release.measured
+            bounded = _Bounded(total_sql(measured, rows), measured.low, measured.high)
+            count = values_sql(measured, rows)
+            return Slots(total=_bounded_sum(bounded, count, unit, spread, inner, outer, binds))
+        case NoisyMean() | NoisyVariance():
+            return _moments(release, unit, spread, inner, outer, rows)
+        case SmoothedMedian(kind=AggregateKind.AVG):
+            number = inner.add(values_sql(release.measured, rows))
+            total = inner.add(total_sql(release.measured, rows))
+            count_slot = outer.add(f"pg_catalog.sum(v{number})")
+            return Slots(count=count_slot, total=outer.add(f"pg_catalog.sum(v{total})"))
+        case SmoothedMedian():
+            number = inner.add(extreme_sql(release.kind, release.measured, rows))
+            return Slots(extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"))
+        case OrderStatistic():
+            raise AssertionError("order statistics stand apart")
+        case _:
+            assert_never(release)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """A sum over a unit's rows in one group, of numbers within low..high."""
+
+    sql: str
+    low: int
+    high: int
+
+
+def _bounded_sum(
+    bounded: _Bounded,
+    count: str,
+    unit: UnitNeighbours,
+    spread: bool,
+    inner: Output,
+    outer: Output,
+    binds: Binds,
+) -> int:
+    """What a unit adds is cut to what so many rows as count could add at most."""
+    total = inner.add(bounded.sql)
+    kept = binds.number(unit.rows, "bigint")
+    if spread:
+        kept = _kept(inner.add(count), unit, spread, binds)
+    low, high = binds.number(min(0, bounded.low)), binds.number(max(0, bounded.high))
+    cut = f"least(greatest(v{total}, {kept} * {low}), {kept} * {high})"
+    # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
+    return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {cut} END)")
+
+
+def _moments(
+    release: NoisyMean | NoisyVariance,
+    unit: UnitNeighbours,
+    spread: bool,
+    inner: Output,
+    outer: Output,
+    rows: Rows,
+) -> Slots:
+    measured, binds = release.measured, rows.binds
+    count = values_sql(measured, rows)
+    width = measured.high - measured.low
+    total = _Bounded(centred_sql(measured, rows), -width, width)
+    count_slot = outer.add(f"pg_catalog.sum({_kept(inner.add(count), unit, spread, binds)})")
+    total_slot = _bounded_sum(total, count, unit, spread, inner, outer, binds)
+    squares_slot = None
+    if isinstance(release, NoisyVariance):
+        squares = _Bounded(squares_sql(measured, rows), -(width**2), width**2)
+        squares_slot = _bounded_sum(squares, count, unit, spread, inner, outer, binds)
+    return Slots(count=count_slot, total=total_slot, squares=squares_slot)
+
+
+def _kept(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
+    """How many of a unit's rows in one group count towards its bound."""
+    rows = binds.number(unit.rows, "bigint")
+    if not spread:
+        return f"least(v{number}, {rows})"
+    if unit.rows_per_group is not None:
+        return f"least(v{number}, {binds.number(min(unit.rows, unit.rows_per_group), 'bigint')})"
+    return f"least(v{number}, greatest({rows} - before{number}, 0))"

@@ -1,0 +1,88 @@
+"""Releases that need the values themselves: counts of distinct values, and order statistics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proxy.compiler.aggregate_sql import Rows, index_sql
+from proxy.compiler.backend_query import BackendQuery, Slots
+from proxy.compiler.cells import seed_sql
+from proxy.compiler.expression_sql import Binds, column_sql, condition_sql, value_sql
+from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.select_list import finished, key_sql, where_sql
+from proxy.planner.plan import (
+    BlockPlan,
+    NoisyDistinct,
+    OrderStatistic,
+    RowNeighbours,
+    UnitNeighbours,
+)
+from proxy.query.query_aggregates import AggregateKind
+
+
+def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
+    """Distinct values or all values of one release; of one unit at most `rows` of them count, chosen by the
+    keyed hash of the value, so that what a unit keeps depends on its own rows and the seed only."""
+    release = plan.releases[number]
+    names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
+    listed = [
+        f"{key_sql(key, binds)} AS {name}" for key, name in zip(plan.keys, names, strict=True)
+    ]
+    match release:
+        case NoisyDistinct():
+            value = f"({value_sql(release.operand, binds)})"
+            only, rows, distinct = release.condition, plan.neighbours.rows, True
+        case OrderStatistic():
+            value = f"({index_sql(release.measured, Rows(binds, inner=False))})"
+            only, rows, distinct = release.measured.condition, release.measured.rows, False
+        case _:
+            raise AssertionError("only these stand apart")
+    unit = plan.neighbours.column if isinstance(plan.neighbours, UnitNeighbours) else None
+    not_null = plan.neighbours.not_null if isinstance(plan.neighbours, RowNeighbours) else unit
+    conditions = [f"{value} IS NOT NULL"]
+    if only is not None:
+        conditions.append(condition_sql(only, binds))
+    where = where_sql(plan, not_null, binds)
+    where = f"{where} AND " if where else " WHERE "
+    owner = [] if unit is None else [f"{column_sql(unit)} AS unit"]
+    gathered = ", ".join([*owner, *listed, f"{value} AS v"])
+    source = f"SELECT {gathered} FROM {relation_sql(plan.source, binds)}{where}{' AND '.join(conditions)}"
+    seeds: tuple[str, ...] = ()
+    columns = ", ".join([*names, "v"])
+    kept = ""
+    if unit is not None:
+        seed, name = seed_sql("order", binds)
+        seeds = (name,)
+        order = f"pg_catalog.hash_record_extended(ROW({columns}), {seed}), {columns}"
+        ranked = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
+        if distinct:
+            source = f"SELECT DISTINCT unit, {columns} FROM ({source}) s"
+        source = f"SELECT {columns}, {ranked} FROM ({source}) d"
+        kept = f" WHERE rank <= {binds.number(rows, 'bigint')}"
+    if isinstance(release, OrderStatistic):
+        sql = _values(release, f"({source}) u{kept}", names, binds)
+        slots = Slots(extreme=0, count=1)
+    else:
+        head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
+        group = f" GROUP BY {', '.join(names)}" if names else ""
+        sql = f"SELECT {head} FROM ({source}) u{kept}{group}"
+        slots = Slots(count=0)
+    return finished(sql, replace(plan, cells=0), (number,), binds, seeds, (slots,), None)
+
+
+def _values(release: OrderStatistic, source: str, names: list[str], binds: Binds) -> str:
+    """Each distinct value with its number of rows; of MIN and MAX only as many as can matter."""
+    columns = ", ".join([*names, "v"])
+    counted = f"SELECT {columns}, pg_catalog.count(*) AS n FROM {source} GROUP BY {columns}"
+    if release.needed is None:
+        return counted
+    word = "DESC" if release.aggregate.kind is AggregateKind.MAX else "ASC"
+    most = binds.number(release.needed, "bigint")
+    if not names:
+        return f"{counted} ORDER BY v {word} LIMIT {most}"
+    place = (
+        f"pg_catalog.row_number() OVER (PARTITION BY {', '.join(names)} ORDER BY v {word}) AS place"
+    )
+    return (
+        f"SELECT {columns}, n FROM (SELECT *, {place} FROM ({counted}) c) p WHERE place <= {most}"
+    )

@@ -1,0 +1,285 @@
+"""One analyst's connection to the shadow, statement by statement (`AnalystSession` of the engine).
+
+Below psycopg's cursors, on libpq: they would rewrite placeholders, and send a statement without
+parameters as a simple Query, which may hold several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import psycopg
+from psycopg import generators
+from psycopg.pq import DiagnosticField, ExecStatus, version
+from psycopg.pq.abc import PGresult
+
+from proxy.base.errors import Code, Fault, Refusal
+from proxy.engine.sessions import PostgresError, Resolved, ResultColumn, Rows, Values
+from proxy.engine.settings import KNOWN
+from proxy.pgwire.exchange import TEXT_OID
+from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
+
+RESULT_ROWS = 100_000
+RESULT_BYTES = 64 * 1024 * 1024
+_CHUNK_ROWS = 1_000
+_HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
+_FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on every server
+_TYPES_KEPT = 1_000
+_INT4_OID = 23
+
+_SETTINGS = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in KNOWN)
+_SCHEMA = """\
+SELECT coalesce(json_agg(t ORDER BY t.name), '[]')::text FROM (
+    SELECT table_name AS name, json_agg(json_build_object(
+        'name', column_name, 'type', data_type, 'low', low, 'high', high, 'values', "values",
+        'usable_for', usable_for) ORDER BY number) AS columns
+    FROM (SELECT *, row_number() OVER () AS number FROM dp.columns) c GROUP BY table_name) t"""
+_BUDGET = "SELECT coalesce(json_agg(b), '[]')::text FROM dp.budget b"
+_HISTORY = """\
+SELECT coalesce(json_agg(h ORDER BY h.receipt DESC), '[]')::text
+FROM (SELECT * FROM dp.history ORDER BY receipt DESC LIMIT 1000) h"""
+
+
+class ConnectedSession:
+    """
+    Given    a connection in autocommit; `begin` before use, `reset` before the next use
+    Refuses  Fault where the connection breaks; it is not to be used again then (`is_broken`)
+    """
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any], analyst: str) -> None:
+        self._connection = connection
+        self._pgconn = connection.pgconn
+        self._analyst = analyst
+        self._type_names: dict[tuple[int, int], str] = {}
+        self._is_busy = False
+
+    @property
+    def analyst(self) -> str:
+        return self._analyst
+
+    @property
+    def is_broken(self) -> bool:
+        """Also where a statement was left in the middle: its rows would be the next one's."""
+        return self._is_busy or self._connection.closed
+
+    def close(self) -> None:
+        self._pgconn.finish()
+
+    async def begin(self, settings: Mapping[str, str]) -> None:
+        await self._query("BEGIN")
+        for name, value in settings.items():
+            await self._query("SELECT pg_catalog.set_config($1, $2, true)", (name, value))
+
+    async def reset(self) -> None:
+        """Nothing of a request outlives it: neither tables, settings, locks nor plans."""
+        await self._query("ROLLBACK")
+        await self._query("DISCARD ALL")
+
+    async def analyse(self, text: str, *, names_hint: bool) -> tuple[int, ...]:
+        try:
+            await self._prepared(text, ())
+            self._pgconn.send_describe_prepared(b"")
+            described = await self._finished()
+        except PostgresError as error:
+            if names_hint and error.sqlstate.encode() in UNKNOWN_NAMES and error.hint is None:
+                error.hint = UNKNOWN_NAME_HINT.decode()
+            raise
+        return tuple(described.param_type(index) for index in range(described.nparams))
+
+    async def resolve(self, relations: Sequence[str]) -> Resolved:
+        found = [
+            f"pg_catalog.to_regclass(${n})::pg_catalog.oid" for n in range(1, len(relations) + 1)
+        ]
+        row = await self._row(
+            "SELECT " + ", ".join([*found, _SETTINGS]), relations, [TEXT_OID] * len(relations)
+        )
+        oids, settings = row[: len(relations)], row[len(relations) :]
+        return Resolved(
+            tuple(None if oid is None else int(oid) for oid in oids),
+            {name: value for name, value in zip(KNOWN, settings, strict=True) if value},
+        )
+
+    async def arguments(self, values: Values, oids: Sequence[int]) -> tuple[str | None, ...]:
+        if not oids:
+            return ()
+        read = ", ".join(f"pg_catalog.to_jsonb(${n})::text" for n in range(1, len(oids) + 1))
+        try:
+            return await self._row(f"SELECT {read}", values, oids)
+        except PostgresError as error:
+            error.position = None
+            raise
+
+    async def prepare(self, text: str, oids: Sequence[int]) -> None:
+        try:
+            await self._prepared(text, oids)
+        except PostgresError as error:
+            error.position = None
+            raise
+
+    async def run_prepared(self, values: Values) -> Rows:
+        self._pgconn.send_query_prepared(b"", _encoded(values))
+        return await self._rows()
+
+    async def run(self, text: str, values: Values) -> Rows:
+        self._pgconn.send_query_params(text.encode(), _encoded(values))
+        return await self._rows()
+
+    async def schema(self) -> str:
+        return await self._document(_SCHEMA)
+
+    async def budget(self) -> str:
+        return await self._document(_BUDGET)
+
+    async def history(self) -> str:
+        return await self._document(_HISTORY)
+
+    async def _document(self, text: str) -> str:
+        (document,) = await self._row(text)
+        return document or "null"
+
+    async def _row(
+        self, text: str, values: Values = (), oids: Sequence[int] = ()
+    ) -> tuple[str | None, ...]:
+        result = await self._query(text, values, oids)
+        return tuple(_text(result.get_value(0, index)) for index in range(result.nfields))
+
+    async def _query(self, text: str, values: Values = (), oids: Sequence[int] = ()) -> PGresult:
+        self._pgconn.send_query_params(text.encode(), _encoded(values), param_types=oids or None)
+        return await self._finished()
+
+    async def _prepared(self, text: str, oids: Sequence[int]) -> None:
+        self._pgconn.send_prepare(b"", text.encode(), param_types=oids or None)
+        await self._finished()
+
+    async def _finished(self) -> PGresult:
+        """The one result of a statement of ours."""
+        results: list[PGresult] = []
+        await self._drain(results.append)
+        return results[-1]
+
+    async def _rows(self) -> Rows:
+        if _HAS_CHUNKS:
+            self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
+        else:
+            self._pgconn.set_single_row_mode()
+        gathered = _Gathered()
+        await self._drain(gathered.take)
+        types = [(oid, modifier) for _, oid, modifier in gathered.shape]
+        return Rows(
+            tuple(
+                ResultColumn(name, oid, type_name)
+                for (name, oid, _), type_name in zip(
+                    gathered.shape, await self._named(types), strict=True
+                )
+            ),
+            gathered.values,
+        )
+
+    async def _drain(self, take: Callable[[PGresult], None]) -> None:
+        """All results of what was just sent. If `take` wants no more, the connection is broken: rows are
+        left on it, and the server stops when nobody is there to read them."""
+        self._is_busy = True
+        problem: Exception | None = None
+        try:
+            await self._connection.wait(generators.send(self._pgconn))
+            while (
+                result := await self._connection.wait(generators.fetch(self._pgconn))
+            ) is not None:
+                match result.status:
+                    case ExecStatus.FATAL_ERROR:
+                        problem = _error(result)
+                    case ExecStatus.EMPTY_QUERY:
+                        problem = Refusal(
+                            Code.SYNTAX, "the statement is empty", "Write one statement."
+                        )
+                    case ExecStatus.COPY_OUT | ExecStatus.COPY_IN | ExecStatus.COPY_BOTH:
+                        raise _no_copy()
+                    case _:
+                        take(result)
+        except psycopg.Error:
+            self.close()
+            raise Fault("the connection to the server was lost") from None
+        self._is_busy = False
+        if problem is not None:
+            raise problem
+
+    async def _named(self, types: Sequence[tuple[int, int]]) -> list[str]:
+        """format_type of each, asked once for the types of the system."""
+        unknown = [kind for kind in dict.fromkeys(types) if kind not in self._type_names]
+        if unknown:
+            calls = ", ".join(
+                f"pg_catalog.format_type({oid}, {modifier})" for oid, modifier in unknown
+            )
+            # The transaction may be over: COMMIT is a statement like any other.
+            row = await self._row(f"SELECT {calls}")
+            names = dict(zip(unknown, (name or "???" for name in row), strict=True))
+            if len(self._type_names) > _TYPES_KEPT:
+                self._type_names.clear()
+            kept = {kind: name for kind, name in names.items() if kind[0] < _FIRST_OWN_OID}
+            self._type_names.update(kept)
+            return [names.get(kind) or self._type_names[kind] for kind in types]
+        return [self._type_names[kind] for kind in types]
+
+
+class _Gathered:
+    """The rows of one statement, as they come in; not more than a response may hold."""
+
+    def __init__(self) -> None:
+        self.shape: tuple[tuple[str, int, int], ...] = ()
+        self.values: list[tuple[bytes | None, ...]] = []
+        self._bytes = 0
+
+    def take(self, result: PGresult) -> None:
+        fields = range(result.nfields)
+        self.shape = tuple(
+            (_text(result.fname(index)) or "", result.ftype(index), result.fmod(index))
+            for index in fields
+        )
+        for row in range(result.ntuples):
+            values = tuple(result.get_value(row, index) for index in fields)
+            self.values.append(values)
+            self._bytes += sum(len(value) for value in values if value is not None)
+        if len(self.values) > RESULT_ROWS or self._bytes > RESULT_BYTES:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"the result has more than {RESULT_ROWS} rows or {RESULT_BYTES} bytes",
+                "Use LIMIT, or connect with a PostgreSQL client.",
+            )
+
+
+def _no_copy() -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        "COPY is not available over HTTP",
+        "Send the SELECT itself, with the header Accept: text/csv.",
+    )
+
+
+def _encoded(values: Values) -> list[bytes | None]:
+    return [None if value is None else value.encode() for value in values]
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()
+
+
+def _error(result: PGresult) -> PostgresError:
+    fields = {
+        field: _text(result.error_field(field))
+        for field in (
+            DiagnosticField.SQLSTATE,
+            DiagnosticField.MESSAGE_PRIMARY,
+            DiagnosticField.MESSAGE_DETAIL,
+            DiagnosticField.MESSAGE_HINT,
+            DiagnosticField.STATEMENT_POSITION,
+        )
+    }
+    position = fields[DiagnosticField.STATEMENT_POSITION]
+    return PostgresError(
+        fields[DiagnosticField.SQLSTATE] or "XX000",
+        fields[DiagnosticField.MESSAGE_PRIMARY] or "",
+        fields[DiagnosticField.MESSAGE_DETAIL],
+        fields[DiagnosticField.MESSAGE_HINT],
+        int(position) if position else None,
+    )

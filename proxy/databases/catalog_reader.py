@@ -1,0 +1,82 @@
+"""Read the catalogue of a PostgreSQL database: tables, columns, types, keys. Never a row or a statistic."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from importlib.resources import files
+
+import psycopg
+from psycopg.rows import dict_row
+
+from proxy.base.sql_types import SqlType, by_oid
+from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
+
+_QUERIES = files("proxy.databases").joinpath("catalog_reader.sql")
+
+
+def read_catalog(dsn: str) -> Catalog:
+    """
+    Given    a libpq connection string
+    Gives    every table and view, outside the system's schemas, of which the role may read a column,
+             with the columns it may read; keys are those the server itself enforces (valid, whole,
+             on plain columns), unique ones only where no NULL can repeat
+    Source   PostgreSQL manual, 53 "System Catalogs"
+    """
+    tables, keys, references = (
+        part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
+    )
+    # An empty search_path makes format_type name every type that is not the system's by its schema.
+    options = "-c search_path= -c default_transaction_read_only=on"
+    with psycopg.connect(dsn, options=options, row_factory=dict_row) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # one state of affairs
+        columns: dict[TableName, list[Column]] = defaultdict(list)
+        for row in connection.execute(tables):
+            columns[TableName(row["schema"], row["table"])].append(_column(row))
+        primary: dict[TableName, tuple[str, ...]] = {}
+        unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
+        for row in connection.execute(keys):
+            name, key = TableName(row["schema"], row["table"]), tuple(row["columns"])
+            if row["is_primary"]:
+                primary[name] = key
+            else:
+                unique[name].append(key)
+        foreign: dict[TableName, list[ForeignKey]] = defaultdict(list)
+        for row in connection.execute(references):
+            foreign[TableName(row["schema"], row["table"])].append(
+                ForeignKey(
+                    tuple(row["columns"]),
+                    TableName(row["target_schema"], row["target_table"]),
+                    tuple(row["target_columns"]),
+                )
+            )
+        encoding = connection.execute("SHOW server_encoding").fetchone()
+    return Catalog(
+        {
+            name: Table(
+                name=name,
+                columns=tuple(found),
+                primary_key=primary.get(name, ()),
+                unique=tuple(key for key in unique[name] if key != primary.get(name)),
+                foreign_keys=tuple(foreign[name]),
+            )
+            for name, found in columns.items()
+        },
+        encoding["server_encoding"] if encoding else "UTF8",
+    )
+
+
+def _column(row: dict[str, object]) -> Column:
+    kind, modifier = by_oid(int(str(row["type_oid"]))), int(str(row["modifier"]))
+    precision = scale = None
+    if kind is SqlType.NUMERIC and modifier >= 4:
+        # numerictypmodin, src/backend/utils/adt/numeric.c: the scale has 11 bits and a sign.
+        precision = (modifier - 4) >> 16 & 0xFFFF
+        scale = ((modifier - 4 & 0x7FF) ^ 1024) - 1024
+    return Column(
+        name=str(row["column"]),
+        type=kind,
+        type_name=str(row["type_name"]),
+        nullable=bool(row["nullable"]),
+        precision=precision,
+        scale=scale,
+    )

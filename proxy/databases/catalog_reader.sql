@@ -1,0 +1,61 @@
+-- Columns, in attnum order, of relations that hold rows. A relation of another session's temporary
+-- schema (pg_temp_*) and the system's own are left out by the name rule.
+SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
+       a.atttypid::bigint AS type_oid, a.atttypmod AS modifier,
+       pg_catalog.format_type(a.atttypid, a.atttypmod) AS type_name,
+       NOT a.attnotnull AS nullable
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+  AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+  AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')
+ORDER BY n.nspname, c.relname, a.attnum;
+-- next --
+-- Keys. Not: partial or expression indexes, invalid ones, exclusion (WITHOUT OVERLAPS), columns that
+-- may be NULL, and any key of a table with inheritance children, whose rows it does not cover.
+SELECT n.nspname AS schema, c.relname AS table, i.indisprimary AS is_primary, k.columns
+FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
+           pg_catalog.bool_and(a.attnotnull) AS never_null,
+           pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
+    FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS x(attnum, position)
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.attnum
+    WHERE x.position <= i.indnkeyatts
+) k
+WHERE i.indisunique AND i.indisvalid AND i.indislive AND NOT i.indisexclusion
+  AND i.indpred IS NULL AND i.indexprs IS NULL AND k.never_null AND k.visible
+  AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+  AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
+ORDER BY n.nspname, c.relname, i.indisprimary DESC, k.columns;
+-- next --
+-- Foreign keys that hold for every row. conparentid: the copies a partitioned target brings are left
+-- out; conperiod (PostgreSQL 18) is read through jsonb, because older catalogues have no such column.
+SELECT n.nspname AS schema, c.relname AS table, s.columns,
+       tn.nspname AS target_schema, t.relname AS target_table, d.columns AS target_columns
+FROM pg_catalog.pg_constraint f
+JOIN pg_catalog.pg_class c ON c.oid = f.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class t ON t.oid = f.confrelid
+JOIN pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
+           pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
+    FROM pg_catalog.unnest(f.conkey) WITH ORDINALITY AS x(attnum, position)
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = x.attnum
+) s
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
+           pg_catalog.bool_and(pg_catalog.has_column_privilege(t.oid, a.attnum, 'SELECT')) AS visible
+    FROM pg_catalog.unnest(f.confkey) WITH ORDINALITY AS x(attnum, position)
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = x.attnum
+) d
+WHERE f.contype = 'f' AND f.convalidated AND s.visible AND d.visible
+  AND NOT coalesce((pg_catalog.to_jsonb(f) ->> 'conperiod')::boolean, false)
+  AND (f.conparentid = 0 OR c.relispartition)
+  AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
+ORDER BY n.nspname, c.relname, s.columns, tn.nspname, t.relname

@@ -1,0 +1,63 @@
+"""The ledger tables in the shape the engine asks for; settling does not keep an answer waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from fractions import Fraction
+
+import structlog
+
+from proxy.base.errors import Fault
+from proxy.databases.ledger_tables import LedgerTables, Outcome
+from proxy.engine.ports import Charged
+from proxy.ledger.amounts import Amount
+from proxy.mechanisms.loss import Loss
+
+_LOG = structlog.get_logger()
+_DELTA_LARGEST = Fraction(10**12 - 1, 10**12)
+
+
+class EngineLedger:
+    """Reserving is durable before it returns. An outcome is a note for the auditor, written behind the
+    answer: if it is lost, the charge stands all the same."""
+
+    def __init__(self, tables: LedgerTables) -> None:
+        self._tables = tables
+        self._settling: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        await self._tables.open()
+
+    async def close(self) -> None:
+        if self._settling:
+            await asyncio.wait(self._settling)
+        await self._tables.close()
+
+    async def is_ready(self) -> bool:
+        try:
+            await self._tables.remaining("")
+        except Fault:
+            return False
+        return True
+
+    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest)
+        return Charged(str(receipt.id), _loss(receipt.remaining))
+
+    async def settle(self, receipt: str, answered: bool) -> None:
+        task = asyncio.create_task(self._settle(int(receipt), answered))
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
+
+    async def remaining(self, analyst: str) -> Loss:
+        return _loss((await self._tables.remaining(analyst)).usable)
+
+    async def _settle(self, receipt: int, answered: bool) -> None:
+        try:
+            await self._tables.settle(receipt, Outcome.ANSWERED if answered else Outcome.FAILED)
+        except Fault:
+            _LOG.error("settle_failed", receipt=receipt)
+
+
+def _loss(amount: Amount) -> Loss:
+    return Loss(amount.epsilon, min(amount.delta, _DELTA_LARGEST))

@@ -1,0 +1,197 @@
+"""The ledger in the shadow: a charge is one round trip, durable before it returns.
+
+`dp.reserve` (ledger.sql) is one statement and so one transaction: it locks both balances, checks all
+limits, appends the receipt and commits. Nothing is ever refunded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import psycopg
+from psycopg.rows import TupleRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from proxy.base.errors import Fault
+from proxy.ledger.amounts import Amount, charge, decimal
+from proxy.ledger.balance import Refused
+from proxy.ledger.refusal import over_budget
+from proxy.mechanisms.loss import Loss
+
+# What a commit must mean (manual 19.5): on disk, whole, before the answer comes.
+_DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
+_OPTIONS = (
+    "-c synchronous_commit=on -c search_path=pg_catalog -c timezone=UTC"
+    " -c default_transaction_isolation=read\\ committed -c statement_timeout=30s"
+    " -c idle_in_transaction_session_timeout=30s -c jit=off"
+)
+_OPEN_SECONDS = 30.0
+
+
+class LedgerNotDurable(RuntimeError):
+    """The shadow's server would lose charges in a crash: dpproxy does not serve on it."""
+
+
+class Outcome(Enum):
+    ANSWERED = "answered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is left, in the analyst's window and of everybody's budget; when the former renews."""
+
+    own: Amount
+    total: Amount
+    renews_at: datetime | None
+
+    @property
+    def usable(self) -> Amount:
+        """What the analyst can spend now: it must fit both."""
+        return Amount(
+            min(self.own.epsilon, self.total.epsilon), min(self.own.delta, self.total.delta)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """id: of dp.receipt; remaining: what the analyst can still spend."""
+
+    id: int
+    charged: Amount
+    remaining: Amount
+    renews_at: datetime | None
+
+
+class LedgerTables:
+    """One ledger, through a pool of connections of the shadow's superuser."""
+
+    def __init__(self, superuser_dsn: str, connections: int = 4) -> None:
+        self._pool = AsyncConnectionPool(
+            superuser_dsn,
+            min_size=1,
+            max_size=connections,
+            open=False,
+            kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": 0},
+            name="ledger",
+        )
+
+    async def open(self) -> None:
+        """
+        Refuses  a server whose settings would let it lose a commit
+        """
+        await self._pool.open(wait=True, timeout=_OPEN_SECONDS)
+        try:
+            async with self._pool.connection() as connection:
+                for setting, wanted in _DURABLE.items():
+                    cursor = await connection.execute("SELECT current_setting(%s)", (setting,))
+                    row = await cursor.fetchone()
+                    if row is None or row[0] != wanted:
+                        raise LedgerNotDurable(
+                            f"the shadow's server must have {setting} = {wanted}"
+                        )
+        except BaseException:
+            await self._pool.close()
+            raise
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, policy_digest: str
+    ) -> Receipt:
+        """Charge, durably, before any data is read.
+
+        Given    the analyst, the loss of one statement, its fingerprint, the policy's digest
+        Gives    a receipt, once the charge is committed to disk
+        Refuses  OVER_BUDGET where the analyst's or everybody's budget does not cover it; `Fault` where
+                 the ledger does not answer: the charge may then stand, so there is no second try
+        """
+        cost = charge(loss)
+        row = await self._one(
+            "SELECT * FROM dp.reserve(%s, %s, %s, %s, %s)",
+            (analyst, decimal(cost.epsilon), decimal(cost.delta), fingerprint, policy_digest),
+        )
+        standing = Standing(
+            _amount(row["own_epsilon"], row["own_delta"]),
+            _amount(row["total_epsilon"], row["total_delta"]),
+            row["renews_at"],
+        )
+        if row["receipt"] is None:
+            raise over_budget(
+                analyst, cost, Refused(standing.own, standing.total, standing.renews_at)
+            )
+        return Receipt(row["receipt"], cost, standing.usable, standing.renews_at)
+
+    async def reuse(self, analyst: str, fingerprint: str, policy_digest: str) -> Receipt:
+        """A receipt for an answer that was kept and costs nothing."""
+        row = await self._one(
+            "INSERT INTO dp.receipt (at, analyst, epsilon, delta, reused, fingerprint, policy_digest)"
+            " VALUES (transaction_timestamp(), %s, 0, 0, true, %s, %s) RETURNING id",
+            (analyst, fingerprint, policy_digest),
+        )
+        standing = await self.remaining(analyst)
+        return Receipt(
+            row["id"], Amount(Fraction(0), Fraction(0)), standing.usable, standing.renews_at
+        )
+
+    async def settle(self, receipt: int, outcome: Outcome) -> None:
+        """Mark what became of a charge. Never a refund; a second outcome does not replace the first.
+
+        This commit alone does not wait for the disk (manual 28.4): in a crash the note may be lost, never
+        the charge. So the next question's charge does not queue behind it.
+        """
+        async with self._connection() as connection:
+            await connection.execute(
+                "INSERT INTO dp.settlement (receipt, outcome) SELECT %s, %s"
+                " FROM pg_catalog.set_config('synchronous_commit', 'off', true)"
+                " ON CONFLICT (receipt) DO NOTHING",
+                (receipt, outcome.value),
+            )
+
+    async def remaining(self, analyst: str) -> Standing:
+        """For display: another statement may spend it before the next one asks."""
+        async with self._connection() as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(
+                "SELECT kind, greatest(epsilon_limit - epsilon_spent, 0) AS epsilon,"
+                " greatest(delta_limit - delta_spent, 0) AS delta, renews_at"
+                " FROM dp.standing(%s, transaction_timestamp())",
+                (analyst,),
+            )
+            lines = {row["kind"]: row for row in await cursor.fetchall()}
+        own, total = lines["analyst"], lines["total"]
+        return Standing(
+            _amount(own["epsilon"], own["delta"]),
+            _amount(total["epsilon"], total["delta"]),
+            own["renews_at"],
+        )
+
+    async def _one(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any]:
+        async with self._connection() as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(statement.encode(), parameters)
+            row = await cursor.fetchone()
+        if row is None:
+            raise Fault("the ledger gave no answer")
+        return row
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[psycopg.AsyncConnection[TupleRow]]:
+        """Whatever goes wrong with the ledger, no question is answered."""
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise Fault("the privacy budget ledger is not available") from error
+
+
+def _amount(epsilon: Decimal, delta: Decimal) -> Amount:
+    return Amount(max(Fraction(epsilon), Fraction(0)), max(Fraction(delta), Fraction(0)))

@@ -1,0 +1,296 @@
+"""The `tables` of a policy file: units, contribution bounds, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from proxy.base.limits import GROUPS_PER_STATEMENT
+from proxy.catalog.model import TableName
+from proxy.databases.policy_bounds import bounds
+from proxy.databases.policy_errors import ProblemList, shown
+from proxy.databases.policy_nodes import (
+    fields,
+    identifier,
+    is_identifier,
+    member,
+    named_entries,
+    number,
+    text,
+    values,
+    whole,
+)
+from proxy.databases.yaml_positions import (
+    Entry,
+    MappingNode,
+    Position,
+    RefusedNode,
+    ScalarNode,
+    SequenceNode,
+)
+from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
+from proxy.policy.grid import fits_bigint, has_step
+from proxy.policy.model import (
+    BoundsKind,
+    ColumnPolicy,
+    IdentifierUnit,
+    Mechanism,
+    ProtectedTable,
+    PublicTable,
+    RowUnit,
+    Unit,
+    UnitPath,
+)
+
+TABLE_KEYS = (
+    "unit",
+    "max_rows_per_unit",
+    "max_groups_per_unit",
+    "max_rows_per_group_per_unit",
+    "mechanism",
+    "columns",
+)
+COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references")
+
+LEAST_PARTITIONS = 3
+_MOST_ROWS = 1_000_000_000
+_MOST_UNIT_ROWS = 1_000_000
+_RESERVED_SCHEMAS = ("dp", "information_schema")
+
+
+def read_tables(
+    entry: Entry, problems: ProblemList
+) -> Mapping[TableName, ProtectedTable | PublicTable]:
+    """Every table that could be read; the problems say which could not."""
+    tables: dict[TableName, ProtectedTable | PublicTable] = {}
+    entries = named_entries(entry.value, "tables", problems) or {}
+    if not entries and isinstance(entry.value, MappingNode):
+        problems.add(entry.key_at, "tables names no table")
+    for table_entry in entries.values():
+        name = _table_name(table_entry.key, table_entry.key_at, problems)
+        table = _table(table_entry, name or TableName("", table_entry.key), problems)
+        if name is not None and table is not None:
+            tables[name] = table
+    return tables
+
+
+def read_mechanism(entry: Entry | None, problems: ProblemList) -> Mechanism | None:
+    """The choice that stands there, if one does."""
+    return None if entry is None else member(entry.value, entry.key, Mechanism, problems)
+
+
+def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | None:
+    schema, dot, name = key.partition(".")
+    if not dot or "." in name or not schema or not name:
+        hint = f"write schema.table, such as public.{key}" if "." not in key else ""
+        problems.add(
+            at, f"{shown(key)} is not a table name", hint if key.isprintable() else "schema.table"
+        )
+        return None
+    if not is_identifier(schema, "a schema", at, problems):
+        return None
+    if not is_identifier(name, "a table", at, problems):
+        return None
+    if schema in _RESERVED_SCHEMAS or schema.startswith("pg_"):
+        problems.add(at, f"the schema {shown(schema)} is reserved")
+        return None
+    return TableName(schema, name)
+
+
+def _table(
+    entry: Entry, name: TableName, problems: ProblemList
+) -> ProtectedTable | PublicTable | None:
+    if isinstance(entry.value, ScalarNode):
+        if entry.value.text == "public":
+            return PublicTable(name)
+        problems.add(
+            entry.value.at,
+            f"a table is public or a mapping with its unit, not {shown(entry.value.text)}",
+            "write public only for a table that holds nothing about people",
+        )
+        return None
+    found = fields(
+        entry.value, f"table {shown(str(name))}", entry.key_at, TABLE_KEYS, ["unit"], problems
+    )
+    if found is None:
+        return None
+    mechanism = read_mechanism(found.get("mechanism"), problems)
+    unit = _unit(found["unit"], problems) if "unit" in found else None
+    rows, groups, rows_in_group = (_count(found.get(key), problems) for key in TABLE_KEYS[1:4])
+    _check_contributions(entry, found, unit, problems)
+    for key, value in ((TABLE_KEYS[2], groups), (TABLE_KEYS[3], rows_in_group)):
+        if value is not None and rows is not None and value > rows:
+            problems.add(found[key].value.at, f"{key} cannot be above max_rows_per_unit ({rows})")
+    columns: dict[str, ColumnPolicy] = {}
+    if "columns" in found:
+        for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():
+            of_unit = isinstance(unit, IdentifierUnit) and unit.path is None
+            if isinstance(unit, IdentifierUnit) and of_unit and column.key == unit.column:
+                problems.add(
+                    column.key_at,
+                    f"{shown(column.key)} is the unit column",
+                    "it is there by itself, and never in a result: take it off the list",
+                )
+            read = _column(column, problems)
+            if read is not None and read.bounds is not None and read.mechanism is None:
+                read = replace(read, mechanism=mechanism)
+            if read is not None:
+                columns[read.name] = read
+    if unit is None:
+        return None
+    return ProtectedTable(name, unit, columns, rows, groups, rows_in_group)
+
+
+def _unit(entry: Entry, problems: ProblemList) -> Unit | None:
+    how = "write row, {rows: 3} or {person: column}"
+    match entry.value:
+        case ScalarNode(text="row"):
+            return RowUnit()
+        case ScalarNode(text=""):
+            problems.add(entry.value.at, "unit has no value", how)
+        case ScalarNode(text=value):
+            problems.add(entry.value.at, f"unit cannot be {shown(value)}", how)
+        case MappingNode(entries=entries) if len(entries) == 1:
+            (only_entry,) = entries.values()
+            return _unit_of(only_entry, problems)
+        case MappingNode() | SequenceNode():
+            problems.add(entry.value.at, "unit names exactly one identifier", how)
+        case RefusedNode():
+            pass
+    return None
+
+
+def _unit_of(entry: Entry, problems: ProblemList) -> Unit | None:
+    if entry.key == "rows":
+        rows = whole(entry.value, "rows", 1, _MOST_UNIT_ROWS, problems)
+        return None if rows is None else RowUnit(rows)
+    if not is_identifier(entry.key, "the name of the unit", entry.key_at, problems):
+        return None
+    column = text(entry.value, f"the column of unit {shown(entry.key)}", problems)
+    if column is None:
+        return None
+    if "->" in column:
+        return _through(entry, column, problems)
+    name = identifier(entry.value, f"the column of unit {shown(entry.key)}", problems)
+    return None if name is None else IdentifierUnit(entry.key, name)
+
+
+def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUnit | None:
+    """`column -> schema.table.column`: the identifier is in the row that a reference leads to."""
+    column, _, target = (part.strip() for part in written.partition("->"))
+    if not column or "->" in target or target.count(".") != 2 or not all(target.split(".")):
+        problems.add(
+            entry.value.at,
+            f"the column of unit {shown(entry.key)} cannot be {shown(written)}",
+            "write column -> schema.table.column, such as order_id -> shop.orders.customer_id",
+        )
+        return None
+    if not is_identifier(column, "a column", entry.value.at, problems):
+        return None
+    found = _column_of_table(target, entry.value.at, problems)
+    return None if found is None else IdentifierUnit(entry.key, column, UnitPath(*found))
+
+
+def _count(entry: Entry | None, problems: ProblemList) -> int | None:
+    return None if entry is None else whole(entry.value, entry.key, 1, _MOST_ROWS, problems)
+
+
+def _check_contributions(
+    entry: Entry, found: Mapping[str, Entry], unit: Unit | None, problems: ProblemList
+) -> None:
+    match unit:
+        case IdentifierUnit():
+            if "max_rows_per_unit" not in found:
+                problems.add(
+                    entry.key_at,
+                    f"table {shown(entry.key)} needs the key 'max_rows_per_unit'",
+                    "it bounds what one identifier can add to a COUNT or a SUM",
+                )
+        case RowUnit():
+            for key in TABLE_KEYS[1:4]:
+                if key in found:
+                    problems.add(
+                        found[key].key_at,
+                        f"{key} is for a unit with an identifier, not for rows",
+                        "write unit: {rows: k} to protect k rows",
+                    )
+        case None:
+            pass
+
+
+def _column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
+    if not is_identifier(entry.key, "a column", entry.key_at, problems):
+        return None
+    where = f"column {shown(entry.key)}"
+    found = fields(entry.value, where, entry.key_at, COLUMN_KEYS, (), problems)
+    if found is None:
+        return None
+    mechanism = read_mechanism(found.get("mechanism"), problems)
+    limits = bounds(found["bounds"].value, "bounds", problems) if "bounds" in found else None
+    grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
+    for key in ("grid", "partitions", "mechanism"):
+        if key in found and "bounds" not in found:
+            problems.add(found[key].key_at, f"{key} has no meaning without bounds")
+    if mechanism is Mechanism.BEST and "partitions" in found:
+        problems.add(
+            found["partitions"].key_at,
+            "partitions has no meaning with mechanism: best",
+            "only the smoothed median cuts the units into parts",
+        )
+    if grid is not None and grid <= 0:
+        problems.add(found["grid"].value.at, "grid must be above 0")
+    elif grid is not None and limits is not None and limits.kind is BoundsKind.NUMBER:
+        # Of dates the column's type says whether they count days or seconds: proxy.policy.check.
+        if not has_step(limits, grid):
+            problems.add(found["grid"].value.at, "the bounds contain no whole step of the grid")
+        elif not fits_bigint(limits, grid):
+            problems.add(
+                found["grid"].value.at,
+                "bounds / grid does not fit into a bigint",
+                "use a coarser grid or tighter bounds",
+            )
+    keys = None
+    if "values" in found:
+        keys = values(found["values"].value, "values", GROUPS_PER_STATEMENT, problems)
+    partitions = None
+    if "partitions" in found:
+        partitions = _partitions(found["partitions"], problems)
+    target = _target(found["references"], problems) if "references" in found else None
+    return ColumnPolicy(entry.key, limits, keys, grid, partitions, target, mechanism)
+
+
+def _partitions(entry: Entry, problems: ProblemList) -> int | None:
+    m = whole(entry.value, "partitions", LEAST_PARTITIONS, MOST_PARTITIONS, problems)
+    if m is not None and m % 2 == 0:
+        problems.add(
+            entry.value.at,
+            "partitions must be odd",
+            f"the median of an odd number is one of the outputs; write {m + 1}",
+        )
+        return None
+    return m
+
+
+def _target(entry: Entry, problems: ProblemList) -> tuple[TableName, str] | None:
+    value = text(entry.value, "references", problems)
+    if value is None:
+        return None
+    if value.count(".") != 2 or not all(value.split(".")):
+        problems.add(
+            entry.value.at,
+            f"references cannot be {shown(value)}",
+            "write schema.table.column, such as shop.products.id",
+        )
+        return None
+    return _column_of_table(value, entry.value.at, problems)
+
+
+def _column_of_table(
+    written: str, at: Position, problems: ProblemList
+) -> tuple[TableName, str] | None:
+    """Of `schema.table.column`, which has its two dots."""
+    schema, table, column = written.split(".")
+    for part, what in ((schema, "a schema"), (table, "a table"), (column, "a column")):
+        if not is_identifier(part, what, at, problems):
+            return None
+    return TableName(schema, table), column

@@ -1,0 +1,313 @@
+"""Reads a policy file: all errors at once, each with file:line:column, the line and a caret.
+
+Nothing is guessed and nothing is defaulted that would weaken the protection: an unknown key, a
+duplicate, a part of the format that this version does not have, a number that is not exact - each
+is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from proxy.base.limits import POLICY_BYTES
+from proxy.catalog.model import TableName
+from proxy.databases.policy_errors import PolicyErrors, PolicyProblem, ProblemList, shown
+from proxy.databases.policy_nodes import (
+    fields,
+    identifier,
+    is_identifier,
+    member,
+    named_entries,
+    number,
+    number_within,
+    text,
+)
+from proxy.databases.policy_tables import read_mechanism, read_tables
+from proxy.databases.yaml_positions import (
+    START,
+    Entry,
+    MappingNode,
+    Node,
+    Position,
+    SequenceNode,
+    compose,
+)
+from proxy.mechanisms.loss import Loss
+from proxy.policy.decimals import decimal
+from proxy.policy.model import (
+    Budget,
+    Budgets,
+    Mechanism,
+    MedianNoise,
+    Noise,
+    Period,
+    Policy,
+    Privacy,
+    ProtectedTable,
+    PublicTable,
+)
+from proxy.policy.problem import Problem
+
+VERSION = 1
+POLICY_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets", "reuse")
+REQUIRED_KEYS = POLICY_KEYS[:-1]
+PRIVACY_KEYS = ("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism")
+MEDIAN_KEYS = ("noise",)
+BUDGETS_KEYS = ("total", "default", "analysts")
+BUDGET_KEYS = ("epsilon", "delta", "per")
+
+LEAST_EPSILON = Fraction(1, 10**6)
+LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
+LEAST_DELTA = Fraction(1, 10**100)
+LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+
+_VARIABLE = re.compile(r"\$\{([^}]*)\}?")
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def read_policy(text: str, file: str, environment: Mapping[str, str]) -> Policy:
+    """The policy that a file's text states.
+
+    Given    file: its name, for error texts; environment: where `${NAME}` in `source` comes from
+    Gives    a policy that is consistent in itself; proxy.policy.check holds it against a catalogue
+    Refuses  anything else with PolicyErrors, which lists every problem of the file
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > POLICY_BYTES:
+        raise PolicyErrors([_too_long()], "", file)
+    root, yaml_problems = compose(text)
+    problems = ProblemList()
+    for found in yaml_problems:
+        problems.add(found.at, found.message, found.hint)
+    policy = None
+    if root is not None:
+        policy = _policy(root, text, environment, problems)
+    elif not yaml_problems:
+        problems.add(START, "the file is empty")
+    if policy is None or problems.found:
+        raise PolicyErrors(problems.found, text, file)
+    return policy
+
+
+def policy_text(path: Path) -> str:
+    """The text of a policy file.
+
+    Refuses  a file of more than 1 MiB or not in UTF-8, with PolicyErrors; OSError as it comes
+    """
+    with path.open("rb") as stream:
+        content = stream.read(POLICY_BYTES + 1)
+    if len(content) > POLICY_BYTES:
+        raise PolicyErrors([_too_long()], "", str(path))
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise PolicyErrors([PolicyProblem("not UTF-8", line, 1)], "", str(path)) from None
+
+
+def locate(problems: Sequence[Problem], text: str, file: str) -> PolicyErrors:
+    """The problems that proxy.policy.check found, at the places of the file that they are about."""
+    root, _ = compose(text)
+    located = ProblemList()
+    for problem in problems:
+        located.add(_position(root, problem), problem.message, problem.hint)
+    return PolicyErrors(located.found, text, file)
+
+
+def render(problems: Sequence[Problem], text: str, file: str) -> str:
+    """`locate` as text: file:line:column, the line and a caret, for each problem."""
+    return str(locate(problems, text, file))
+
+
+def _position(root: Node | None, problem: Problem) -> Position:
+    """Of the key or value at the path, or of the nearest thing above it that is in the file."""
+    at, node = START, root
+    for depth, step in enumerate(problem.path, start=1):
+        match node:
+            case MappingNode(entries=entries) if isinstance(step, str) and step in entries:
+                entry = entries[step]
+                wants_key = problem.at_key and depth == len(problem.path)
+                at, node = (entry.key_at if wants_key else entry.value.at), entry.value
+                if isinstance(node, MappingNode):
+                    at = entry.key_at  # a mapping below its key starts at some other key
+            case SequenceNode(items=items) if isinstance(step, int) and 0 <= step < len(items):
+                at, node = items[step].at, items[step]
+            case _:
+                return at
+    return at
+
+
+def _too_long() -> PolicyProblem:
+    return PolicyProblem(f"a policy has at most {POLICY_BYTES} bytes", 1, 1)
+
+
+def _policy(
+    root: Node, text: str, environment: Mapping[str, str], problems: ProblemList
+) -> Policy | None:
+    if isinstance(root, MappingNode) and _is_other_version(root.entries.get("dpproxy"), problems):
+        return None  # the rest is written in a format that this version does not know
+    found = fields(root, "the policy", START, POLICY_KEYS, REQUIRED_KEYS, problems)
+    if found is None:
+        return None
+    if "reuse" in found:
+        problems.add(
+            found["reuse"].key_at, "'reuse' is not available in this version", "take it out"
+        )
+    database = source = privacy = budgets = None
+    tables: Mapping[TableName, ProtectedTable | PublicTable] = {}
+    if "database" in found:
+        database = identifier(found["database"].value, "database", problems)
+    if "source" in found:
+        source = _source(found["source"].value, environment, problems)
+    if "privacy" in found:
+        privacy = _privacy(found["privacy"], problems)
+    if "tables" in found:
+        tables = read_tables(found["tables"], problems)
+    if "budgets" in found:
+        budgets = _budgets(found["budgets"], problems)
+    if database is None or source is None or privacy is None or budgets is None:
+        return None
+    if problems.found:
+        return None
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Policy(database, source, privacy, tables, budgets, digest)
+
+
+def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:
+    version = None if entry is None else number(entry.value, "dpproxy", problems)
+    if entry is None or version is None or version == VERSION:
+        return False
+    problems.add(
+        entry.value.at,
+        f"dpproxy: {decimal(version)} is a policy format that this version cannot read",
+        f"it reads dpproxy: {VERSION}",
+    )
+    return True
+
+
+def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -> str | None:
+    """`${NAME}` is put in once: what a variable holds is not looked at again, nor ever shown."""
+    written = text(node, "source", problems)
+    if written is None:
+        return None
+    parts: list[str] = []
+    end = 0
+    complete = True
+    for reference in _VARIABLE.finditer(written):
+        name = reference.group(1)
+        parts.append(written[end : reference.start()])
+        end = reference.end()
+        if not reference.group().endswith("}") or not _VARIABLE_NAME.fullmatch(name):
+            problems.add(node.at, "source holds a '${' that is not ${NAME}")
+            complete = False
+        elif not environment.get(name):
+            problems.add(
+                node.at,
+                f"the environment variable {shown(name)} is not set",
+                f"source needs it: export {name}=postgresql://...",
+            )
+            complete = False
+        else:
+            parts.append(environment[name])
+    value = "".join([*parts, written[end:]])
+    if complete and not value.isprintable():
+        problems.add(node.at, "source holds a character that cannot be printed")
+        return None
+    return value if complete else None
+
+
+def _privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
+    found = fields(
+        entry.value, "privacy", entry.key_at, PRIVACY_KEYS, ["epsilon", "delta"], problems
+    )
+    if found is None:
+        return None
+    noise: Noise | None = Noise.LAPLACE
+    if "noise" in found:
+        noise = member(found["noise"].value, "noise", Noise, problems)
+    median_noise = _median_noise(found.get("median"), problems)
+    mechanism: Mechanism | None = Mechanism.SMOOTH_MEDIAN
+    if "mechanism" in found:
+        mechanism = read_mechanism(found["mechanism"], problems)
+    epsilon, max_epsilon = (
+        number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
+        if key in found
+        else None
+        for key in ("epsilon", "max_epsilon")
+    )
+    delta = None
+    if "delta" in found:
+        delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
+    if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
+        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon")
+    if epsilon is None or delta is None:
+        return None
+    if noise is None or median_noise is None or mechanism is None:
+        return None
+    most = epsilon if max_epsilon is None else max_epsilon
+    return Privacy(epsilon, delta, most, delta, noise, median_noise, mechanism)
+
+
+def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
+    if entry is None:
+        return MedianNoise.LAPLACE
+    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, ["noise"], problems)
+    if found is None or "noise" not in found:
+        return None
+    return member(found["noise"].value, "noise", MedianNoise, problems)
+
+
+def _budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
+    found = fields(
+        entry.value, "budgets", entry.key_at, BUDGETS_KEYS, ["total", "default"], problems
+    )
+    if found is None:
+        return None
+    total = default = None
+    if "total" in found:
+        total = _budget(found["total"], "the total", (Period.NONE,), problems)
+    if "default" in found:
+        default = _budget(found["default"], "the default", tuple(Period), problems)
+    analysts: dict[str, Budget] = {}
+    if "analysts" in found:
+        named = named_entries(found["analysts"].value, "analysts", problems) or {}
+        for analyst in named.values():
+            if not is_identifier(analyst.key, "an analyst", analyst.key_at, problems):
+                continue
+            budget = _budget(analyst, f"analyst {shown(analyst.key)}", tuple(Period), problems)
+            if budget is not None:
+                analysts[analyst.key] = budget
+    if total is None or default is None:
+        return None
+    return Budgets(total, default, analysts)
+
+
+def _budget(
+    entry: Entry, where: str, periods: tuple[Period, ...], problems: ProblemList
+) -> Budget | None:
+    found = fields(entry.value, where, entry.key_at, BUDGET_KEYS, ["epsilon", "delta"], problems)
+    if found is None:
+        return None
+    epsilon = number(found["epsilon"].value, "epsilon", problems) if "epsilon" in found else None
+    delta = number(found["delta"].value, "delta", problems) if "delta" in found else None
+    if epsilon is not None and epsilon < 0:
+        problems.add(found["epsilon"].value.at, "epsilon of a budget cannot be below 0")
+        epsilon = None
+    if delta is not None and not 0 <= delta < 1:
+        problems.add(found["delta"].value.at, "delta of a budget must be from 0 to below 1")
+        delta = None
+    period: Period | None = Period.NONE
+    if "per" in found:
+        period = member(found["per"].value, "per", Period, problems)
+        if period is not None and period not in periods:
+            problems.add(
+                found["per"].value.at,
+                "the total budget does not renew",
+                "it bounds what everybody together learns, ever: take 'per' out",
+            )
+    if epsilon is None or delta is None or period is None:
+        return None
+    return Budget(Loss(epsilon, delta), period)

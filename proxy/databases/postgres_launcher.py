@@ -1,0 +1,75 @@
+"""Become an unprivileged account, tie this process's life to its parent's, then become PostgreSQL.
+
+Run as a script, by path, in a fresh interpreter: code between fork and exec (`preexec_fn`) is not
+safe once a program has threads. So this file imports nothing of ours.
+
+    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL PROGRAM [ARGUMENT...]
+
+ACCOUNT   same            stay who we are
+          user-namespace  root only: a new user namespace in which root's files belong to UID, so
+                          that PostgreSQL, which refuses to run as root, sees an ordinary user:
+                          no chown, no useradd, no rights on parent directories
+          other-user      root only: setuid to UID, where user namespaces are forbidden
+PARENT    process id of the parent; when it dies, SIGNAL comes (prctl(2), PR_SET_PDEATHSIG; Linux).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+SAME = "same"
+USER_NAMESPACE = "user-namespace"
+OTHER_USER = "other-user"
+
+_CLONE_NEWUSER = 0x10000000  # <linux/sched.h>
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def enter_user_namespace(libc: ctypes.CDLL, uid: int) -> None:
+    """user_namespaces(7): one line each, and setgroups denied before gid_map may be written."""
+    outside_uid, outside_gid = os.geteuid(), os.getegid()
+    _check(libc.unshare(_CLONE_NEWUSER), "unshare")
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/gid_map").write_text(f"{uid} {outside_gid} 1")
+    Path("/proc/self/uid_map").write_text(f"{uid} {outside_uid} 1")
+
+
+def become(uid: int) -> None:
+    os.setgroups([])
+    os.setgid(uid)
+    os.setuid(uid)
+
+
+def die_with(parent: int, signal: int, libc: ctypes.CDLL) -> None:
+    """After any change of uid: that clears the setting (prctl(2))."""
+    if sys.platform != "linux":
+        return
+    _check(libc.prctl(_PR_SET_PDEATHSIG, signal, 0, 0, 0), "prctl")
+    if os.getppid() != parent:  # it died before the setting was made
+        sys.exit(1)
+
+
+def main(arguments: list[str]) -> None:
+    account, uid, parent, signal, *command = arguments
+    libc = ctypes.CDLL(None, use_errno=True)
+    if account == USER_NAMESPACE:
+        enter_user_namespace(libc, int(uid))
+    elif account == OTHER_USER:
+        become(int(uid))
+    elif account != SAME:
+        raise ValueError(f"unknown account {account!r}")
+    die_with(int(parent), int(signal), libc)
+    os.execv(command[0], command)  # noqa: S606 - no shell is meant
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,43 @@
+"""Distinct values of the columns of public tables: public GROUP BY keys."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+
+from proxy.base import limits
+from proxy.catalog.model import Catalog, TableName
+from proxy.policy.keys import has_keys
+from proxy.policy.model import Policy, PublicTable
+
+_MOST = limits.GROUPS_PER_STATEMENT
+
+
+def read_public_values(
+    policy: Policy, catalog: Catalog
+) -> dict[tuple[TableName, str], tuple[str | None, ...]]:
+    """
+    Given    a checked policy; its source is asked
+    Gives    for each column of a public table with few enough distinct values all of them, as PostgreSQL
+             prints them, sorted
+    """
+    found: dict[tuple[TableName, str], tuple[str | None, ...]] = {}
+    public = [name for name, table in policy.tables.items() if isinstance(table, PublicTable)]
+    if not public:
+        return found
+    with psycopg.connect(policy.source, autocommit=True) as connection:
+        for name in public:
+            for column in catalog.tables[name].columns:
+                if not has_keys(column):
+                    continue
+                statement = sql.SQL(
+                    "SELECT DISTINCT {column}::text FROM {table} ORDER BY 1 LIMIT {most}"
+                ).format(
+                    column=sql.Identifier(column.name),
+                    table=sql.Identifier(*name),
+                    most=sql.Literal(_MOST + 1),
+                )
+                rows = connection.execute(statement).fetchall()
+                if len(rows) <= _MOST:
+                    found[name, column.name] = tuple(row[0] for row in rows)
+    return found

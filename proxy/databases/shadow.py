@@ -1,0 +1,285 @@
+"""The shadow of one protected database: same tables, no data, a guard on every protected table.
+
+Built from the policy and the catalogue, never from a dump. The ledger in its schema `dp` outlives
+every rebuild.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from proxy.catalog.model import Catalog, TableName
+from proxy.databases import shadow_statements as statements
+from proxy.databases.shadow_columns import exposed_columns
+from proxy.databases.shadow_tables import ShadowError, ShadowTable, shadow_tables, types_of
+from proxy.databases.users import ensure_group
+from proxy.ledger import amounts
+from proxy.policy.model import Policy
+
+_PACKAGE = files("proxy.databases")
+_PARTS = tuple(
+    _PACKAGE.joinpath(name).read_text(encoding="utf-8")
+    for name in ("shadow.sql", "ledger.sql", "shadow_grants.sql")
+)
+_SETTINGS = {
+    "statement_timeout": "5min",
+    "idle_in_transaction_session_timeout": "1h",
+    "temp_file_limit": "2GB",
+    "jit": "off",
+}
+_LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
+
+
+class Shadow:
+    """One shadow database on a server that is dpproxy's own."""
+
+    def __init__(self, server_dsn: str, database: str, address: tuple[str, int]) -> None:
+        """
+        Given    the superuser's way into the shadow's server (EmbeddedPostgres.dsn(), or --shadow);
+                 the database's name; host and port for analysts
+        """
+        self.database = database
+        self.analyst_host_port = address
+        self._server_dsn = server_dsn
+
+    def __repr__(self) -> str:  # the DSN holds a password
+        return f"Shadow({self.database!r})"
+
+    @property
+    def superuser_dsn(self) -> str:
+        """Holds a password: never log it."""
+        return make_conninfo(self._server_dsn, dbname=self.database)
+
+    def build(self, policy: Policy, catalog: Catalog, source_dsn: str | None = None) -> bool:
+        """Make the shadow what the policy says, in one transaction; or leave it as it was.
+
+        Given    a policy that was checked against the catalogue; where public rows are copied from
+                 (the policy's own source if not given)
+        Gives    whether anything was rebuilt: not, if it was built from the same policy, the same
+                 catalogue and by the same program
+        Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
+        """
+        self._ensure_database()
+        try:
+            return self._build(policy, catalog, source_dsn or policy.source)
+        except psycopg.errors.LockNotAvailable:
+            raise ShadowError(
+                "open transactions of analysts hold the shadow's tables: it stays as it was"
+            ) from None
+
+    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> bool:
+        digests = (policy.digest, _catalog_digest(policy, catalog), _program_digest())
+        with psycopg.connect(self.superuser_dsn) as connection:
+            connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(_LOCK_TIMEOUT)))
+            connection.execute("SET search_path = pg_catalog; SET statement_timeout = 0")
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+            if _built_from(connection) == digests:
+                return False
+            _drop_schemas(connection)
+            for part in _PARTS[:-1]:
+                connection.execute(part)
+            tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
+            _make_tables(connection, tables, source_dsn)
+            _write_allowances(connection, policy)
+            connection.execute("DELETE FROM dp.exposed_column")
+            connection.cursor().executemany(
+                "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+                [
+                    (position, *row)
+                    for position, row in enumerate(exposed_columns(policy, catalog, tables))
+                ],
+            )
+            connection.execute(_PARTS[-1])
+            connection.execute(self._search_path(policy))
+            connection.execute("DELETE FROM dp.built_from")
+            connection.execute(
+                "INSERT INTO dp.built_from (policy_digest, catalog_digest, program_digest, at)"
+                " VALUES (%s, %s, %s, transaction_timestamp())",
+                digests,
+            )
+        return True
+
+    def _search_path(self, policy: Policy) -> sql.Composed:
+        """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them."""
+        schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
+        path = sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas)
+        return sql.SQL("ALTER DATABASE {} SET search_path = {}").format(
+            sql.Identifier(self.database), path
+        )
+
+    def refresh_public_tables(self, policy: Policy, catalog: Catalog) -> None:
+        """Copy the rows of the public tables again."""
+        with psycopg.connect(self.superuser_dsn) as connection:
+            # No foreign key is checked meanwhile: sentinel rows refer to these.
+            connection.execute("SET LOCAL session_replication_role = replica")
+            known = _known_types(connection, policy, catalog)
+            for table in shadow_tables(policy, catalog, known):
+                if not table.protected:
+                    connection.execute(
+                        sql.SQL("DELETE FROM {}").format(statements.identifier(table.name))
+                    )
+                    _copy_rows(connection, table, policy.source)
+
+    def relation_oids(self) -> dict[TableName, int]:
+        """The shadow's OID of every exposed table; they change with every rebuild."""
+        with psycopg.connect(self.superuser_dsn) as connection:
+            return {
+                TableName(schema, name): oid
+                for schema, name, oid in connection.execute(
+                    "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
+                    " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                    " WHERE c.relkind = 'r' AND n.nspname !~ '^pg_'"
+                    " AND n.nspname NOT IN ('dp', 'information_schema')"
+                )
+            }
+
+    def _ensure_database(self) -> None:
+        """CREATE DATABASE cannot run in a transaction. Nobody but analysts gets in, and only here."""
+        name = sql.Identifier(self.database)
+        group = sql.Identifier(statements.ANALYSTS)
+        with psycopg.connect(self._server_dsn, autocommit=True) as connection:
+            ensure_group(connection)
+            connection.execute("SELECT pg_advisory_lock(hashtextextended('dp.database', 0))")
+            there = connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", (self.database,)
+            ).fetchone()
+            if there is None:
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(name)
+                )
+            for closed in (sql.Identifier("postgres"), sql.Identifier("template1"), name):
+                connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(closed))
+            connection.execute(
+                sql.SQL("GRANT CONNECT, TEMPORARY ON DATABASE {} TO {}").format(name, group)
+            )
+            for setting, value in _SETTINGS.items():
+                connection.execute(
+                    sql.SQL("ALTER DATABASE {} SET {} = {}").format(
+                        name, sql.Identifier(setting), sql.Literal(value)
+                    )
+                )
+
+
+def _catalog_digest(policy: Policy, catalog: Catalog) -> str:
+    exposed = [repr(catalog.tables.get(name)) for name in sorted(policy.tables)]
+    return hashlib.sha256("\n".join(exposed).encode()).hexdigest()
+
+
+def _program_digest() -> str:
+    """Changes with the static DDL and with the code that generates the rest."""
+    texts = [*_PARTS]
+    for module in ("shadow.py", "shadow_columns.py", "shadow_statements.py", "shadow_tables.py"):
+        texts.append(_PACKAGE.joinpath(module).read_text(encoding="utf-8"))
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _built_from(connection: psycopg.Connection) -> tuple[str, str, str] | None:
+    known = connection.execute("SELECT to_regclass('dp.built_from')").fetchone()
+    if known is None or known[0] is None:
+        return None
+    row = connection.execute(
+        "SELECT policy_digest, catalog_digest, program_digest FROM dp.built_from"
+    ).fetchone()
+    return (row[0], row[1], row[2]) if row else None
+
+
+def _known_types(
+    connection: psycopg.Connection, policy: Policy, catalog: Catalog
+) -> frozenset[str]:
+    """Those of the system itself: nobody else's type has a place in the shadow."""
+    rows = connection.execute(
+        "SELECT name FROM unnest(%s::text[]) AS name JOIN pg_type t ON t.oid = to_regtype(name)"
+        " WHERE t.typnamespace = 'pg_catalog'::regnamespace",
+        (sorted(types_of(policy, catalog)),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def _drop_schemas(connection: psycopg.Connection) -> None:
+    rows = connection.execute(
+        "SELECT nspname FROM pg_namespace"
+        " WHERE nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema')"
+    ).fetchall()
+    for (schema,) in rows:
+        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+
+
+def _make_tables(
+    connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
+) -> None:
+    group = sql.Identifier(statements.ANALYSTS)
+    for schema in sorted({table.name.schema for table in tables} | {"public"}):
+        name = sql.Identifier(schema)
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(name))
+        connection.execute(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(name, group))
+    by_name = {table.name: table for table in tables}
+    for table in tables:
+        connection.execute(statements.create(table))
+        if not table.protected:
+            _copy_rows(connection, table, source_dsn)
+    for table in tables:
+        if table.protected:
+            connection.execute(statements.sentinel(table, by_name))
+        for statement in (*statements.keys(table), *statements.guard(table)):
+            connection.execute(statement)
+        connection.execute(statements.grant(table))
+    for table in tables:
+        for key in table.foreign_keys:
+            try:
+                with connection.transaction():
+                    connection.execute(statements.foreign_key(table, key, valid=True))
+            except psycopg.errors.ForeignKeyViolation:
+                connection.execute(statements.foreign_key(table, key, valid=False))
+        # One page, one row: with that known, the planner scans the table, so that a condition on a
+        # key meets the sentinel row instead of passing it by in the index.
+        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.name)))
+
+
+def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+    """In text, so that a type the shadow lacks arrives as the text it has become."""
+    columns = statements.names(column.name for column in table.columns)
+    name = statements.identifier(table.name)
+    options = "-c default_transaction_read_only=on -c client_encoding=UTF8 -c datestyle=ISO"
+    read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
+    write = sql.SQL("COPY {} ({}) FROM STDIN").format(name, columns)
+    try:
+        with (
+            psycopg.connect(source_dsn, options=options) as source,
+            source.cursor().copy(read) as rows,
+            connection.cursor().copy(write) as copy,
+        ):
+            for block in rows:
+                copy.write(block)
+    except psycopg.Error as error:
+        raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error
+
+
+def _write_allowances(connection: psycopg.Connection, policy: Policy) -> None:
+    budgets = policy.budgets
+    limits = [
+        ("total", "", amounts.limit(budgets.total.limit), budgets.total.per),
+        ("default", "", amounts.limit(budgets.default.limit), budgets.default.per),
+        *(
+            ("analyst", name, amounts.limit(budget.limit), budget.per)
+            for name, budget in budgets.analysts.items()
+        ),
+    ]
+    connection.execute("DELETE FROM dp.allowance")
+    connection.cursor().executemany(
+        "INSERT INTO dp.allowance (kind, analyst, epsilon, delta, period) VALUES (%s, %s, %s, %s, %s)",
+        [
+            (
+                kind,
+                analyst,
+                amounts.decimal(limit.epsilon),
+                amounts.decimal(limit.delta),
+                period.value,
+            )
+            for kind, analyst, limit, period in limits
+        ],
+    )

@@ -1,0 +1,182 @@
+"""What the shadow's tables look like: from the policy and the catalogue, as plain data.
+
+Only what the policy exposes: defaults, CHECK constraints, comments, enum labels, partition bounds and
+view definitions can quote data, so none of them is taken over (WIRE.md 4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+
+RESERVED_SCHEMA = "dp"
+_PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\))?[a-z ]*(?:\[\])*')
+
+# Any value of the type will do: the sentinel row is never read, only met.
+_SENTINELS = {
+    "boolean": "false",
+    "smallint": "0",
+    "integer": "0",
+    "bigint": "0",
+    "numeric": "0",
+    "real": "0",
+    "double precision": "0",
+    "text": "",
+    "character varying": "",
+    "character": "",
+    "bytea": "",
+    "date": "2000-01-01",
+    "timestamp without time zone": "2000-01-01 00:00:00",
+    "timestamp with time zone": "2000-01-01 00:00:00+00",
+    "time without time zone": "00:00",
+    "time with time zone": "00:00+00",
+    "interval": "0",
+    "uuid": "00000000-0000-0000-0000-000000000000",
+    "json": "null",
+    "jsonb": "null",
+    "inet": "0.0.0.0",  # noqa: S104 - a value, nobody listens on it
+    "cidr": "0.0.0.0/32",
+}
+
+
+class ShadowError(RuntimeError):
+    """The shadow cannot be built."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowColumn:
+    """sentinel: the text of its value in the sentinel row, None for NULL."""
+
+    name: str
+    type_name: str
+    nullable: bool
+    sentinel: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowTable:
+    name: TableName
+    protected: bool
+    columns: tuple[ShadowColumn, ...]
+    primary_key: tuple[str, ...]
+    unique: tuple[tuple[str, ...], ...]
+    foreign_keys: tuple[ForeignKey, ...]
+
+
+def types_of(policy: Policy, catalog: Catalog) -> frozenset[str]:
+    """The type names that the shadow is to be asked about."""
+    return frozenset(
+        column.type_name
+        for exposed in policy.tables.values()
+        for column in _exposed(exposed, _found(catalog, exposed.name))
+        if _PLAIN_TYPE.fullmatch(column.type_name)
+    )
+
+
+def shadow_tables(
+    policy: Policy, catalog: Catalog, known_types: Collection[str]
+) -> tuple[ShadowTable, ...]:
+    """
+    Given    a policy, its database's catalogue, the type names that the shadow server has as well
+    Gives    a table for each of the policy's; a type the shadow lacks (enum, extension) becomes text
+    Refuses  a table or column that the database has not, and the schema name `dp`
+    """
+    bare = {
+        name: _without_references(exposed, _found(catalog, name), known_types)
+        for name, exposed in policy.tables.items()
+    }
+    return tuple(
+        ShadowTable(
+            table.name,
+            table.protected,
+            table.columns,
+            table.primary_key,
+            table.unique,
+            tuple(_references(policy.tables[name], _found(catalog, name), bare)),
+        )
+        for name, table in bare.items()
+    )
+
+
+def _found(catalog: Catalog, name: TableName) -> Table:
+    if name.schema == RESERVED_SCHEMA:
+        raise ShadowError(f"schema {RESERVED_SCHEMA} is dpproxy's own: {name} cannot be exposed")
+    table = catalog.tables.get(name)
+    if table is None:
+        raise ShadowError(f"table {name} is not in the database, or not readable")
+    return table
+
+
+def _exposed(exposed: ProtectedTable | PublicTable, table: Table) -> tuple[Column, ...]:
+    if isinstance(exposed, PublicTable):
+        return table.columns
+    names = set(exposed.columns)
+    if isinstance(exposed.unit, IdentifierUnit):
+        names.add(exposed.unit.column)
+    for name in sorted(names):
+        if table.column(name) is None:
+            raise ShadowError(f"column {name} of {table.name} is not in the database")
+    return tuple(column for column in table.columns if column.name in names)
+
+
+def _without_references(
+    exposed: ProtectedTable | PublicTable, table: Table, known_types: Collection[str]
+) -> ShadowTable:
+    columns = tuple(_column(column, known_types) for column in _exposed(exposed, table))
+    certain = {column.name for column in columns if not column.nullable}
+    return ShadowTable(
+        name=table.name,
+        protected=isinstance(exposed, ProtectedTable),
+        columns=columns,
+        primary_key=table.primary_key if certain.issuperset(table.primary_key) else (),
+        unique=tuple(key for key in table.unique if certain.issuperset(key)),
+        foreign_keys=(),
+    )
+
+
+def _column(column: Column, known_types: Collection[str]) -> ShadowColumn:
+    known = column.type_name in known_types
+    type_name = column.type_name if known else "text"
+    if column.nullable:
+        return ShadowColumn(column.name, type_name, True, None)
+    sentinel = "{}" if type_name.endswith("[]") else _SENTINELS.get(_base(type_name))
+    # Without a value for the sentinel row, NOT NULL has to be given up.
+    return ShadowColumn(column.name, type_name, sentinel is None, sentinel)
+
+
+def _base(type_name: str) -> str:
+    """
+    >>> _base("timestamp(3) with time zone"), _base("numeric(8,2)")
+    ('timestamp with time zone', 'numeric')
+    """
+    return re.sub(r"\([^)]*\)", "", type_name)
+
+
+def _references(
+    exposed: ProtectedTable | PublicTable, table: Table, tables: dict[TableName, ShadowTable]
+) -> Iterable[ForeignKey]:
+    """The catalogue's and the policy's, where both ends are exposed and the target is a key."""
+    stated = list(table.foreign_keys)
+    if isinstance(exposed, ProtectedTable):
+        for column in exposed.columns.values():
+            if column.references is not None:
+                target, target_column = column.references
+                stated.append(ForeignKey((column.name,), target, (target_column,)))
+    own = {column.name: column.type_name for column in tables[table.name].columns}
+    for key in dict.fromkeys(stated):
+        target_table = tables.get(key.target)
+        if target_table is None or not own.keys() >= set(key.columns):
+            continue
+        types = {column.name: column.type_name for column in target_table.columns}
+        if not types.keys() >= set(key.target_columns):
+            continue
+        is_key = key.target_columns in (target_table.primary_key, *target_table.unique)
+        alike = all(
+            own[a] == types[b] for a, b in zip(key.columns, key.target_columns, strict=True)
+        )
+        if is_key and alike:
+            yield key

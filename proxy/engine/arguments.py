@@ -1,0 +1,47 @@
+"""Parameter values, as the shadow printed them in JSON, to typed constants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.expressions import Constant
+from proxy.query.typing_rules import constant
+
+
+def constants(arguments: Sequence[str | None], types: Sequence[SqlType]) -> dict[int, Constant]:
+    """Number -> constant, for every parameter of a type that questions can use; others stay unbound.
+
+    Given    JSON text of each value (to_jsonb on the shadow), None for NULL
+    """
+    return {
+        index: _constant(text, kind)
+        for index, (text, kind) in enumerate(zip(arguments, types, strict=True), start=1)
+        if kind is not SqlType.OTHER
+    }
+
+
+def _constant(text: str | None, kind: SqlType) -> Constant:
+    # Numbers are kept as their text: a JSON number of PostgreSQL is exact, a Python float is not.
+    value: Any = None if text is None else json.loads(text, parse_float=str, parse_int=str)
+    if value is None:
+        return Constant(None, kind)
+    if isinstance(value, bool):
+        return Constant(value, kind)
+    if not isinstance(value, str):
+        raise Refusal(
+            Code.UNSUPPORTED, "this parameter cannot be used here", "Pass a single value."
+        )
+    if kind.is_number and value in ("NaN", "Infinity", "-Infinity"):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "NaN and infinity cannot be parameters of a question on a protected table",
+            "Pass a finite number.",
+        )
+    if kind.is_number:
+        return Constant(Fraction(value), kind)
+    return constant(value, kind, None)

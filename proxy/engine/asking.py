@@ -1,0 +1,252 @@
+"""The road of one question, in order: read, plan, price, reserve, compile, run, release, settle, substitute.
+
+Nothing is read from the protected database before the charge is durable, nothing of the charge is given
+back after, and what leaves is the noised relation alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from proxy.base.sql_types import by_oid
+from proxy.catalog.model import Catalog, TableName
+from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.compiling import compile_block
+from proxy.engine.arguments import constants
+from proxy.engine.explaining import Accuracy, accuracies, explain_json, explain_lines
+from proxy.engine.ports import Ledger, ProtectedData
+from proxy.engine.settings import Settings, read_settings
+from proxy.exact.table import ExactTable
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.facts import PublicValues
+from proxy.planner.plan import PrivatePlan
+from proxy.planner.planning import plan
+from proxy.planner.tracking import Surroundings
+from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.query.query import Scalar, bind
+from proxy.query.sources import Exposed
+from proxy.query.statement_reading import Reading, read_statement
+from proxy.query.statements import Execute, Kind, Names, Statement, look, pieces
+from proxy.release.noised import NoisyTable, relation_json
+from proxy.release.releasing import release_block
+
+_SEED_BITS = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement that asks of protected tables, read once, asked as often as it is bound."""
+
+    statement: Statement
+    reading: Reading
+    parameter_oids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """relation: JSON for the residual's parameter; receipt None where nothing was charged."""
+
+    relation: str
+    loss: Loss
+    remaining: Loss | None
+    receipt: str | None
+    accuracy: tuple[Accuracy, ...]
+    notice: bool
+
+
+class Engine:
+    """Questions on one protected database under one policy."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        relations: Mapping[int, TableName],
+        data: ProtectedData,
+        ledger: Ledger,
+        bits: RandomBits,
+        public: PublicValues | None = None,
+    ) -> None:
+        """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
+        tables, which can then be GROUP BY keys."""
+        self.policy = policy
+        self._known = Surroundings(policy, catalog, public or {})
+        self._relations = dict(relations)
+        self._data = data
+        self._ledger = ledger
+        self._bits = bits
+        self._exposed = {
+            name: _exposed(name, table, catalog) for name, table in policy.tables.items()
+        }
+        protected = {table.name.name for table in policy.protected()}
+        names = Names(protected, {name.name for name in policy.tables})
+        self._names = names
+        self._look = lru_cache(maxsize=1024)(lambda text: look(text, names))
+        self._read = lru_cache(maxsize=1024)(self._read_uncached)
+        self._compile = lru_cache(maxsize=256)(self._compiled)
+
+    def split(self, text: str) -> tuple[tuple[int, str], ...]:
+        """The statements of a simple query string that must be looked at one by one, with offsets."""
+        return pieces(text, self._names)
+
+    def look(self, text: str) -> Statement | Execute | None:
+        """Whether a statement can touch protected data. None: relay it.
+
+        Refuses  TOO_COMPLEX
+        """
+        return self._look(text)
+
+    def read(
+        self,
+        statement: Statement,
+        relation_oids: tuple[int | None, ...],
+        parameter_oids: tuple[int, ...],
+    ) -> Question | None:
+        """What the statement asks, now that the session has said what its names mean. None: relay it.
+
+        Refuses  as query.statement_reading.read_statement
+        """
+        return self._read(statement, relation_oids, parameter_oids)
+
+    def _read_uncached(
+        self,
+        statement: Statement,
+        relation_oids: tuple[int | None, ...],
+        parameter_oids: tuple[int, ...],
+    ) -> Question | None:
+        resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
+        types = tuple(map(by_oid, parameter_oids))
+        reading = read_statement(statement, resolved, self._exposed, types)
+        return None if reading is None else Question(statement, reading, parameter_oids)
+
+    async def ask(
+        self,
+        question: Question,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> Answer:
+        """One answer, charged. EXPLAIN is answered with the plan, free of charge.
+
+        Refuses  what planning refuses, SETTING, OVER_BUDGET; Fault where the data cannot be had
+        """
+        chosen, private = self._planned(question, arguments, settings)
+        if question.statement.kind is Kind.EXPLAIN:
+            return await self._explained(question, private, analyst)
+        queries = self._compile(private)
+        scalars = question.reading.query.scalars
+        if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
+            return await self._answer(private, queries, chosen, scalars, None, None)
+        charged = await self._ledger.reserve(
+            analyst, private.loss, _fingerprint(question.statement.text), self.policy.digest
+        )
+        answered = False
+        try:
+            answer = await self._answer(
+                private, queries, chosen, scalars, charged.receipt, charged.remaining
+            )
+            answered = True
+            return answer
+        finally:
+            await self._ledger.settle(charged.receipt, answered)
+
+    async def explain(
+        self,
+        question: Question,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> dict[str, object]:
+        """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
+        _, private = self._planned(question, arguments, settings)
+        remaining = await self._ledger.remaining(analyst)
+        return explain_json(private, remaining, self._shapes(private))
+
+    def planned(self, question: Question, settings: Mapping[str, str]) -> PrivatePlan:
+        """The private plan of a question without parameters. Reads nothing, charges nothing.
+
+        Refuses  what planning refuses, SETTING
+        """
+        return self._planned(question, (), settings)[1]
+
+    def _planned(
+        self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]
+    ) -> tuple[Settings, PrivatePlan]:
+        chosen = read_settings(settings, self.policy.privacy)
+        types = tuple(map(by_oid, question.parameter_oids))
+        values = constants(arguments, types)
+        query = question.reading.query
+        bound = replace(query, blocks=tuple(bind(block, values) for block in query.blocks))
+        return chosen, plan(bound, self._known, chosen.loss)
+
+    def _compiled(self, private: PrivatePlan) -> tuple[tuple[BackendQuery, ...], ...]:
+        return tuple(compile_block(block) for block in private.blocks)
+
+    async def _answer(
+        self,
+        private: PrivatePlan,
+        queries: tuple[tuple[BackendQuery, ...], ...],
+        chosen: Settings,
+        scalars: tuple[Scalar, ...],
+        receipt: str | None,
+        remaining: Loss | None,
+    ) -> Answer:
+        tables: dict[str, tuple[NoisyTable, frozenset[str]]] = {}
+        answers: dict[int, str] = {}  # of earlier blocks, for those that compare with them
+        for number, (block, several) in enumerate(zip(private.blocks, queries, strict=True)):
+            exact = [await self._run(query, answers) for query in several]
+            noised = release_block(block, exact, self._bits)
+            tables[f"b{number + 1}"] = (noised, block.intervals)
+            for scalar in scalars:
+                if scalar.block == number:
+                    answers[scalar.number] = noised.rows[0].values[0].text()
+        return Answer(
+            relation_json(tables),
+            private.loss,
+            remaining,
+            receipt,
+            accuracies(private),
+            chosen.notice,
+        )
+
+    async def _run(self, query: BackendQuery, answers: Mapping[int, str]) -> ExactTable:
+        values: dict[str, int | str] = {
+            name: self._bits.below(2**_SEED_BITS) for name in query.seeds
+        }
+        values.update({name: answers[number] for name, number in query.scalars})
+        return await self._data.run(query, values)
+
+    def _shapes(self, private: PrivatePlan) -> list[str]:
+        """The SQL of each block, parameters unnamed values."""
+        return ["; ".join(query.sql for query in several) for several in self._compile(private)]
+
+    async def _explained(self, question: Question, private: PrivatePlan, analyst: str) -> Answer:
+        remaining = await self._ledger.remaining(analyst)
+        sql = self._shapes(private)
+        shown: object = list(explain_lines(private, remaining, sql))
+        if question.statement.explain_json:
+            shown = [explain_json(private, remaining, sql)]
+        return Answer(json.dumps({"explain": shown}), NOTHING, remaining, None, (), False)
+
+
+def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:
+    """The columns that questions can name: the listed ones and, for conditions and joins, the unit column or
+    the reference that leads to it (which is not the unit: several of its values belong to one)."""
+    columns = catalog.tables[name].columns
+    if isinstance(table, PublicTable):
+        return Exposed(name, {c.name: c for c in columns}, protected=False)
+    held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
+    found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
+    listed = {*table.columns, held}
+    shown = {c.name: c for c in columns if c.name in listed}
+    return Exposed(name, shown, True, None if found else held)
+
+
+def _fingerprint(text: str) -> str:
+    """Names a statement in the ledger without its literals being readable there."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,231 @@
+"""How far the exact results of one plan move between two databases, and how far they may.
+
+The exact results are those of the compiled SQL; grouping and merging of partitions are release's own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.mechanisms import ratio_mean, variance, zcdp
+from proxy.planner.plan import (
+    BlockPlan,
+    GaussianNoise,
+    LaplaceNoise,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    Release,
+    RowNeighbours,
+    Selection,
+    SmoothedMedian,
+)
+from proxy.query.query_aggregates import AggregateKind
+from proxy.release.releasing import partition_outputs
+
+Keys = tuple[str | None, ...]
+_Groups = dict[Keys, list[ExactRow]]
+
+
+class Measure(Enum):
+    """What is compared, over all groups together unless it says otherwise."""
+
+    ROWS = "rows, L1"
+    STEPS = "grid steps, L1"
+    SQUARED = "squared L2"  # grows with the square of the distance
+    LOSS = "epsilon of its noisy sums"
+    RANK = "rows below a value, all groups"
+    OUTPUTS = "partition outputs"
+    OUTPUTS_IN_GROUP = "partition outputs of one group"
+    UNITS = "units in private groups, L1"
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """release: number in the block, None for the selection of private groups."""
+
+    release: int | None
+    measure: Measure
+    planned: Fraction  # for one unit
+    seen: Fraction
+
+
+def allowed(measure: Measure, planned: Fraction, distance: int) -> Fraction:
+    """What so many units may move, when `planned` is for one.
+
+    >>> allowed(Measure.SQUARED, Fraction(4), 3)
+    Fraction(36, 1)
+    """
+    return planned * distance ** (2 if measure is Measure.SQUARED else 1)
+
+
+def movements(
+    plan: BlockPlan, here: Sequence[ExactTable], there: Sequence[ExactTable]
+) -> Iterator[Movement]:
+    """
+    Given    here, there: what the compiled statements of the plan, run with the same seeds, returned on two
+             databases
+    Gives    per release, and for the selection, what is planned for one unit and what was seen; nothing for
+             medians whose partitions are drawn per row, where two runs cannot be compared
+    """
+    mine, theirs = [_grouped(table) for table in here], [_grouped(table) for table in there]
+    place = {n: (t, i) for t, table in enumerate(here) for i, n in enumerate(table.releases)}
+    for number, release in enumerate(plan.releases):
+        table, partial = place[number]
+        pairs = _Pairs(mine[table], theirs[table], partial)
+        for measure, planned, seen in _moved(plan, release, pairs):
+            yield Movement(number, measure, Fraction(planned), Fraction(seen))
+    if plan.selection is not None:
+        yield _selected(plan.selection, mine[0], theirs[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Two states, and which partial of their rows is meant."""
+
+    mine: _Groups
+    theirs: _Groups
+    partial: int
+
+    def rows(self) -> Iterator[tuple[list[ExactRow], list[ExactRow]]]:
+        for keys in {**self.mine, **self.theirs}:
+            yield self.mine.get(keys, []), self.theirs.get(keys, [])
+
+    def partials(self) -> Iterator[tuple[list[Partial], list[Partial]]]:
+        for one, other in self.rows():
+            yield (
+                [row.partials[self.partial] for row in one],
+                [row.partials[self.partial] for row in other],
+            )
+
+    def l1(self, part: str) -> int:
+        return sum(abs(_sum(a, part) - _sum(b, part)) for a, b in self.partials())
+
+    def squared(self, part: str) -> int:
+        return sum((_sum(a, part) - _sum(b, part)) ** 2 for a, b in self.partials())
+
+
+def _grouped(table: ExactTable) -> _Groups:
+    found: _Groups = defaultdict(list)
+    for row in table.rows:
+        found[row.keys].append(row)
+    return dict(found)
+
+
+def _sum(partials: Iterable[Partial], part: str) -> int:
+    return sum(getattr(partial, part) or 0 for partial in partials)
+
+
+_Found = tuple[Measure, Fraction | int, Fraction | int]
+
+
+def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]:
+    match release:
+        case NoisyCount() | NoisyDistinct():
+            yield _additive(release, Measure.ROWS, "count", pairs)
+        case NoisySum():
+            yield _additive(release, Measure.STEPS, "total", pairs)
+        case NoisyMean():
+            low, high, rows = release.measured.low, release.measured.high, release.measured.rows
+            if low < high:  # else the answer is that constant
+                means = ratio_mean.scales(low, high, release.loss.epsilon, rows)
+                spent = pairs.l1("total") / means.total + pairs.l1("count") / means.count
+                yield Measure.LOSS, release.loss.epsilon, spent
+        case NoisyVariance():
+            low, high, rows = release.measured.low, release.measured.high, release.measured.rows
+            if low < high:
+                scales = variance.scales(low, high, release.loss.epsilon, rows)
+                spent = pairs.l1("total") / scales.total + pairs.l1("count") / scales.count
+                spent += pairs.l1("squares") / scales.squares
+                yield Measure.LOSS, release.loss.epsilon, spent
+        case OrderStatistic():
+            yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
+        case SmoothedMedian():
+            yield from _outputs(plan, release, pairs)
+        case _:
+            assert_never(release)
+
+
+def _additive(
+    release: NoisyCount | NoisyDistinct | NoisySum, measure: Measure, part: str, pairs: _Pairs
+) -> _Found:
+    """The plan's number, or what its noise hides at its epsilon where that is less."""
+    match release.noise:
+        case LaplaceNoise():
+            hidden = release.noise.scale * release.loss.epsilon
+            return measure, min(Fraction(release.sensitivity), hidden), pairs.l1(part)
+        case GaussianNoise():
+            rho = zcdp.rho_of_loss(release.loss.epsilon, release.loss.delta)
+            return Measure.SQUARED, 2 * rho * release.noise.sigma2, pairs.squared(part)
+        case _:
+            assert_never(release.noise)
+
+
+def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> int:
+    """Over all values, by how much the number of rows up to it (MAX: from it on) differs, at most; where only
+    the extreme values were fetched, as far as both lists reach."""
+    is_max = release.aggregate.kind is AggregateKind.MAX
+    distance = 0
+    for mine, theirs in pairs.partials():
+        ranks = [_ranks(partials, release.needed, is_max) for partials in (mine, theirs)]
+        reach = [end for _, end in ranks if end is not None]
+        values = sorted({value for counts, _ in ranks for value in counts}, reverse=is_max)
+        worst = below = above = 0
+        for value in values:
+            if any((value < end) if is_max else (value > end) for end in reach):
+                break
+            below += ranks[0][0].get(value, 0)
+            above += ranks[1][0].get(value, 0)
+            worst = max(worst, abs(below - above))
+        distance += worst
+    return distance
+
+
+def _ranks(
+    partials: list[Partial], needed: int | None, is_max: bool
+) -> tuple[dict[int, int], int | None]:
+    """Rows per value, and the last value that was fetched where there may be more."""
+    counts: dict[int, int] = defaultdict(int)
+    for partial in partials:
+        if partial.extreme is not None:
+            counts[partial.extreme] += partial.count or 0
+    is_cut = needed is not None and len(counts) >= needed
+    end = (min(counts) if is_max else max(counts)) if is_cut else None
+    return dict(counts), end
+
+
+def _outputs(plan: BlockPlan, release: SmoothedMedian, pairs: _Pairs) -> Iterator[_Found]:
+    """A unit is in one partition of each group it is in; k rows are in k partitions at most."""
+    neighbours = plan.neighbours
+    if isinstance(neighbours, RowNeighbours) and not neighbours.hashed_by:
+        return
+    reach = release.loss.epsilon / release.mechanism_loss.epsilon  # how many medians it pays for
+    changed = []
+    for mine, theirs in pairs.rows():
+        both = [
+            partition_outputs(release, pairs.partial, rows, plan.cells) for rows in (mine, theirs)
+        ]
+        changed.append(sum(a != b for a, b in zip(*both, strict=True)))
+    yield Measure.OUTPUTS, reach, sum(changed)
+    per_group = neighbours.rows if isinstance(neighbours, RowNeighbours) else 1
+    yield Measure.OUTPUTS_IN_GROUP, per_group, max(changed, default=0)
+
+
+def _selected(selection: Selection, mine: _Groups, theirs: _Groups) -> Movement:
+    def units(rows: list[ExactRow]) -> int:
+        return sum(row.units for row in rows)
+
+    keys = {**mine, **theirs}
+    seen = sum(abs(units(mine.get(key, [])) - units(theirs.get(key, []))) for key in keys)
+    planned = selection.loss.epsilon / selection.each.epsilon
+    return Movement(None, Measure.UNITS, planned, Fraction(seen))

@@ -1,0 +1,47 @@
+"""What the engine needs from outside, as Protocols; `cli` puts the real ones in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from proxy.compiler.backend_query import BackendQuery
+from proxy.exact.table import ExactTable
+from proxy.mechanisms.loss import Loss
+
+
+class ProtectedData(Protocol):
+    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
+        """The exact results of one compiled statement, in a read-only transaction.
+
+        Given    values: of its parameters that are chosen at each run
+
+        Refuses  Fault, with a text that says nothing about the data, whatever went wrong
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """A durable charge. remaining: what the analyst can still spend in this window."""
+
+    receipt: str
+    remaining: Loss
+
+
+class Ledger(Protocol):
+    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+        """Charges, durably, before it returns.
+
+        Refuses  OVER_BUDGET, with what is left
+        """
+        ...
+
+    async def settle(self, receipt: str, answered: bool) -> None:
+        """Marks the outcome; never gives back."""
+        ...
+
+    async def remaining(self, analyst: str) -> Loss:
+        """What the analyst can still spend, as reserve would see it."""
+        ...

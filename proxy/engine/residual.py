@@ -1,0 +1,20 @@
+"""The text that is sent to the shadow in a question's place; its last parameter is the noised relation."""
+
+from __future__ import annotations
+
+from proxy.engine.asking import Question
+from proxy.query.statements import Kind
+
+_PLAN_TEXT = (
+    "SELECT * FROM pg_catalog.jsonb_array_elements_text(${0}->'explain') AS plan(\"QUERY PLAN\")"
+)
+_PLAN_JSON = "SELECT (${0}->'explain')::json AS \"QUERY PLAN\""
+
+
+def residual_text(question: Question) -> str:
+    """Of an EXPLAIN: rows of text as PostgreSQL's own, or one JSON value."""
+    reading = question.reading
+    if question.statement.kind is not Kind.EXPLAIN:
+        return reading.text
+    shape = _PLAN_JSON if question.statement.explain_json else _PLAN_TEXT
+    return shape.format(reading.relation_parameter)

@@ -1,0 +1,116 @@
+"""An analyst's session on the shadow, for a door that speaks no wire protocol of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+Values = Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    name: str
+    type_oid: int
+    type_name: str  # as format_type prints it
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """values: in PostgreSQL's text format. No columns: the statement returns none."""
+
+    columns: tuple[ResultColumn, ...]
+    values: Sequence[tuple[bytes | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What names mean in the session, and its dp.* settings that are not empty."""
+
+    relation_oids: tuple[int | None, ...]
+    settings: Mapping[str, str]
+
+
+class PostgresError(Exception):
+    """PostgreSQL's own error (manual 55.8). Its text may quote the analyst's statement: never log it."""
+
+    def __init__(
+        self,
+        sqlstate: str,
+        message: str,
+        detail: str | None = None,
+        hint: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        super().__init__(sqlstate)
+        self.sqlstate = sqlstate
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.position = position
+
+
+class WrongCredentials(Exception):
+    """No such analyst, or not this password: nobody learns which."""
+
+
+class AnalystSession(Protocol):
+    """One transaction, undone at its end. Everything but `Fault` that a statement can meet is PostgresError."""
+
+    @property
+    def analyst(self) -> str:
+        """The role that PostgreSQL says has logged in: whose budget it is."""
+        ...
+
+    async def analyse(self, text: str, *, names_hint: bool) -> tuple[int, ...]:
+        """What types PostgreSQL gives the statement's parameters. It stays prepared for `run_prepared`.
+
+        names_hint: an unknown table or column gets the hint where to look them up.
+        """
+        ...
+
+    async def resolve(self, relations: Sequence[str]) -> Resolved: ...
+
+    async def arguments(self, values: Values, oids: Sequence[int]) -> tuple[str | None, ...]:
+        """Each value, read as its parameter's type, in JSON."""
+        ...
+
+    async def prepare(self, text: str, oids: Sequence[int]) -> None:
+        """Text that is ours: positions in its errors would mean nothing to the analyst."""
+        ...
+
+    async def run_prepared(self, values: Values) -> Rows:
+        """Runs what was prepared last.
+
+        Refuses  TOO_COMPLEX: more rows than a response may hold; UNSUPPORTED: COPY
+        """
+        ...
+
+    async def run(self, text: str, values: Values) -> Rows:
+        """A statement as it is. Refuses  as run_prepared"""
+        ...
+
+    async def schema(self) -> str:
+        """What can be asked, as JSON."""
+        ...
+
+    async def budget(self) -> str:
+        """The analyst's budget and everybody's, as JSON."""
+        ...
+
+    async def history(self) -> str:
+        """The analyst's latest receipts, as JSON, newest first."""
+        ...
+
+
+class AnalystSessions(Protocol):
+    def session(
+        self, database: str, user: str, password: str, settings: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[AnalystSession]:
+        """A session of this analyst's, with these dp.* settings.
+
+        Refuses  WrongCredentials; Fault where the shadow cannot be reached
+        """
+        ...

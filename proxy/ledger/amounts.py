@@ -1,0 +1,85 @@
+"""Privacy loss as the ledger keeps it: decimals of fixed length, charges rounded up, limits down.
+
+Rounding only ever costs the analyst, and less than one part in 10^18: the ledger's sum is never
+below the sum of the exact losses.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from proxy.mechanisms.loss import Loss
+
+EPSILON_DECIMALS = 18
+DELTA_DECIMALS = 30
+
+
+class Amount(NamedTuple):
+    """A sum of losses, in whole steps of the ledger. Unlike a `Loss`, delta may exceed 1."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def plus(self, other: Amount) -> Amount:
+        return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def fits(self, limit: Amount) -> bool:
+        return self.epsilon <= limit.epsilon and self.delta <= limit.delta
+
+    def left_of(self, limit: Amount) -> Amount:
+        """What remains of a limit; never negative, even where a new policy lowered the limit."""
+        return Amount(
+            max(limit.epsilon - self.epsilon, Fraction(0)),
+            max(limit.delta - self.delta, Fraction(0)),
+        )
+
+
+NONE = Amount(Fraction(0), Fraction(0))
+
+
+def charge(loss: Loss) -> Amount:
+    """
+    >>> charge(Loss(Fraction(1, 3), Fraction(0))).epsilon > Fraction(1, 3)
+    True
+    """
+    return Amount(-_floor(-loss.epsilon, EPSILON_DECIMALS), -_floor(-loss.delta, DELTA_DECIMALS))
+
+
+def limit(loss: Loss) -> Amount:
+    """
+    >>> limit(Loss(Fraction(1, 3), Fraction(0))).epsilon < Fraction(1, 3)
+    True
+    """
+    return Amount(_floor(loss.epsilon, EPSILON_DECIMALS), _floor(loss.delta, DELTA_DECIMALS))
+
+
+def _floor(number: Fraction, decimals: int) -> Fraction:
+    return Fraction(number * 10**decimals // 1, 10**decimals)
+
+
+def decimal(number: Fraction) -> Decimal:
+    """Exact, for numbers in whole steps.
+
+    >>> decimal(Fraction(1, 4))
+    Decimal('0.25')
+    """
+    whole = number * 10**DELTA_DECIMALS
+    assert whole.denominator == 1, "amounts are in whole steps of the ledger"
+    context = Context(prec=400)
+    return Decimal(whole.numerator).scaleb(-DELTA_DECIMALS, context=context).normalize(context)
+
+
+def text(number: Fraction) -> str:
+    """For messages: 12 significant digits, cut off, never rounded up.
+
+    >>> text(Fraction(5, 2)), text(Fraction(1, 10**6)), text(Fraction(100))
+    ('2.5', '0.000001', '100')
+    """
+    if number == 0:
+        return "0"
+    shown = Context(prec=12, rounding="ROUND_DOWN").create_decimal(decimal(number)).normalize()
+    plain = f"{shown:f}"
+    short = f"{shown:e}".replace("e+", "e")
+    return plain if len(plain) <= 8 or abs(shown) >= 1 else short

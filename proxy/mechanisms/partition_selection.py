@@ -1,0 +1,163 @@
+"""Which group keys may be shown: optimal partition selection, by the number of units in a group.
+
+A key that no unit has is never shown, a key of one unit with probability delta, and the curve of
+probabilities rises as fast as (epsilon, delta) allows. Everything is exact: the curve is kept in
+fixed point, rounded down, and satisfies the inequalities of privacy as the fractions that it holds.
+Proof: PROOFS.md, "Partition selection".
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+from proxy.mechanisms import discrete_laplace
+from proxy.mechanisms.bernoulli import bernoulli
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.real_bounds import exp_bounds, log_bounds, short_below
+
+_FIXED = 128  # bits after the point
+SMALLEST_DELTA = Fraction(1, 2**100)
+LARGEST_EPSILON = Fraction(700)
+LONGEST_CURVE = 2**18  # units at which a key is shown for certain: a curve of 15 MB at most
+
+
+def per_group(loss: Loss, groups: int) -> Loss:
+    """What each of the up to G groups that a unit is in may spend on being selected.
+
+    Given    groups = G >= 1; loss.delta > 0
+    Gives    epsilon/G and 1 - (1-delta)^(1/G), rounded down to 15 digits: a little more than
+             delta/G
+    Refuses  groups < 1, delta = 0, with ValueError
+    Source   Kairouz, Oh, Viswanath 2015, theorem 3.3 at i = 0: G times (e, d) is
+             (G e, 1-(1-d)^G)
+
+    >>> float(per_group(Loss(Fraction(1), Fraction(3, 4)), 2).delta)  # (1 - 0.5)^2 = 1 - 0.75
+    0.4999999999999999
+    """
+    if groups < 1:
+        raise ValueError("a unit is in at least one group")
+    _check(loss.epsilon, loss.delta)
+    if groups == 1:
+        return loss
+    # The largest d with (1-d)^G >= 1-delta: from above the power of 1-d, so from below d.
+    _, most_kept = exp_bounds(log_bounds(1 - loss.delta)[1] / groups)
+    return Loss(loss.epsilon / groups, short_below(1 - most_kept))
+
+
+def keep(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether a group of so many units is shown: True with probability release_probability.
+
+    Given    units >= 0, the number of *distinct privacy units* in the group; the (epsilon, delta)
+             of one group, from per_group when a unit may be in several
+    Refuses  units < 0 and what release_probability refuses, with ValueError
+    Source   Desfontaines, Voss, Gipson, Mandayam 2022
+    """
+    return bernoulli(bits, release_probability(units, epsilon, delta))
+
+
+def release_probability(units: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """pi_n, the most that (epsilon, delta) allows to show a group of n units, rounded down.
+
+    Given    units >= 0, 0 < epsilon <= 700, 2^-100 <= delta < 1
+    Refuses  anything else, and an epsilon so small that the curve has over 2^18 steps, with
+             ValueError
+    Source   Desfontaines, Voss, Gipson, Mandayam 2022, the recursion:
+             pi_0 = 0, pi_(n+1) = min(e^epsilon pi_n + delta, 1 - e^-epsilon (1 - pi_n - delta), 1)
+
+    >>> float(release_probability(1, Fraction(1), Fraction(1, 10**6)))
+    1e-06
+    """
+    if units < 0:
+        raise ValueError("a group has at least 0 units")
+    _check(epsilon, delta)
+    curve = _curve(epsilon, delta)
+    return Fraction(curve[min(units, len(curve) - 1)], 2**_FIXED)
+
+
+@lru_cache(maxsize=32)
+def threshold(epsilon: Fraction, delta: Fraction) -> int:
+    """k, the reach of truncated geometric noise whose two ends are as likely as delta allows.
+
+    Gives    the least k >= 1 with e^(-k epsilon) / (sum of e^(-|x| epsilon), |x| <= k) <= delta,
+             from rational bounds, so that rounding can only raise it
+    Source   Desfontaines, Voss, Gipson, Mandayam 2022, truncated geometric thresholding
+
+    >>> threshold(Fraction(1), Fraction(1, 10**6))
+    14
+    """
+    _check(epsilon, delta)
+    # With q = e^epsilon the end's probability is (q-1) / (q^k (q+1) - 2), falling in k.
+    guess = (math.log(float(1 / delta)) + math.log(math.tanh(float(epsilon) / 2))) / float(epsilon)
+    k = max(1, math.floor(guess) - 1)
+    while k > 1 and _end_is_rare(k - 1, epsilon, delta):
+        k -= 1
+    while not _end_is_rare(k, epsilon, delta):
+        k += 1
+    return k
+
+
+def noisy_units(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> int | None:
+    """The noisy number of units of a group, or None where the group is not shown.
+
+    Together (epsilon, delta)-DP, like `keep` alone: the number comes free. `keep` shows a group a
+    little more often, unless the reach happens to need no rounding.
+
+    Given    units >= 0, the number of *distinct privacy units* in the group
+    Gives    units + truncated geometric noise if that is above threshold(epsilon, delta)
+    Source   Desfontaines, Voss, Gipson, Mandayam 2022, truncated geometric thresholding
+    """
+    if units < 0:
+        raise ValueError("a group has at least 0 units")
+    k = threshold(epsilon, delta)
+    while True:
+        # Discrete Laplace noise, given that it is within the reach, is the truncated geometric.
+        noise = discrete_laplace.sample(bits, 1 / epsilon)
+        if abs(noise) <= k:
+            break
+    noisy = units + noise
+    return noisy if noisy > k else None
+
+
+def _check(epsilon: Fraction, delta: Fraction) -> None:
+    if not 0 < epsilon <= LARGEST_EPSILON:
+        raise ValueError("partition selection needs 0 < epsilon <= 700")
+    if not SMALLEST_DELTA <= delta < 1:
+        raise ValueError("partition selection needs 2^-100 <= delta < 1")
+
+
+@lru_cache(maxsize=32)
+def _curve(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
+    """pi_0, pi_1, .. 1 in fixed point. The growth factor is below e^epsilon, every step rounds down.
+
+    So each step is within what is allowed; and none falls below the one before, which needs no
+    case of its own: the exact minimum is above pi_n, a multiple of the unit, and so is its floor.
+    """
+    # The curve is at a half after ln(1 + (e^epsilon - 1)/(2 delta))/epsilon units, and symmetric.
+    rate = float(epsilon)
+    if rate < 1 and 2 * math.log1p(math.expm1(rate) / float(2 * delta)) / rate > LONGEST_CURVE:
+        raise ValueError("epsilon is too small for partition selection: hardly a group is shown")
+    one = 2**_FIXED
+    growth = math.floor(exp_bounds(epsilon)[0] * one)
+    step = math.floor(delta * one)
+    curve = [0]
+    while curve[-1] < one:
+        if len(curve) > LONGEST_CURVE:
+            raise ValueError(
+                "epsilon is too small for partition selection: no group would be shown"
+            )
+        here = curve[-1]
+        grown = growth * here // one + step
+        rest = one - here - step
+        shrunk = one - max(0, -(-rest * one // growth))
+        curve.append(min(grown, shrunk, one))
+    return tuple(curve)
+
+
+def _end_is_rare(k: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether (q-1) / (q^k (q+1) - 2) <= delta for certain, q = e^epsilon."""
+    low, high = exp_bounds(epsilon)
+    power, _ = exp_bounds(k * epsilon)
+    return high - 1 <= delta * (power * (low + 1) - 2)

@@ -1,0 +1,140 @@
+"""AVG as a noisy sum over a noisy count, about the middle of the bounds.
+
+The two releases are integers with discrete Laplace noise; the mean, clamped, is post-processing.
+Values are grid indices i in low..high. The middle may lie between two of them, so everything is
+counted in half grid steps: y = 2i - (low + high), an integer within -(high-low) .. high-low.
+Proof: PROOFS.md, "Mean as a ratio".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from proxy.mechanisms import discrete_laplace
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.split import split
+
+RELEASES = 2  # a sum and a count
+
+
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """The scales of discrete Laplace noise: public."""
+
+    total: Fraction
+    count: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMoments:
+    """The two noisy results: private already, everything made from them is post-processing."""
+
+    total: int
+    count: int
+
+
+def centred(total: int, count: int, low: int, high: int) -> int:
+    """The sum of y = 2i - (low + high), from the sum of i and the count of the same rows.
+
+    >>> centred(7, 2, 0, 9)  # of 3 and 4: (6 - 9) + (8 - 9)
+    -4
+    """
+    return 2 * total - count * (low + high)
+
+
+def total_sensitivity(low: int, high: int, rows_per_unit: int = 1) -> int:
+    """How far one unit moves the sum of y: high - low for each of its rows.
+
+    The uncentred sum, in the same half steps, would move by 2 max(|low|, |high|).
+    """
+    if low > high:
+        raise ValueError("bounds are the wrong way round")
+    if rows_per_unit < 1:
+        raise ValueError("a unit has at least one row")
+    return rows_per_unit * (high - low)
+
+
+def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Scales:
+    """The scales with which sum and count together are epsilon-DP: half of epsilon each.
+
+    Given    low < high, epsilon > 0; one unit has at most rows_per_unit rows
+    Refuses  anything else with ValueError
+    Source   MECHANISMS 4.10
+
+    >>> scales(0, 100, Fraction(1))
+    Scales(total=Fraction(200, 1), count=Fraction(2, 1))
+    """
+    each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
+    sensitivity = total_sensitivity(low, high, rows_per_unit)
+    return Scales(
+        discrete_laplace.scale_for(sensitivity, each),
+        discrete_laplace.scale_for(rows_per_unit, each),
+    )
+
+
+def release(
+    total: int,
+    count: int,
+    low: int,
+    high: int,
+    epsilon: Fraction,
+    bits: RandomBits,
+    rows_per_unit: int = 1,
+) -> Fraction:
+    """An epsilon-DP mean in grid steps, within low..high.
+
+    Given    total = the exact sum of the rows' grid indices, each within low..high, and count =
+             their number: non-NULL rows in both
+    Refuses  what scales refuses, but for low = high, where the answer is public
+    """
+    if low == high:
+        return Fraction(low)
+    noise = scales(low, high, epsilon, rows_per_unit)
+    moments = NoisyMoments(
+        centred(total, count, low, high) + discrete_laplace.sample(bits, noise.total),
+        count + discrete_laplace.sample(bits, noise.count),
+    )
+    return mean(moments, low, high)
+
+
+def mean(moments: NoisyMoments, low: int, high: int) -> Fraction:
+    """The mean in grid steps from noisy moments: post-processing.
+
+    >>> mean(NoisyMoments(total=-4, count=2), 0, 9)
+    Fraction(7, 2)
+    """
+    middle = Fraction(low + high, 2)
+    ratio = Fraction(moments.total, 2 * max(1, moments.count))
+    return min(max(middle + ratio, Fraction(low)), Fraction(high))
+
+
+def interval(
+    moments: NoisyMoments,
+    noise: Scales,
+    low: int,
+    high: int,
+    level: Fraction | float = Fraction(95, 100),
+) -> tuple[Fraction, Fraction]:
+    """Bounds that hold the exact mean with at least this probability, if there are rows at all.
+
+    Half of what may be missed for the sum, half for the count; then the extremes of the quotient.
+
+    Source   MECHANISMS 4.16, union bound
+    """
+    each = 1 - (1 - Fraction(level)) / RELEASES
+    means = [
+        mean(NoisyMoments(total, count), low, high)
+        for total, count in product(
+            ends(moments.total, noise.total, each), ends(moments.count, noise.count, each)
+        )
+    ]
+    return min(means), max(means)
+
+
+def ends(result: int, scale: Fraction, level: Fraction) -> tuple[int, int]:
+    """The interval of one noisy integer."""
+    reach = discrete_laplace.half_width(scale, level)
+    return result - reach, result + reach

@@ -1,0 +1,238 @@
+"""The shadow's stream: which answer belongs to which message, and what of it the client sees.
+
+The server answers in order, and each message has known last answers (manual 55.2). So a queue of
+expectations, one per message sent, tells whose answer every frame is. After an ErrorResponse to a
+message of the extended protocol the server discards messages up to the next Sync; so does the
+queue.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from proxy.pgwire.frames import (
+    U32,
+    ProtocolError,
+    decode_parameter_description,
+    frame,
+    parameter_description,
+)
+from proxy.pgwire.wording import Wording, reword
+
+_ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
+_STREAMED = frozenset(b"Dd")  # DataRow and CopyData
+_READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
+_QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
+SMALLEST_LENGTH = 4
+
+
+class Kind(Enum):
+    """The message that was sent -> the tags that end its answer."""
+
+    PARSE = b"1"
+    BIND = b"2"
+    CLOSE = b"3"
+    DESCRIBE = b"Tn"
+    EXECUTE = b"CsI"
+    SYNC = b"Z"
+    QUERY = b"Z "  # the blank keeps it from being an alias of SYNC
+    COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
+
+
+class Shown(Enum):
+    """What of an answer reaches the client; errors and ParameterStatus always do."""
+
+    ALL = 0
+    RESULTS = 1  # all but the completions, as if it were a simple Query
+    NOTHING = 2
+
+
+class Outcome(Enum):
+    PENDING = 0
+    COMPLETE = 1
+    FAILED = 2  # one of its own messages failed; the client has seen the error
+    SKIPPED = 3  # the server discarded it because of an earlier error
+
+
+@dataclass(slots=True, eq=False)
+class Reply:
+    """What came back for an exchange of our own. frames: (tag, payload) of what was not shown."""
+
+    frames: list[tuple[int, bytes]] = field(default_factory=list)
+    outcome: Outcome = Outcome.PENDING
+
+
+@dataclass(slots=True, eq=False)
+class Expectation:
+    """One message sent to the shadow. undo: what to do if it fails or is discarded."""
+
+    kind: Kind
+    shown: Shown = Shown.ALL
+    reply: Reply | None = None
+    ends_reply: bool = False
+    wording: Wording | None = None
+    undo: Callable[[], None] | None = None
+    command_tag: bytes | None = None
+    hides_last_parameter: bool = False
+
+
+class Answers:
+    """Given the bytes of the shadow, gives the bytes for the client; notes what changes for the
+    session."""
+
+    def __init__(self, client_encoding: bytes) -> None:
+        self.transaction_status = b"I"
+        self.client_encoding = client_encoding
+        self.skipping = False  # the server discards all until a Sync that was not sent yet
+        self.failed_ours = False  # the last error was in a message of an exchange of our own
+        self.copying_in = False  # the server waits for CopyData
+        self.discarded_statements = False  # DISCARD ALL was seen; whoever reads it, resets it
+        self._queue: deque[Expectation] = deque()
+        self._buffer = bytearray()
+        self._passing = 0  # bytes of a large row that are still to come and pass unread
+
+    @property
+    def idle(self) -> bool:
+        return not self._queue
+
+    def expect(self, expectation: Expectation) -> None:
+        if expectation.kind is Kind.COPY_END:
+            self.copying_in = False
+            if not self._queue:
+                return
+        self._queue.append(expectation)
+
+    def feed(self, data: bytes) -> bytes:
+        """Refuses (ProtocolError) what cannot be frames."""
+        if self._passing:
+            taken = min(self._passing, len(data))
+            self._passing -= taken
+            return data[:taken] + (self.feed(data[taken:]) if taken < len(data) else b"")
+        buffer = self._buffer
+        buffer += data
+        size = len(buffer)
+        position = run = 0
+        out: list[bytes] = []
+        queue, length_at = self._queue, U32.unpack_from
+        while size - position >= 5:
+            tag = buffer[position]
+            length = length_at(buffer, position + 1)[0]
+            if length < SMALLEST_LENGTH:
+                raise ProtocolError("the server sent a frame of impossible length")
+            end = position + 1 + length
+            streams = tag in _STREAMED and not (queue and queue[0].shown is Shown.NOTHING)
+            if end > size:
+                # Rows stream through whatever their size, so memory stays bounded.
+                if streams:
+                    self._passing = end - size
+                    position = size
+                break
+            if not streams:
+                instead = self._frame(tag, position + 5, end)
+                if instead is not None:
+                    out.append(bytes(buffer[run:position]))
+                    out.append(instead)
+                    run = end
+            position = end
+        out.append(bytes(buffer[run:position]))
+        del buffer[:position]
+        return b"".join(out)
+
+    def _frame(self, tag: int, start: int, end: int) -> bytes | None:
+        """None: it passes as it is. Else the bytes in its place."""
+        head = self._queue[0] if self._queue else None
+        match tag:
+            case 0x53:  # S, ParameterStatus
+                self._parameter_status(bytes(self._buffer[start:end]))
+                return None
+            case 0x41:  # A, NotificationResponse
+                return None
+            case 0x4E:  # N, NoticeResponse: of an analysis, it would come twice
+                return b"" if head is not None and head.shown is Shown.NOTHING else None
+            case 0x45:  # E, ErrorResponse
+                return self._error(head, bytes(self._buffer[start:end]))
+        if head is None:
+            return None
+        instead: bytes | None = None
+        if head.shown is Shown.NOTHING:
+            if head.reply is not None:
+                head.reply.frames.append((tag, bytes(self._buffer[start:end])))
+            instead = b""
+        elif head.shown is Shown.RESULTS and tag in _QUIET:
+            instead = b""
+        elif tag == _PARAMETERS and head.hides_last_parameter:
+            oids = decode_parameter_description(bytes(self._buffer[start:end]))
+            instead = parameter_description(oids[:-1])
+        elif tag == _COMPLETE:
+            self.copying_in = False
+            if head.command_tag is not None:
+                instead = frame(b"C", head.command_tag + b"\0")
+            elif end - start <= 16 and bytes(self._buffer[start : start + 2]) in (b"DI", b"DE"):
+                self._command_complete(bytes(self._buffer[start : end - 1]))
+        elif tag == _READY:
+            self.transaction_status = bytes(self._buffer[start : start + 1])
+            self.copying_in = False
+        elif tag == _COPY_IN:
+            self._copy_in()
+        if tag in head.kind.value:
+            self._complete()
+        return instead
+
+    def _parameter_status(self, payload: bytes) -> None:
+        name, _, value = payload[:-1].partition(b"\0")
+        if name == b"client_encoding":
+            self.client_encoding = value
+
+    def _command_complete(self, tag: bytes) -> None:
+        # Only when nothing was sent after it: a later Parse may already have made a new statement.
+        if tag in (b"DISCARD ALL", b"DEALLOCATE ALL") and len(self._queue) <= 2:
+            self.discarded_statements = True
+
+    def _complete(self) -> None:
+        done = self._queue.popleft()
+        if done.ends_reply and done.reply is not None:
+            done.reply.outcome = Outcome.COMPLETE
+        self._drop_marks()
+
+    def _drop_marks(self) -> None:
+        while self._queue and self._queue[0].kind is Kind.COPY_END:
+            self._queue.popleft()
+
+    def _copy_in(self) -> None:
+        """CopyInResponse. The server ignores each Sync that it reads before CopyDone or CopyFail
+        (manual 55.2.6), so their ReadyForQuery never comes."""
+        self.copying_in = True
+        kept: list[Expectation] = []
+        for expectation in list(self._queue)[1:]:
+            if expectation.kind is Kind.COPY_END:
+                self.copying_in = False
+            if not self.copying_in or expectation.kind is not Kind.SYNC:
+                kept.append(expectation)
+        head = self._queue[0]
+        self._queue.clear()
+        self._queue.append(head)
+        self._queue.extend(kept)
+
+    def _error(self, head: Expectation | None, payload: bytes) -> bytes | None:
+        self.copying_in = False
+        if head is None:
+            return reword(payload, None)
+        if head.kind in (Kind.QUERY, Kind.SYNC):
+            return reword(payload, head.wording)
+        self.failed_ours = head.reply is not None
+        undone: list[Callable[[], None]] = []
+        outcome = Outcome.FAILED
+        while self._queue and self._queue[0].kind is not Kind.SYNC:
+            failed = self._queue.popleft()
+            if failed.undo is not None:
+                undone.append(failed.undo)
+            if failed.reply is not None and failed.reply.outcome is Outcome.PENDING:
+                failed.reply.outcome = outcome
+            outcome = Outcome.SKIPPED
+        self.skipping = not self._queue
+        for undo in reversed(undone):
+            undo()
+        return reword(payload, head.wording)

@@ -1,0 +1,141 @@
+"""What the relay's state machine asks of the floors above, and what it may be told. Plain data.
+
+The machine knows frames; it does not know SQL. For each statement of a client it asks:
+
+    Look(text)   is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
+    Read(...)    given what the shadow says of it: relay, substitute, refuse   (per statement)
+    Ask(...)     the noised relation of one run of a substituted statement     (per Bind; charges)
+
+`handle` values are opaque to the machine: who answers a Look or a Read gets its own handle back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    text: str  # one statement, without its terminating semicolon
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Relay the statement as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspect:
+    """It may touch protected relations: analyse it on the shadow, resolve `relations`, then Read.
+
+    relations: names as written, to be resolved in the session by to_regclass (search_path,
+    temporary tables and quoting are then PostgreSQL's business).
+    analyse: the text that the shadow is to analyse for parameter and column types (for DECLARE,
+    COPY and the like the inner query, padded so that error positions agree with the client's text).
+    """
+
+    relations: tuple[str, ...]
+    analyse: str
+    handle: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutePrepared:
+    """EXECUTE name(arguments) of SQL: look up pg_prepared_statements, then Look at what it holds.
+
+    arguments: the text of each argument expression.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type_oid: int
+    type_modifier: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """relation_oids: of Inspect.relations, in order, None where the session sees no such relation.
+    settings: the session's dp.* custom settings that are not empty, e.g. {"dp.epsilon": "0.5"}."""
+
+    handle: Any
+    relation_oids: tuple[int | None, ...]
+    parameter_oids: tuple[int, ...]
+    columns: tuple[Column, ...]  # empty where the statement returns none
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """Send `text` in the statement's place, with one more parameter: jsonb, number
+    `relation_parameter` (always the highest: the analysis' parameters plus one). Its value comes
+    from an Ask; the client's own parameters stay as they are.
+
+    as_literal: the statement cannot take parameters (COPY). `text` is then unused; the whole
+    statement comes as Answered.inlined_text.
+    command_tag: what the client is told instead of CommandComplete's tag (EXPLAIN), else None.
+    """
+
+    text: str
+    relation_parameter: int
+    as_literal: bool
+    handle: Any
+    command_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """To be raised by the shadow in the statement's place; position (1-based, characters) is put
+    into the ErrorResponse by the machine."""
+
+    sqlstate: str
+    message: str
+    hint: str
+    position: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """arguments: JSON text of each client parameter (to_jsonb on the shadow), None for NULL."""
+
+    handle: Any
+    arguments: tuple[str | None, ...]
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """relation: JSON text for the extra parameter.
+    notice: text of a NoticeResponse to send, or None.
+    inlined_text: the whole statement with the relation's literal in it, where Substitute.as_literal;
+    the literal in ASCII (JSON escapes), so that no client_encoding changes it.
+    """
+
+    relation: str
+    notice: str | None
+    inlined_text: str | None = None
+
+
+class Reader(Protocol):
+    """What the machine asks while it goes: no I/O, and quick (cached by text where it is not)."""
+
+    def split(self, text: str) -> tuple[tuple[int, str], ...]:
+        """The statements of a simple query string, each with its offset in characters, without the
+        semicolon; empty ones and mere comments left out. What cannot be cut (an open quote) is
+        one."""
+        ...
+
+    def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse: ...
+
+    def prepared(self, source: str, name: str) -> str | None:
+        """The body of `PREPARE name [(types)] AS body` within `source`, which may hold other
+        statements too (pg_prepared_statements keeps the whole string); None where it is not
+        found."""
+        ...
+
+    def read(self, read: Read) -> Verbatim | Substitute | Refuse: ...

@@ -1,0 +1,204 @@
+"""From one statement of a client to what is sent in its place. Shared by both query protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.base.errors import Code
+from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
+from proxy.pgwire.calls import (
+    Answered,
+    Ask,
+    ExecutePrepared,
+    Inspect,
+    Read,
+    Refuse,
+    Substitute,
+    Verbatim,
+)
+from proxy.pgwire.exchange import (
+    JSONB_OID,
+    Analysis,
+    Prepared,
+    analyse,
+    evaluate,
+    look_up_prepared,
+)
+from proxy.pgwire.session import Result, Session, Wait, json_in_ascii
+from proxy.pgwire.wording import Wording
+
+Looked = Verbatim | Inspect | ExecutePrepared | Refuse
+
+TOO_LONG = Refuse(
+    Code.TOO_COMPLEX.sqlstate,
+    "statement about protected data is too long",
+    f"A statement about protected data has at most {STATEMENT_BYTES} bytes.",
+    None,
+)
+TOO_MANY_RELATIONS = Refuse(
+    Code.TOO_COMPLEX.sqlstate,
+    "statement names too many relations",
+    "Ask about fewer relations at once.",
+    None,
+)
+NOT_UTF8 = Refuse(
+    Code.UNSUPPORTED.sqlstate,
+    "a statement about protected data needs client_encoding UTF8",
+    "SET client_encoding = 'UTF8', or write the statement in ASCII.",
+    None,
+)
+NOT_INLINED = Refuse(
+    Code.UNAVAILABLE.sqlstate, "the question could not be answered", "Ask the operator.", None
+)
+
+
+class Failed:
+    """An error was shown to the client, or the server is skipping: nothing is left to do."""
+
+
+FAILED = Failed()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A statement to run in the client's place, with its values in text format."""
+
+    text: bytes
+    parameter_oids: tuple[int, ...]
+    values: tuple[bytes | None, ...]
+    command_tag: bytes | None
+
+
+def look(session: Session, text: str, is_exact: bool) -> Looked:
+    """is_exact: whether `text` is what the client wrote (see `readable`)."""
+    looked = session.reader.look(text)
+    if isinstance(looked, Verbatim):
+        return looked
+    if not is_exact:
+        return NOT_UTF8
+    if len(text) > STATEMENT_BYTES or len(text.encode()) > STATEMENT_BYTES:
+        return TOO_LONG
+    # One column each in the probe, beside the settings.
+    if isinstance(looked, Inspect) and len(looked.relations) > COLUMNS_PER_RESULT - 64:
+        return TOO_MANY_RELATIONS
+    return looked
+
+
+def readable(session: Session, text: bytes) -> tuple[str, bool] | None:
+    """(the text, whether it is exact), or None where it is not text: PostgreSQL says why (22021).
+
+    In other encodings than UTF8 only ASCII is read; a second byte of a character that happens to be
+    ASCII could deceive us, but only about what to relay, and what is relayed meets an empty
+    database.
+    """
+    if text.isascii():
+        return text.decode("ascii"), True
+    if not session.speaks_utf8:
+        return text.decode("ascii", "replace"), False
+    try:
+        return text.decode(), True
+    except UnicodeDecodeError:
+        return None
+
+
+def decide(
+    session: Session, inspect: Inspect, oids: Sequence[int], wording: Wording
+) -> Generator[Wait, Any, tuple[Verbatim | Substitute | Refuse, Analysis] | Failed]:
+    analysis = yield from analyse(session, inspect, oids, wording)
+    if analysis is None:
+        return FAILED
+    read = session.reader.read(
+        Read(
+            inspect.handle,
+            analysis.relation_oids,
+            analysis.parameter_oids,
+            analysis.columns,
+            analysis.settings,
+        )
+    )
+    return read, analysis
+
+
+def answer(
+    session: Session,
+    substitute: Substitute,
+    json: Sequence[bytes | None],
+    settings: dict[str, str],
+) -> Generator[Wait, Any, Result]:
+    """Ask for the noised relation. Everything sent before has succeeded: the caller has seen to
+    it."""
+    arguments = []
+    for value in json:
+        text = None if value is None else session.decode(value)
+        if value is not None and text is None:
+            return NOT_UTF8
+        arguments.append(text)
+    result: Result = yield Ask(substitute.handle, tuple(arguments), settings)
+    if isinstance(result, Answered):
+        if substitute.as_literal and result.inlined_text is None:
+            return NOT_INLINED
+        if result.notice is not None:
+            session.notice(result.notice)
+    return result
+
+
+def run_of(
+    session: Session,
+    substitute: Substitute,
+    answered: Answered,
+    parameter_oids: tuple[int, ...] = (),
+    values: tuple[bytes | None, ...] = (),
+) -> Run:
+    tag = None if substitute.command_tag is None else substitute.command_tag.encode()
+    if substitute.as_literal and answered.inlined_text is not None:
+        return Run(answered.inlined_text.encode(), (), (), tag)
+    return Run(
+        substitute.text.encode(),
+        (*parameter_oids, JSONB_OID),
+        (*values, json_in_ascii(answered.relation)),
+        tag,
+    )
+
+
+def decide_execute(
+    session: Session, execute: ExecutePrepared
+) -> Generator[Wait, Any, Verbatim | Refuse | Run | Failed]:
+    """EXECUTE of SQL. Verbatim wherever PostgreSQL has its own answer, or the statement is none of
+    ours."""
+    prepared = yield from look_up_prepared(session, execute.name)
+    if not isinstance(prepared, Prepared):
+        return Verbatim() if prepared else FAILED
+    body = session.reader.prepared(prepared.source, execute.name)
+    if body is None:
+        return Verbatim()
+    looked = look(session, body, is_exact=True)
+    if isinstance(looked, Refuse):
+        return unplaced(looked)
+    if not isinstance(looked, Inspect) or len(execute.arguments) != len(prepared.types):
+        return Verbatim()
+    oids = tuple(oid for oid, _ in prepared.types)
+    decided = yield from decide(session, looked, oids, Wording(has_position=False))
+    if isinstance(decided, Failed):
+        return decided
+    read, analysis = decided
+    if isinstance(read, Refuse):
+        return unplaced(read)
+    if isinstance(read, Verbatim):
+        return read
+    arguments = yield from evaluate(
+        session, execute.arguments, [name for _, name in prepared.types]
+    )
+    if arguments is None:
+        return FAILED
+    json, values = arguments
+    result = yield from answer(session, read, json, analysis.settings)
+    if isinstance(result, Refuse):
+        return unplaced(result)
+    return run_of(session, read, result, oids, values)
+
+
+def unplaced(refuse: Refuse) -> Refuse:
+    """Without the position, which is one in the text of the PREPARE."""
+    return Refuse(refuse.sqlstate, refuse.message, refuse.hint, None)

@@ -1,0 +1,274 @@
+"""The frames of PostgreSQL's protocol 3.0, to bytes and back (manual 55.7, "Message Formats").
+
+A frame is one tag byte, a length that counts itself but not the tag, and a payload. Names are the
+manual's. Only frames that the relay must understand are here; all others pass by their header
+alone. Names and texts are bytes: their encoding is the session's business.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+U32 = struct.Struct("!I")
+I32 = struct.Struct("!i")
+I16 = struct.Struct("!h")
+U16 = struct.Struct("!H")
+
+HEADER_BYTES = 5
+NULL_LENGTH = -1
+TEXT_FORMAT = 0
+
+
+class ProtocolError(Exception):
+    """The peer's bytes are no frame, or not of the shape that the manual gives."""
+
+
+def frame(tag: bytes, payload: bytes = b"") -> bytes:
+    """
+    >>> frame(b"S")
+    b'S\\x00\\x00\\x00\\x04'
+    """
+    return tag + U32.pack(len(payload) + 4) + payload
+
+
+SYNC = frame(b"S")
+FLUSH = frame(b"H")
+TERMINATE = frame(b"X")
+
+
+def query(text: bytes) -> bytes:
+    return frame(b"Q", text + b"\0")
+
+
+def parse(name: bytes, text: bytes, parameter_oids: Sequence[int] = ()) -> bytes:
+    oids = struct.pack(f"!H{len(parameter_oids)}I", len(parameter_oids), *parameter_oids)
+    return frame(b"P", name + b"\0" + text + b"\0" + oids)
+
+
+def bind(
+    portal: bytes,
+    statement: bytes,
+    values: Sequence[bytes | None] = (),
+    formats: Sequence[int] = (),
+    result_formats: Sequence[int] = (),
+) -> bytes:
+    parts = [
+        portal,
+        b"\0",
+        statement,
+        b"\0",
+        struct.pack(f"!H{len(formats)}h", len(formats), *formats),
+        U16.pack(len(values)),
+    ]
+    for value in values:
+        if value is None:
+            parts.append(I32.pack(NULL_LENGTH))
+        else:
+            parts.append(I32.pack(len(value)))
+            parts.append(value)
+    parts.append(struct.pack(f"!H{len(result_formats)}h", len(result_formats), *result_formats))
+    return frame(b"B", b"".join(parts))
+
+
+def describe_statement(name: bytes) -> bytes:
+    return frame(b"D", b"S" + name + b"\0")
+
+
+def describe_portal(name: bytes) -> bytes:
+    return frame(b"D", b"P" + name + b"\0")
+
+
+def execute(portal: bytes, row_limit: int = 0) -> bytes:
+    return frame(b"E", portal + b"\0" + U32.pack(row_limit))
+
+
+def close_statement(name: bytes) -> bytes:
+    return frame(b"C", b"S" + name + b"\0")
+
+
+def close_portal(name: bytes) -> bytes:
+    return frame(b"C", b"P" + name + b"\0")
+
+
+class Cursor:
+    """Reads a payload from left to right; running past its end is a ProtocolError."""
+
+    __slots__ = ("_payload", "_position")
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+        self._position = 0
+
+    def _unpack(self, shape: struct.Struct) -> int:
+        try:
+            (value,) = shape.unpack_from(self._payload, self._position)
+        except struct.error:
+            raise ProtocolError("insufficient data left in message") from None
+        self._position += shape.size
+        return int(value)
+
+    def u16(self) -> int:
+        return self._unpack(U16)
+
+    def i16(self) -> int:
+        return self._unpack(I16)
+
+    def u32(self) -> int:
+        return self._unpack(U32)
+
+    def i32(self) -> int:
+        return self._unpack(I32)
+
+    def take(self, count: int) -> bytes:
+        end = self._position + count
+        if count < 0 or end > len(self._payload):
+            raise ProtocolError("insufficient data left in message")
+        piece = self._payload[self._position : end]
+        self._position = end
+        return piece
+
+    def string(self) -> bytes:
+        end = self._payload.find(b"\0", self._position)
+        if end < 0:
+            raise ProtocolError("invalid string in message")
+        piece = self._payload[self._position : end]
+        self._position = end + 1
+        return piece
+
+    def value(self) -> bytes | None:
+        length = self.i32()
+        return None if length == NULL_LENGTH else self.take(length)
+
+    @property
+    def exhausted(self) -> bool:
+        return self._position >= len(self._payload)
+
+    def end(self) -> None:
+        if not self.exhausted:
+            raise ProtocolError("invalid message format")
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    name: bytes
+    text: bytes
+    parameter_oids: tuple[int, ...]
+
+    @staticmethod
+    def decode(payload: bytes) -> Parse:
+        at = Cursor(payload)
+        name, text = at.string(), at.string()
+        oids = tuple(at.u32() for _ in range(at.u16()))
+        at.end()
+        return Parse(name, text, oids)
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    portal: bytes
+    statement: bytes
+    formats: tuple[int, ...]
+    values: tuple[bytes | None, ...]
+    result_formats: tuple[int, ...]
+
+    @staticmethod
+    def decode(payload: bytes) -> Bind:
+        at = Cursor(payload)
+        portal, statement = at.string(), at.string()
+        formats = tuple(at.i16() for _ in range(at.u16()))
+        values = tuple(at.value() for _ in range(at.u16()))
+        result_formats = tuple(at.i16() for _ in range(at.u16()))
+        at.end()
+        return Bind(portal, statement, formats, values, result_formats)
+
+    def with_appended(self, value: bytes | None) -> bytes:
+        """The frame with one more parameter, in text format.
+
+        No format codes: all are text. One: it is everybody's, so it is spelled out. (Manual 55.7,
+        Bind.)
+        """
+        formats = self.formats
+        if len(formats) == 1:
+            formats = formats * len(self.values)
+        if formats:
+            formats = (*formats, TEXT_FORMAT)
+        return bind(
+            self.portal, self.statement, (*self.values, value), formats, self.result_formats
+        )
+
+
+def decode_target(payload: bytes) -> tuple[bytes, bytes]:
+    """Describe and Close: (b"S" or b"P", name)."""
+    at = Cursor(payload)
+    kind, name = at.take(1), at.string()
+    at.end()
+    return kind, name
+
+
+def decode_execute(payload: bytes) -> bytes:
+    """Execute: the portal's name."""
+    return Cursor(payload).string()
+
+
+def decode_parameter_description(payload: bytes) -> tuple[int, ...]:
+    at = Cursor(payload)
+    return tuple(at.u32() for _ in range(at.u16()))
+
+
+def parameter_description(oids: Sequence[int]) -> bytes:
+    return frame(b"t", struct.pack(f"!H{len(oids)}I", len(oids), *oids))
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of a RowDescription, as far as it is read here."""
+
+    name: bytes
+    type_oid: int
+    type_modifier: int
+
+
+def decode_row_description(payload: bytes) -> tuple[Field, ...]:
+    at = Cursor(payload)
+    fields = []
+    for _ in range(at.u16()):
+        name = at.string()
+        at.take(6)  # table and attribute number
+        type_oid = at.u32()
+        at.take(2)  # size of the type
+        modifier = at.i32()
+        at.take(2)  # format code
+        fields.append(Field(name, type_oid, modifier))
+    return tuple(fields)
+
+
+def decode_data_row(payload: bytes) -> tuple[bytes | None, ...]:
+    at = Cursor(payload)
+    return tuple(at.value() for _ in range(at.u16()))
+
+
+def decode_report(payload: bytes) -> list[tuple[bytes, bytes]]:
+    """ErrorResponse and NoticeResponse: fields in order, each a one-letter code and its value."""
+    at = Cursor(payload)
+    fields = []
+    while (code := at.take(1)) != b"\0":
+        fields.append((code, at.string()))
+    return fields
+
+
+def encode_report(fields: Sequence[tuple[bytes, bytes]]) -> bytes:
+    return b"".join(code + value + b"\0" for code, value in fields) + b"\0"
+
+
+def report(tag: bytes, severity: bytes, sqlstate: str, message: bytes, hint: bytes = b"") -> bytes:
+    """An ErrorResponse (tag E) or NoticeResponse (tag N) of our own."""
+    fields = [(b"S", severity), (b"V", severity), (b"C", sqlstate.encode()), (b"M", message)]
+    if hint:
+        fields.append((b"H", hint))
+    return frame(tag, encode_report(fields))
+
+
+def fatal(sqlstate: str, message: str) -> bytes:
+    return report(b"E", b"FATAL", sqlstate, message.encode())

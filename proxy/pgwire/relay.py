@@ -1,0 +1,298 @@
+"""The relay's state machine, from the first ReadyForQuery on. No I/O: bytes in, effects out.
+
+Client frames are scanned by header; runs of frames that pass are handed on as one piece. What
+cannot simply pass becomes a conversation (session.py); until it ends, the client's further bytes
+wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.base.errors import Code
+from proxy.pgwire.answers import SMALLEST_LENGTH, Expectation, Kind, Outcome, Reply
+from proxy.pgwire.calls import Answered, Ask, Reader, Refuse, Verbatim
+from proxy.pgwire.deciding import look, readable
+from proxy.pgwire.extended import bind_message, function_call, parse_message
+from proxy.pgwire.frames import (
+    FLUSH,
+    U32,
+    Bind,
+    Parse,
+    ProtocolError,
+    decode_execute,
+    decode_target,
+    fatal,
+)
+from proxy.pgwire.session import Conversation, Session, Substituted, Wait
+from proxy.pgwire.simple import simple_query
+
+FRAME_BYTES = 64 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
+
+_SYNC, _COPY_DATA, _TERMINATE = b"SdX"
+_COPY_TAGS = frozenset(b"dcf")
+_KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # and p, which only comes before
+
+_DESCRIBED = Expectation(Kind.DESCRIBE)
+_BOUND = Expectation(Kind.BIND)
+_EXECUTED = Expectation(Kind.EXECUTE)
+_CLOSED = Expectation(Kind.CLOSE)
+_SYNCED = Expectation(Kind.SYNC)
+_QUERIED = Expectation(Kind.QUERY)
+_COPY_ENDED = Expectation(Kind.COPY_END)
+
+
+@dataclass(slots=True)
+class Effects:
+    """What to do now. ask: answer it by `answered`. close: after the bytes were sent."""
+
+    to_client: bytes = b""
+    to_shadow: bytes = b""
+    ask: Ask | None = None
+    close: bool = False
+
+
+class Relay:
+    def __init__(self, reader: Reader, client_encoding: bytes = b"UTF8") -> None:
+        self._session = Session(reader, client_encoding)
+        self._client = bytearray()
+        self._passing = 0  # bytes of CopyData still to come, which pass unread
+        self._conversation: Conversation | None = None
+        self._waits_for: Wait | None = None
+        self._ask: Ask | None = None
+        self._copy_has_ended = False
+        self._close = False
+
+    @property
+    def transaction_status(self) -> bytes:
+        return self._session.answers.transaction_status
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of the client that wait for a conversation: the server should stop reading."""
+        return len(self._client) if self._conversation is not None else 0
+
+    @property
+    def idle(self) -> bool:
+        """Between transactions, and nothing under way."""
+        return (
+            self._conversation is None
+            and self._session.answers.idle
+            and self.transaction_status == b"I"
+            and not self._client
+        )
+
+    def from_client(self, data: bytes) -> Effects:
+        self._client += data
+        return self._turn()
+
+    def from_shadow(self, data: bytes) -> Effects:
+        """Refuses (ProtocolError) what cannot be PostgreSQL's; the connection is then beyond
+        repair."""
+        session = self._session
+        session.to_client.append(session.answers.feed(data))
+        if session.answers.discarded_statements:
+            session.answers.discarded_statements = False
+            session.statements.clear()
+        while isinstance(self._waits_for, Reply) and self._waits_for.outcome is not Outcome.PENDING:
+            self._resume(None)
+        return self._turn()
+
+    def answered(self, result: Answered | Refuse) -> Effects:
+        assert isinstance(self._waits_for, Ask)
+        self._resume(result)
+        return self._turn()
+
+    def _turn(self) -> Effects:
+        if self._client and not self._close:
+            self._read_client()
+        session = self._session
+        effects = Effects(
+            b"".join(session.to_client), b"".join(session.to_shadow), self._ask, self._close
+        )
+        session.to_client.clear()
+        session.to_shadow.clear()
+        self._ask = None
+        return effects
+
+    def _resume(self, value: Any) -> None:
+        assert self._conversation is not None
+        try:
+            wait = self._conversation.send(value)
+        except StopIteration:
+            self._conversation = self._waits_for = None
+            return
+        self._waits_for = wait
+        if isinstance(wait, Ask):
+            self._ask = wait
+
+    def _read_client(self) -> None:
+        buffer = self._client
+        session = self._session
+        size = len(buffer)
+        position = run = 0
+        if self._passing:
+            position = min(self._passing, size)
+            self._passing -= position
+        while size - position >= 5 and not self._close:
+            tag = buffer[position]
+            if self._conversation is not None and not (
+                tag in _COPY_TAGS and session.answers.copying_in
+            ):
+                break
+            length = U32.unpack_from(buffer, position + 1)[0]
+            end = position + 1 + length
+            if trouble := _trouble(tag, length):
+                session.to_client.append(trouble)
+                self._close = True
+                break
+            if end > size:
+                if tag == _COPY_DATA:
+                    self._passing = end - size
+                    position = size
+                break
+            if session.answers.skipping and tag not in (_SYNC, _TERMINATE):
+                # The server would discard it.
+                session.to_shadow.append(bytes(buffer[run:position]))
+                position = run = end
+                continue
+            started = self._frame(tag, position + 5, end)
+            if started is not None:
+                session.to_shadow.append(bytes(buffer[run:position]))
+                run = end
+                self._conversation = started
+                self._resume(None)
+            position = end
+        session.to_shadow.append(bytes(buffer[run:position]))
+        if self._copy_has_ended:
+            # A conversation waits for the COPY's end; the server has read the Flush that was sent
+            # with the Execute amid the data, where it is ignored.
+            self._copy_has_ended = False
+            session.to_shadow.append(FLUSH)
+        del buffer[:position]
+
+    def _frame(self, tag: int, start: int, end: int) -> Conversation | None:
+        """None: it passes, and its answer is expected. Malformed ones pass too: PostgreSQL knows
+        the right answer."""
+        session = self._session
+        answers = session.answers
+        match tag:
+            case 0x51:  # Q, Query
+                return self._query(bytes(self._client[start:end]))
+            case 0x50:  # P, Parse
+                return self._parse(bytes(self._client[start:end]))
+            case 0x42:  # B, Bind
+                return self._bind(bytes(self._client[start:end]))
+            case 0x44:  # D, Describe
+                answers.expect(self._describe(start, end) if session.statements else _DESCRIBED)
+            case 0x45:  # E, Execute
+                answers.expect(self._execute(start, end) if session.command_tags else _EXECUTED)
+            case 0x43:  # C, Close
+                answers.expect(self._closing(start, end))
+            case 0x53:  # S, Sync
+                answers.skipping = False
+                if not answers.copying_in:  # else the server ignores it (answers.py)
+                    answers.expect(_SYNCED)
+            case 0x63 | 0x66:  # c CopyDone, f CopyFail
+                answers.expect(_COPY_ENDED)
+                self._copy_has_ended = self._conversation is not None
+            case 0x58:  # X, Terminate
+                self._close = True
+            case 0x46:  # F, FunctionCall
+                return function_call(session)
+        return None
+
+    def _query(self, payload: bytes) -> Conversation | None:
+        session = self._session
+        # A simple Query destroys the unnamed statement (manual 55.2.3).
+        session.statements.pop(b"", None)
+        text = payload[:-1]
+        read = None if b"\0" in text else readable(session, text)
+        if read is not None:
+            whole, is_exact = read
+            pieces = [
+                (offset, piece, look(session, piece, is_exact))
+                for offset, piece in session.reader.split(whole)
+            ]
+            if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
+                return simple_query(session, text, pieces)
+        session.answers.expect(_QUERIED)
+        return None
+
+    def _parse(self, payload: bytes) -> Conversation | None:
+        session = self._session
+        try:
+            message = Parse.decode(payload)
+        except ProtocolError:
+            session.answers.expect(Expectation(Kind.PARSE))
+            return None
+        outcome = parse_message(session, message)
+        if isinstance(outcome, Expectation):
+            session.answers.expect(outcome)
+            return None
+        return outcome
+
+    def _bind(self, payload: bytes) -> Conversation | None:
+        session = self._session
+        if session.statements or session.command_tags:
+            try:
+                message = Bind.decode(payload)
+            except ProtocolError:
+                session.answers.expect(_BOUND)
+                return None
+            statement = session.statements.get(message.statement)
+            if statement is not None:
+                return bind_message(session, message, statement)
+            session.command_tags.pop(message.portal, None)
+        session.answers.expect(_BOUND)
+        return None
+
+    def _describe(self, start: int, end: int) -> Expectation:
+        target = _target(bytes(self._client[start:end]))
+        if target is not None and target[0] == b"S":
+            statement = self._session.statements.get(target[1])
+            if isinstance(statement, Substituted) and not statement.substitute.as_literal:
+                return Expectation(Kind.DESCRIBE, hides_last_parameter=True)
+        return _DESCRIBED
+
+    def _execute(self, start: int, end: int) -> Expectation:
+        try:
+            portal = decode_execute(bytes(self._client[start:end]))
+        except ProtocolError:
+            return _EXECUTED
+        tag = self._session.command_tags.get(portal)
+        return _EXECUTED if tag is None else Expectation(Kind.EXECUTE, command_tag=tag)
+
+    def _closing(self, start: int, end: int) -> Expectation:
+        session = self._session
+        if not session.statements and not session.command_tags:
+            return _CLOSED
+        target = _target(bytes(self._client[start:end]))
+        if target is None:
+            return _CLOSED
+        kind, name = target
+        if kind == b"P":
+            session.command_tags.pop(name, None)
+            return _CLOSED
+        closing = session.remember(name, None)
+        closing.kind = Kind.CLOSE
+        return closing
+
+
+def _target(payload: bytes) -> tuple[bytes, bytes] | None:
+    try:
+        return decode_target(payload)
+    except ProtocolError:
+        return None
+
+
+def _trouble(tag: int, length: int) -> bytes | None:
+    """Why the stream cannot be read on, as PostgreSQL would say it before it closes."""
+    if tag not in _KNOWN_TAGS:
+        return fatal("08P01", f"invalid frontend message type {tag}")
+    if length < SMALLEST_LENGTH:
+        return fatal("08P01", "invalid message length")
+    if length > FRAME_BYTES:
+        return fatal(Code.TOO_COMPLEX.sqlstate, f"message of {length} bytes is too long")
+    return None

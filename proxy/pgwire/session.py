@@ -1,0 +1,142 @@
+"""What the machine knows of one client's session, and how a conversation sends and waits.
+
+A conversation is a generator: it sends frames, yields what it waits for, and is resumed with the
+result (the style of psycopg's generators.py). While one waits, nothing more of the client is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.pgwire.answers import Answers, Expectation, Kind, Outcome, Reply, Shown
+from proxy.pgwire.calls import Answered, Ask, ExecutePrepared, Reader, Refuse, Substitute
+from proxy.pgwire.frames import SYNC, report
+from proxy.pgwire.wording import Wording
+
+Wait = Reply | Ask
+Conversation = Generator[Wait, Any, None]
+
+# What Python calls the encodings in which a relayed value may have to be read.
+_CODECS = {b"UTF8": "utf-8", b"LATIN1": "iso8859-1", b"LATIN9": "iso8859-15", b"WIN1252": "cp1252"}
+
+
+@dataclass(frozen=True, slots=True)
+class Substituted:
+    """The client's statement that the shadow holds with one more parameter."""
+
+    substitute: Substitute
+    parameter_oids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """The client's statement is an EXECUTE of SQL."""
+
+    execute: ExecutePrepared
+
+
+Statement = Substituted | Executed | Refuse
+
+
+class Session:
+    """Buffers of one turn, and what outlives it: the statements that are not simply relayed."""
+
+    def __init__(self, reader: Reader, client_encoding: bytes) -> None:
+        self.reader = reader
+        self.answers = Answers(client_encoding)
+        self.statements: dict[bytes, Statement] = {}
+        self.command_tags: dict[bytes, bytes] = {}  # portal -> tag of its CommandComplete
+        self.to_client: list[bytes] = []
+        self.to_shadow: list[bytes] = []
+
+    def send(self, frame: bytes, expectation: Expectation) -> None:
+        self.to_shadow.append(frame)
+        self.answers.expect(expectation)
+
+    def send_sync(self, shown: Shown = Shown.ALL) -> None:
+        self.answers.skipping = False
+        self.send(SYNC, Expectation(Kind.SYNC, shown))
+
+    def send_all(
+        self,
+        messages: list[tuple[bytes, Kind]],
+        shown: Shown = Shown.NOTHING,
+        wording: Wording | None = None,
+        reply: Reply | None = None,
+    ) -> Reply:
+        """One exchange of our own; the last message ends the reply."""
+        reply = reply or Reply()
+        for number, (frame, kind) in enumerate(messages, start=1):
+            ends = number == len(messages)
+            self.send(frame, Expectation(kind, shown, reply, ends, wording))
+        return reply
+
+    def notice(self, text: str) -> None:
+        self.to_client.append(report(b"N", b"NOTICE", "00000", self.encode(text)))
+
+    @property
+    def speaks_utf8(self) -> bool:
+        return self.answers.client_encoding == b"UTF8"
+
+    def encode(self, text: str) -> bytes:
+        """Text of ours for the shadow or the client, in a form that any client_encoding reads."""
+        return text.encode() if self.speaks_utf8 else text.encode("ascii", "backslashreplace")
+
+    def decode(self, value: bytes) -> str | None:
+        """A value in the session's client_encoding; None where that cannot be read here."""
+        if value.isascii():
+            return value.decode("ascii")
+        codec = _CODECS.get(self.answers.client_encoding)
+        try:
+            return None if codec is None else value.decode(codec)
+        except UnicodeDecodeError:
+            return None
+
+    def remember(self, name: bytes, statement: Statement | None) -> Expectation:
+        """The expectation of a Parse under the client's `name`, which holds `statement` from now on
+        (the client need not wait for ParseComplete); if the Parse fails, what was there is back."""
+        before = self.statements.get(name)
+        if statement is None:
+            self.statements.pop(name, None)
+        else:
+            self.statements[name] = statement
+        if before is None and statement is None:
+            return Expectation(Kind.PARSE)
+
+        def undo() -> None:
+            if before is None:
+                self.statements.pop(name, None)
+            else:
+                self.statements[name] = before
+
+        return Expectation(Kind.PARSE, undo=undo)
+
+
+def succeeded(reply: Reply) -> bool:
+    return reply.outcome is Outcome.COMPLETE
+
+
+def json_in_ascii(text: str) -> bytes:
+    r"""JSON text that every client_encoding reads. Outside strings JSON is ASCII already, so each
+    other character may become its \u escape (RFC 8259, section 7).
+
+    >>> json_in_ascii('["é"]')
+    b'["\\u00e9"]'
+    """
+    if text.isascii():
+        return text.encode("ascii")
+    parts = []
+    for character in text:
+        if character.isascii():
+            parts.append(character.encode("ascii"))
+        else:
+            pairs = character.encode("utf-16-be")
+            parts.extend(
+                b"\\u%02x%02x" % (pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)
+            )
+    return b"".join(parts)
+
+
+Result = Answered | Refuse

@@ -1,0 +1,127 @@
+"""A simple Query that holds a statement to be inspected.
+
+It is run statement by statement through the extended protocol without a Sync until its end. So the
+whole string is one implicit transaction as in PostgreSQL (manual 55.2.2.1), while between two
+statements the next one can be analysed in the state that the first has left. Completions that a
+simple Query does not show are swallowed, and positions are shifted to the client's whole string.
+
+Splitting it into several Query messages would commit between them; one Query with all substitutions
+would have to analyse `SELECT ... FROM t` before the `CREATE TEMP TABLE t` before it has run. What
+this way costs: without BEGIN, DECLARE CURSOR WITHOUT HOLD in such a mixed string is refused by
+PostgreSQL (its implicit block for multi-statement strings exists in simple Query only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from typing_extensions import assert_never
+
+from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply, Shown
+from proxy.pgwire.calls import ExecutePrepared, Inspect, Refuse, Verbatim
+from proxy.pgwire.deciding import (
+    FAILED,
+    Failed,
+    Looked,
+    Run,
+    answer,
+    decide,
+    decide_execute,
+    run_of,
+)
+from proxy.pgwire.exchange import INTERNAL, raise_refusal
+from proxy.pgwire.frames import (
+    FLUSH,
+    bind,
+    close_statement,
+    describe_portal,
+    execute,
+    parse,
+    query,
+)
+from proxy.pgwire.session import Conversation, Session, Wait
+from proxy.pgwire.wording import Wording
+
+# undefined_parameter: a simple Query has none. The extended protocol would take it for a parameter.
+NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
+
+
+def simple_query(
+    session: Session, text: bytes, pieces: Sequence[tuple[int, str, Looked]]
+) -> Conversation:
+    """pieces: each statement's offset in characters, its text, and what Look said of it."""
+    # A simple Query destroys the unnamed statement (manual 55.2.3).
+    session.send(close_statement(b""), Expectation(Kind.CLOSE, Shown.NOTHING, Reply()))
+    for offset, statement, looked in pieces:
+        decided = yield from _decide(session, looked, offset)
+        match decided:
+            case Failed():
+                break
+            case Verbatim():
+                if len(pieces) == 1:
+                    # End our analysis, then it may run as the Query that it is.
+                    session.send_sync(Shown.NOTHING)
+                    session.send(query(text), Expectation(Kind.QUERY))
+                    return
+                run = Run(statement.encode(), (), (), None)
+                outcome = yield from _run(session, run, Wording(shift=offset))
+            case Run():
+                outcome = yield from _run(session, decided, Wording(has_position=False))
+            case Refuse():
+                reply = raise_refusal(session, decided, offset)
+                yield reply
+                outcome = reply.outcome
+            case _:
+                assert_never(decided)
+        if outcome is not Outcome.COMPLETE:
+            break
+    if not session.answers.skipping:
+        session.send(close_statement(INTERNAL), Expectation(Kind.CLOSE, Shown.NOTHING))
+        session.send_sync()
+    elif session.answers.failed_ours:
+        # Else an earlier, unsynced message failed, and the server has skipped the Query, too.
+        session.send_sync()
+
+
+def _decide(
+    session: Session, looked: Looked, offset: int
+) -> Generator[Wait, Any, Verbatim | Run | Refuse | Failed]:
+    match looked:
+        case Verbatim() | Refuse():
+            return looked
+        case ExecutePrepared():
+            return (yield from decide_execute(session, looked))
+        case Inspect():
+            wording = Wording(shift=offset, names_hint=True)
+            decided = yield from decide(session, looked, (), wording)
+            if isinstance(decided, Failed):
+                return FAILED
+            read, analysis = decided
+            if analysis.parameter_oids:
+                return NO_PARAMETER
+            if isinstance(read, Verbatim | Refuse):
+                return read
+            result = yield from answer(session, read, (), analysis.settings)
+            return result if isinstance(result, Refuse) else run_of(session, read, result)
+        case _:
+            assert_never(looked)
+
+
+def _run(session: Session, run: Run, wording: Wording) -> Generator[Wait, Any, Outcome]:
+    """Wait for its end: it may be a COPY FROM STDIN, in whose data nothing may be sent between."""
+    reply = Reply()
+    for frame, kind in (
+        (close_statement(INTERNAL), Kind.CLOSE),
+        (parse(INTERNAL, run.text, run.parameter_oids), Kind.PARSE),
+        (bind(b"", INTERNAL, run.values), Kind.BIND),
+        (describe_portal(b""), Kind.DESCRIBE),
+        (execute(b""), Kind.EXECUTE),
+    ):
+        tag = run.command_tag if kind is Kind.EXECUTE else None
+        expectation = Expectation(kind, Shown.RESULTS, reply, wording=wording, command_tag=tag)
+        expectation.ends_reply = kind is Kind.EXECUTE
+        session.send(frame, expectation)
+    session.to_shadow.append(FLUSH)
+    yield reply
+    return reply.outcome

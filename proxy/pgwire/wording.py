@@ -1,0 +1,82 @@
+"""What is changed in an ErrorResponse of the shadow before the client sees it; most pass untouched.
+
+Two kinds change. A refusal, raised by the shadow's function dp.refuse so that the transaction's
+state is the shadow's own, loses the marks of that function and gets its position. An error of a
+statement that the machine sent in another place than the client's gets the client's positions and
+names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, frame
+
+# Rides at the end of dp.refuse's message argument, since RAISE has no option for a position.
+POSITION_MARK = b"\x1f"
+_OUR_FUNCTION = b"PL/pgSQL function dp."
+_MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
+
+# undefined_column, undefined_table (manual, appendix A)
+UNKNOWN_NAMES = (b"42703", b"42P01")
+UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be asked."
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """shift: characters to add to a position (the statement's offset in the client's string).
+    has_position: False where the sent text is not the client's, so its positions mean nothing.
+    names_hint: an unknown column or table gets a hint, if PostgreSQL has none.
+    renamed: what stands for an internal name, if the client may read of it.
+    """
+
+    shift: int = 0
+    has_position: bool = True
+    names_hint: bool = False
+    renamed: tuple[tuple[bytes, bytes], ...] = ()
+
+
+def reword(payload: bytes, wording: Wording | None) -> bytes | None:
+    """The whole new ErrorResponse frame, or None where it passes as it is."""
+    ours = _OUR_FUNCTION in payload
+    if wording is None and not ours:
+        return None
+    try:
+        fields = dict(decode_report(payload))
+    except ProtocolError:
+        return None
+    if ours and fields.get(b"W", b"").startswith(_OUR_FUNCTION):
+        for code in (b"W", b"F", b"L", b"R", b"p", b"q"):
+            fields.pop(code, None)
+        if marked := _MARKED.match(fields.get(b"M", b"")):
+            fields[b"M"], position = marked.groups()
+            if not fields.get(b"H"):
+                fields.pop(b"H", None)
+            if position:
+                fields[b"P"] = position
+            return frame(b"E", encode_report(_in_order(fields)))
+    if wording is not None:
+        _apply(fields, wording)
+    return frame(b"E", encode_report(_in_order(fields)))
+
+
+def _apply(fields: dict[bytes, bytes], wording: Wording) -> None:
+    if not wording.has_position:
+        fields.pop(b"P", None)
+    elif wording.shift and fields.get(b"P", b"").isdigit():
+        fields[b"P"] = b"%d" % (int(fields[b"P"]) + wording.shift)
+    if wording.names_hint and fields.get(b"C") in UNKNOWN_NAMES:
+        fields.setdefault(b"H", UNKNOWN_NAME_HINT)
+    for code in (b"M", b"W"):
+        if code in fields:
+            for internal, public in wording.renamed:
+                fields[code] = fields[code].replace(internal, public)
+
+
+def _in_order(fields: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    """As PostgreSQL orders them: severity, SQLSTATE, message, detail, hint, position, the rest."""
+    first = (b"S", b"V", b"C", b"M", b"D", b"H", b"P")
+    return [(code, fields[code]) for code in first if code in fields] + [
+        (code, value) for code, value in fields.items() if code not in first
+    ]

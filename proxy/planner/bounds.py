@@ -1,0 +1,375 @@
+"""Bounds of expressions by interval arithmetic, with every column clamped before anything is computed.
+
+What comes out never raises and never leaves its interval, whatever is in the table (design/SQL.md 2):
+columns are cut to their public bounds first, so that sums and products of them stay small.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NoReturn
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.facts import Facts
+from proxy.policy.model import Bounds
+from proxy.query.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    Clamped,
+    ColumnRef,
+    Comparison,
+    Connective,
+    Constant,
+    Expression,
+    Extract,
+    In,
+    Is,
+    Like,
+    Not,
+    NullIf,
+    Operator,
+    Parameter,
+    Quotient,
+    Rounded,
+    Rounding,
+    TextCall,
+    TextFunction,
+    Truncated,
+)
+
+# numeric holds 131,072 digits before the point; far below that nothing can overflow.
+_LARGEST = Fraction(10) ** 300
+_FIELDS = {
+    "month": (1, 12),
+    "day": (1, 31),
+    "quarter": (1, 4),
+    "dow": (0, 6),
+    "isodow": (1, 7),
+    "doy": (1, 366),
+    "week": (1, 53),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 60),
+}
+_CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
+_DAYS_PER_YEAR = Fraction(3652425, 10000)
+_INTEGER_RANGES = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """An expression that cannot raise, and the interval in which its non-NULL values lie (None: always
+    NULL)."""
+
+    expression: Expression
+    interval: Bounds | None
+
+
+def bounded(expression: Expression, columns: Facts) -> Bounded:
+    """A number (or date, as its day; or timestamp, as its second) with its bounds.
+
+    Refuses  NO_BOUNDS where a column has none in the policy; UNSUPPORTED where none can be derived
+    """
+    found = _bounded(expression, columns)
+    interval = found.interval
+    if interval is not None and max(abs(interval.low), abs(interval.high)) > _LARGEST:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "the result of this arithmetic can become too large",
+            "Scale the expression down.",
+        )
+    return found
+
+
+def _bounded(expression: Expression, columns: Facts) -> Bounded:
+    match expression:
+        case Constant():
+            return Bounded(expression, _of_constant(expression))
+        case ColumnRef():
+            bounds = _of_column(expression, columns)
+            if not (expression.type.is_number or expression.type.is_time):
+                _unbounded(f'column "{expression.column}"', expression.position)
+            return Bounded(Clamped(expression, bounds.low, bounds.high, expression.type), bounds)
+        case Clamped():
+            return Bounded(expression, Bounds(expression.low, expression.high))
+        case Arithmetic():
+            left, right = bounded(expression.left, columns), bounded(expression.right, columns)
+            changed = replace(expression, left=left.expression, right=right.expression)
+            return Bounded(changed, _arithmetic(expression.operator, left.interval, right.interval))
+        case Quotient():
+            inner = bounded(expression.operand, columns)
+            changed_quotient = replace(expression, operand=inner.expression)
+            return Bounded(changed_quotient, _quotient(expression, inner.interval))
+        case Rounded():
+            return _rounded(expression, bounded(expression.operand, columns))
+        case Extract():
+            return _extracted(expression, columns)
+        case Bucket():
+            inner = bounded(expression.operand, columns)
+            reach = Bounds(Fraction(0), Fraction(expression.count + 1))
+            return Bounded(replace(expression, operand=inner.expression), reach)
+        case Case():
+            return _case(expression, columns)
+        case Choose():
+            parts = [bounded(part, columns) for part in expression.operands]
+            operands = tuple(part.expression for part in parts)
+            return Bounded(replace(expression, operands=operands), _hull(parts))
+        case NullIf():
+            inner, other = bounded(expression.operand, columns), bounded(expression.other, columns)
+            changed_nullif = replace(expression, operand=inner.expression, other=other.expression)
+            return Bounded(changed_nullif, inner.interval)
+        case Cast():
+            return _cast(expression, columns)
+        case TextCall() if expression.type is SqlType.INT4:
+            _unbounded("the length of a text", expression.position)
+        case (
+            Parameter()
+            | Comparison()
+            | Connective()
+            | Not()
+            | Is()
+            | In()
+            | Like()
+            | TextCall()
+            | Truncated()
+        ):
+            _unbounded("this expression", None)
+        case _:
+            assert_never(expression)
+
+
+def condition(expression: Expression, columns: Facts) -> Expression:
+    """A condition, or an operand of one, with all arithmetic inside it clamped and its constants checked.
+
+    Refuses  UNSUPPORTED for a LIKE pattern or a divisor that could raise; NO_BOUNDS as `bounded`
+    """
+
+    def again(part: Expression) -> Expression:
+        return condition(part, columns)
+
+    match expression:
+        case Constant() | Parameter() | ColumnRef() | Clamped():
+            return expression
+        case Comparison():
+            return replace(expression, left=again(expression.left), right=again(expression.right))
+        case Connective():
+            return replace(expression, operands=tuple(map(again, expression.operands)))
+        case Not() | Is() | In() | Extract() | Cast():
+            return replace(expression, operand=again(expression.operand))
+        case Like():
+            _check_pattern(expression)
+            return replace(expression, operand=again(expression.operand))
+        case TextCall():
+            _check_text_call(expression)
+            return replace(expression, operand=again(expression.operand))
+        case Arithmetic() | Quotient() | Rounded() | Bucket():
+            return bounded(expression, columns).expression
+        case Truncated():
+            return _truncated(expression, columns)
+        case Case():
+            whens = tuple((again(a), again(b)) for a, b in expression.whens)
+            return replace(expression, whens=whens, otherwise=again(expression.otherwise))
+        case Choose():
+            return replace(expression, operands=tuple(map(again, expression.operands)))
+        case NullIf():
+            other = again(expression.other)
+            return replace(expression, operand=again(expression.operand), other=other)
+        case _:
+            assert_never(expression)
+
+
+def _unbounded(what: str, position: int | None) -> NoReturn:
+    raise Refusal(
+        Code.NO_BOUNDS,
+        f"{what} has no public bounds, so its sum or average cannot be protected",
+        "Aggregate a column that has bounds in the policy.",
+        position,
+    )
+
+
+def _of_constant(constant: Constant) -> Bounds | None:
+    if constant.value is None:
+        return None
+    if not isinstance(constant.value, Fraction):
+        _unbounded("a constant that is no number", constant.position)
+    return Bounds(constant.value, constant.value)
+
+
+def _of_column(column: ColumnRef, columns: Facts) -> Bounds:
+    known = columns.get((column.relation, column.column))
+    if known is None or known.bounds is None:
+        raise Refusal(
+            Code.NO_BOUNDS,
+            f'column "{column.column}" has no bounds in the policy, so its values cannot be aggregated',
+            "Ask the data owner for `bounds` on this column, or count its rows instead.",
+            column.position,
+        )
+    return known.bounds
+
+
+def _hull(parts: list[Bounded]) -> Bounds | None:
+    intervals = [part.interval for part in parts if part.interval is not None]
+    if not intervals:
+        return None
+    return Bounds(min(i.low for i in intervals), max(i.high for i in intervals))
+
+
+def _arithmetic(operator: Operator, left: Bounds | None, right: Bounds | None) -> Bounds | None:
+    if left is None or right is None:
+        return None
+    match operator:
+        case Operator.ADD:
+            return Bounds(left.low + right.low, left.high + right.high)
+        case Operator.SUBTRACT:
+            return Bounds(left.low - right.high, left.high - right.low)
+        case Operator.MULTIPLY:
+            corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+            return Bounds(min(corners), max(corners))
+        case _:
+            assert_never(operator)
+
+
+def _quotient(quotient: Quotient, inner: Bounds | None) -> Bounds | None:
+    divisor = quotient.divisor.value if isinstance(quotient.divisor, Constant) else None
+    if not isinstance(divisor, Fraction) or divisor == 0:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a division on protected columns must be by a constant that is not zero",
+            "Divide the results of aggregates instead, e.g. sum(a) / sum(b).",
+            quotient.position,
+        )
+    if inner is None:
+        return None
+    if quotient.remainder:
+        reach = abs(divisor) - 1
+        return Bounds(-reach if inner.low < 0 else Fraction(0), reach)
+    ends = sorted((inner.low / divisor, inner.high / divisor))
+    if quotient.type.is_integer:
+        return Bounds(Fraction(math.trunc(ends[0])), Fraction(math.trunc(ends[1])))
+    return Bounds(ends[0], ends[1])
+
+
+def _rounded(rounded: Rounded, inner: Bounded) -> Bounded:
+    changed = replace(rounded, operand=inner.expression)
+    if inner.interval is None:
+        return Bounded(changed, None)
+    low, high = inner.interval.low, inner.interval.high
+    step = Fraction(1, 10**rounded.digits)
+    match rounded.function:
+        case Rounding.NEGATE:
+            return Bounded(changed, Bounds(-high, -low))
+        case Rounding.ABS:
+            least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
+            return Bounded(changed, Bounds(least, max(abs(low), abs(high))))
+        case Rounding.SIGN:
+            return Bounded(changed, Bounds(Fraction(-1), Fraction(1)))
+        case Rounding.FLOOR | Rounding.CEIL | Rounding.TRUNC | Rounding.ROUND:
+            outer = Bounds(math.floor(low / step) * step, math.ceil(high / step) * step)
+            limit = _INTEGER_RANGES.get(rounded.type)
+            if limit is not None and not (-limit <= outer.low and outer.high < limit):
+                _unbounded(f"a cast to {rounded.type.sql} of values this large", None)
+            return Bounded(changed, outer)
+        case _:
+            assert_never(rounded.function)
+
+
+def _extracted(extract: Extract, columns: Facts) -> Bounded:
+    # A CASE in here would reach the database unchecked: its conditions could raise on some rows.
+    of_operand = extract.operand.operand if isinstance(extract.operand, Cast) else extract.operand
+    if not isinstance(of_operand, ColumnRef):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "extract() inside an aggregate takes a column",
+            "Put the CASE around extract(), or the condition into FILTER (WHERE ...).",
+        )
+    low_high = _FIELDS.get(extract.field)
+    if low_high is not None:
+        interval = Bounds(Fraction(low_high[0]), Fraction(low_high[1]))
+    elif isinstance(extract.operand, ColumnRef):
+        of = _of_column(extract.operand, columns)
+        per_day = 1 if extract.operand.type is SqlType.DATE else 86400
+        if extract.field == "epoch":
+            scale = 86400 if extract.operand.type is SqlType.DATE else 1
+            interval = Bounds(of.low * scale, of.high * scale)
+        else:  # year, isoyear: whole years around the bounds, a year of slack for week rules and time zones
+            years = [1970 + day / per_day / _DAYS_PER_YEAR for day in (of.low, of.high)]
+            interval = Bounds(Fraction(math.floor(years[0]) - 1), Fraction(math.ceil(years[1]) + 1))
+    else:
+        _unbounded(f"extract({extract.field})", None)
+    # The operand is not clamped, so an infinite date gives Infinity; it is cut here.
+    return Bounded(Clamped(extract, interval.low, interval.high, extract.type), interval)
+
+
+def _case(case: Case, columns: Facts) -> Bounded:
+    parts = [bounded(result, columns) for _, result in case.whens]
+    otherwise = bounded(case.otherwise, columns)
+    conditions = [condition(test, columns) for test, _ in case.whens]
+    results = [part.expression for part in parts]
+    whens = tuple(zip(conditions, results, strict=True))
+    changed = replace(case, whens=whens, otherwise=otherwise.expression)
+    return Bounded(changed, _hull([*parts, otherwise]))
+
+
+def _cast(cast: Cast, columns: Facts) -> Bounded:
+    if cast.operand.type is SqlType.BOOL:
+        inner = condition(cast.operand, columns)
+        return Bounded(replace(cast, operand=inner), Bounds(Fraction(0), Fraction(1)))
+    if cast.type.is_time:
+        _unbounded("a timestamp turned into another type", None)
+    bounded_inner = bounded(cast.operand, columns)
+    return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)
+
+
+def _truncated(truncated: Truncated, columns: Facts) -> Expression:
+    """date_trunc raises at the ends of the calendar: the operand is clamped first, to the policy's bounds or
+    else to years that every calendar has. A constant has been tried by the shadow."""
+    operand = truncated.operand
+    if isinstance(operand, Constant | Parameter):
+        return truncated
+    if not isinstance(operand, ColumnRef):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "date_trunc() on a protected table takes a column or a constant",
+            "Truncate the plain column.",
+        )
+    known = columns.get((operand.relation, operand.column))
+    if known is not None and known.bounds is not None:
+        return replace(truncated, operand=bounded(operand, columns).expression)
+    scale = 1 if operand.type is SqlType.DATE else 86400
+    low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
+    return replace(truncated, operand=Clamped(operand, low, high, operand.type))
+
+
+def _check_pattern(like: Like) -> None:
+    """LIKE raises 22025 on a row that matches up to a trailing escape (design/SQL.md 1, number 1)."""
+    value = like.pattern.value if isinstance(like.pattern, Constant) else None
+    text = "" if value is None else str(value)
+    if (len(text) - len(text.rstrip("\\"))) % 2:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a LIKE pattern cannot end with an escape character",
+            "Remove the last backslash, or double it.",
+            like.position,
+        )
+
+
+def _check_text_call(call: TextCall) -> None:
+    values = [part.value for part in call.arguments if isinstance(part, Constant)]
+    negative = call.function is TextFunction.SUBSTR and any(
+        isinstance(value, Fraction) and value < 0 for value in values[1:]
+    )
+    if negative or any(isinstance(v, Fraction) and abs(v) >= 2**31 for v in values):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{call.function.value} with this argument could fail",
+            "Use a small length that is not negative.",
+            call.position,
+        )

@@ -1,0 +1,130 @@
+"""The public granularity of results: every noised number is an integer times its grid.
+
+A sum is computed over integer grid indices, never in floats (design/MECHANISMS.md 0, 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.planner.facts import Facts
+from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
+from proxy.policy.model import Bounds
+from proxy.query.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    Clamped,
+    ColumnRef,
+    Constant,
+    Expression,
+    Extract,
+    NullIf,
+    Operator,
+    Quotient,
+    Rounded,
+    Rounding,
+)
+
+_STEPS_MAX = 10**15  # indices stay exact in float8 and sums far below numeric's limits
+
+
+def of_expression(
+    expression: Expression,
+    bounds: Bounds,
+    facts: Facts,
+) -> Fraction:
+    """The grid on which all values of an expression lie, or a fine enough decimal one."""
+    exact = _exact(expression, facts)
+    width = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)
+    if exact is None or exact == 0 or not _is_decimal(exact) or width / exact > _STEPS_MAX:
+        return _default(bounds)
+    return exact
+
+
+def of_average(grid: Fraction, bounds: Bounds) -> Fraction:
+    """The grid of a mean: no coarser than the column's, and a ten-thousandth of the bounds or finer.
+
+    Reproduces the grids of design/MECHANISMS.md 3: age in 0..125 gives 0.01, capital gain in 0..1e5 gives 1.
+    """
+    width = bounds.high - bounds.low
+    return min(grid, power_of_ten(width / AVERAGE_STEPS)) if width > 0 else grid
+
+
+def _default(bounds: Bounds | None) -> Fraction:
+    if bounds is None:
+        return Fraction(1)
+    width = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)
+    return power_of_ten(width / STEPS_DEFAULT) if width > 0 else Fraction(1)
+
+
+def _is_decimal(value: Fraction) -> bool:
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return rest == 1
+
+
+def _gcd(left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    """The coarsest grid that holds both. A zero grid is that of the constant 0 (and of NULL)."""
+    if left is None or right is None:
+        return None
+    top = math.gcd(left.numerator * right.denominator, right.numerator * left.denominator)
+    return Fraction(top, left.denominator * right.denominator)
+
+
+def common(left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    """The coarsest grid that holds both, if both are known."""
+    return _gcd(left, right)
+
+
+def _exact(expression: Expression, facts: Facts) -> Fraction | None:
+    def of(part: Expression) -> Fraction | None:
+        return _exact(part, facts)
+
+    match expression:
+        case Constant():
+            value = expression.value
+            return abs(value) if isinstance(value, Fraction) else Fraction(0)
+        case ColumnRef():
+            return facts[expression.relation, expression.column].grid
+        case Clamped():
+            return _gcd(_gcd(of(expression.operand), abs(expression.low)), abs(expression.high))
+        case Arithmetic(operator=Operator.MULTIPLY):
+            left, right = of(expression.left), of(expression.right)
+            return None if left is None or right is None else left * right
+        case Arithmetic():
+            return _gcd(of(expression.left), of(expression.right))
+        case Rounded(function=Rounding.ABS | Rounding.NEGATE):
+            return of(expression.operand)
+        case Rounded():
+            return Fraction(1, 10**expression.digits)
+        case Bucket():
+            return Fraction(1)
+        case Quotient():
+            return Fraction(1) if expression.type.is_integer else None
+        case Extract():
+            return Fraction(1) if expression.field not in ("epoch", "second") else None
+        case Case():
+            grid = of(expression.otherwise)
+            for _, result in expression.whens:
+                grid = _gcd(grid, of(result))
+            return grid
+        case Choose():
+            grid = Fraction(0)
+            for part in expression.operands:
+                grid = _gcd(grid, of(part)) if grid is not None else None
+            return grid
+        case NullIf():
+            return of(expression.operand)
+        case Cast() if expression.operand.type is SqlType.BOOL:
+            return Fraction(1)
+        case Cast():
+            return of(expression.operand)
+        case _:
+            return None

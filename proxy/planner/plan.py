@@ -1,0 +1,249 @@
+"""The private plan: what will be computed exactly, and how each result becomes private. Plain data.
+
+All numbers here are public: they depend on the statement, the policy and the catalogue, never on rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.mechanisms.loss import Loss
+from proxy.policy.model import Bounds
+from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.query_aggregates import Aggregate, AggregateKind
+from proxy.query.relations import Relation, scans
+
+
+@dataclass(frozen=True, slots=True)
+class RowNeighbours:
+    """Neighbours differ in `rows` rows. hashed_by: the columns whose hash sends a row to its partition (the
+    primary key, or a unit column that is unique); empty: a random partition per row. not_null: a unit
+    column that is unique: rows without a unit are excluded."""
+
+    rows: int
+    hashed_by: tuple[ColumnRef, ...]
+    not_null: ColumnRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitNeighbours:
+    """Neighbours differ in all rows of one unit, so rows are gathered and bounded per unit first.
+
+    rows: at most so many rows of a unit count; groups: at most so many groups of a unit count (None:
+    the groups are few enough that nothing needs to be cut); rows_per_group: within each of them.
+    """
+
+    column: ColumnRef
+    rows: int
+    groups: int | None
+    rows_per_group: int | None
+
+
+Neighbours = RowNeighbours | UnitNeighbours
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlan:
+    """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
+    group; None: private keys, which appear only if the selection keeps their group."""
+
+    expression: Expression
+    type: SqlType
+    type_name: str
+    values: tuple[str | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Private keys: a group appears with the optimal probability for its number of units.
+
+    loss: of the selection as a whole; each: what one group's decision may spend of it.
+    """
+
+    loss: Loss
+    each: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceNoise:
+    """Discrete Laplace noise of this scale, in grid steps."""
+
+    scale: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """Discrete Gaussian noise of this sigma squared, in squared grid steps."""
+
+    sigma2: Fraction
+
+
+Noise = LaplaceNoise | GaussianNoise
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the database computes of each row for one release: a grid index of the operand, clamped.
+
+    clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
+    count, over all groups; never_null: by the catalogue.
+    """
+
+    operand: Expression
+    condition: Expression | None
+    clamp: Bounds
+    grid: Fraction
+    rows: int
+    never_null: bool
+
+    @property
+    def low(self) -> int:
+        return int(self.clamp.low / self.grid)
+
+    @property
+    def high(self) -> int:
+        return int(self.clamp.high / self.grid)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyCount:
+    """Number of rows for which `operand` is not NULL (None: of all rows), plus noise."""
+
+    aggregate: Aggregate
+    operand: Expression | None
+    condition: Expression | None
+    sensitivity: int  # L1, in rows
+    noise: Noise
+    loss: Loss
+    never_null: bool  # the operand, by the catalogue: all rows count
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyDistinct:
+    """Number of distinct values (of_unit: of units that have any row), plus noise."""
+
+    aggregate: Aggregate
+    operand: Expression
+    condition: Expression | None
+    of_unit: bool
+    sensitivity: int
+    noise: Noise
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySum:
+    """Sum of grid indices of the clamped operand, plus noise, times the grid."""
+
+    aggregate: Aggregate
+    measured: Measured
+    sensitivity: int  # L1, in grid steps
+    noise: Noise
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMean:
+    """AVG as a noisy sum about the middle of the bounds over a noisy count (`mechanism: best`)."""
+
+    aggregate: Aggregate
+    measured: Measured
+    output_grid: Fraction
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyVariance:
+    """Variances and deviations from three noisy sums about the middle of the bounds."""
+
+    aggregate: Aggregate
+    measured: Measured
+    output_grid: Fraction
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class OrderStatistic:
+    """MIN, MAX (`mechanism: best`) and quantiles: the exponential mechanism over the grid.
+
+    needed: so many of the extreme values are fetched; None: all distinct ones.
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    needed: int | None
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothedMedian:
+    """Sample-and-aggregate: the operand's AVG, MIN or MAX in each of `partitions` partitions (fixed, odd,
+    keyed by unit), empty ones filled with a public constant, then the smoothed median of them.
+
+    grid: of the operand; output_grid: of the partitions' results and of the answer.
+    loss: of the release as a whole; mechanism_loss: what each group's median may spend of it.
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    output_grid: Fraction
+    low: int  # in output grid steps
+    high: int
+    fill: int
+    partitions: int
+    polyplace: bool
+    loss: Loss
+    mechanism_loss: Loss
+
+    @property
+    def kind(self) -> AggregateKind:
+        return self.aggregate.kind
+
+
+Release = (
+    NoisyCount
+    | NoisyDistinct
+    | NoisySum
+    | NoisyMean
+    | NoisyVariance
+    | OrderStatistic
+    | SmoothedMedian
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPlan:
+    """cells: number of the partitions that the database forms (0: none needed); each median's partitions
+    are unions of them. tables: what the block reads, for those who are told."""
+
+    source: Relation
+    neighbours: Neighbours
+    where: Expression | None
+    keys: tuple[KeyPlan, ...]
+    grouped: bool
+    releases: tuple[Release, ...]
+    cells: int
+    intervals: frozenset[str]
+    selection: Selection | None
+
+    def tables(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
+
+    def groups(self) -> int | None:
+        """How many groups are answered; None where that is private."""
+        count = 1
+        for key in self.keys:
+            if key.values is None:
+                return None
+            count *= len(key.values)
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class PrivatePlan:
+    """The plan of a whole statement. loss: what it costs, all blocks together."""
+
+    blocks: tuple[BlockPlan, ...]
+    loss: Loss

@@ -1,0 +1,224 @@
+"""Query + policy -> private plan: units, groups, sensitivities, split of epsilon and delta."""
+
+from __future__ import annotations
+
+import math
+
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.mechanisms import partition_selection, split
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.bounds import condition
+from proxy.planner.facts import Facts, Owner, ProtectedRows, PublicRows, UnitRows
+from proxy.planner.keys import label_values
+from proxy.planner.narrowing import narrowed
+from proxy.planner.plan import (
+    BlockPlan,
+    KeyPlan,
+    Neighbours,
+    PrivatePlan,
+    Release,
+    RowNeighbours,
+    Selection,
+    SmoothedMedian,
+    UnitNeighbours,
+)
+from proxy.planner.releases import Context, plan_release
+from proxy.planner.tracking import Surroundings, Tracked, track, typed
+from proxy.query.expressions import ColumnRef, Expression, Extract, Truncated
+from proxy.query.query import Block, Key, Query
+from proxy.query.query_aggregates import Aggregate
+
+
+def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
+    """The private plan of a statement whose parameters are known (answers of earlier blocks excepted).
+
+    Given    wanted: epsilon and delta of the statement as a whole
+    Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
+    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE
+    Source   basic composition over distinct releases (MECHANISMS 4.15)
+    """
+    tracked = tuple(_tracked(block, known) for block in query.blocks)
+    releases = sum(len(block.aggregates) for block in query.blocks)
+    # The choice of private groups is a release of its own.
+    releases += sum(any(key.values is None for key in keys) for _, keys in tracked)
+    if releases > limits.RELEASES_PER_STATEMENT:
+        raise Refusal(
+            Code.TOO_COMPLEX,
+            f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
+            "Ask several questions.",
+        )
+    share = split.split(wanted, releases) if releases else NOTHING
+    blocks = tuple(
+        _block(block, found, keys, share, known)
+        for block, (found, keys) in zip(query.blocks, tracked, strict=True)
+    )
+    total = NOTHING
+    for block in blocks:
+        if block.selection is not None:
+            total = total + block.selection.loss
+        for release in block.releases:
+            total = total + release.loss
+    return PrivatePlan(blocks, total)
+
+
+def _tracked(block: Block, known: Surroundings) -> tuple[Tracked, tuple[KeyPlan, ...]]:
+    tracked = track(block.source, known)
+    if isinstance(tracked.owner, PublicRows):
+        raise Refusal(
+            Code.UNSUPPORTED, "this asks for nothing that is protected", "Ask it as it is."
+        )
+    facts = tracked.facts
+    where = None if block.where is None else typed(block.where, facts)
+    public = narrowed(facts, where)
+    return tracked, tuple(_key(key, facts, public) for key in block.keys)
+
+
+def _block(
+    block: Block, tracked: Tracked, keys: tuple[KeyPlan, ...], share: Loss, known: Surroundings
+) -> BlockPlan:
+    facts = tracked.facts
+    private = any(key.values is None for key in keys)
+    count: int | None = None
+    if not private:
+        count = math.prod(len(key.values or ()) for key in keys)
+        if count > limits.GROUPS_PER_STATEMENT:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"the keys of GROUP BY have {count} combinations, more than {limits.GROUPS_PER_STATEMENT}",
+                "Group by fewer columns.",
+            )
+    # Conditions may leave no group at all: then nothing is answered, and planned as for one.
+    reach = None if count is None else max(1, count)
+    neighbours, groups = _neighbours(tracked.owner, reach)
+    context = Context(facts, neighbours, groups, share, known.policy.privacy)
+    where = None if block.where is None else condition(typed(block.where, facts), facts)
+    releases = tuple(
+        _placed(aggregate.changed(lambda part: typed(part, facts)), context)
+        for aggregate in block.aggregates
+    )
+    return BlockPlan(
+        tracked.relation,
+        neighbours,
+        where,
+        keys,
+        block.grouped,
+        releases,
+        _cells(releases),
+        block.intervals,
+        _selection(context) if private else None,
+    )
+
+
+def _placed(aggregate: Aggregate, context: Context) -> Release:
+    try:
+        return plan_release(aggregate, context)
+    except Refusal as refusal:
+        raise refusal if refusal.position is not None else refusal.at(aggregate.position) from None
+
+
+def _neighbours(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
+    """How neighbours differ, and in how many groups at most one unit can be. groups None: unknown many."""
+    match owner:
+        case ProtectedRows():
+            reach = owner.rows if groups is None else min(owner.rows, groups)
+            return RowNeighbours(owner.rows, owner.hashed_by, None), reach
+        case UnitRows(unique=True, rows=1):
+            # A key checked by the server: a unit is one row, nothing has to be bounded.
+            return RowNeighbours(1, (owner.column,), owner.column), 1
+        case UnitRows():
+            reach = min(owner.rows, owner.groups or owner.rows)
+            cut = reach if groups is None or reach < groups else None
+            # One group alone: the bound of all rows of the unit is the one that counts.
+            per_group = owner.rows_per_group if groups is None or groups > 1 else None
+            bounding = UnitNeighbours(owner.column, owner.rows, cut, per_group)
+            return bounding, reach if groups is None else min(reach, groups)
+        case PublicRows():
+            raise AssertionError("public rows have no neighbours")
+        case _:
+            assert_never(owner)
+
+
+def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
+    """public: the facts as far as the question's own conditions leave them."""
+    expression = typed(key.expression, facts)
+    if isinstance(expression, ColumnRef) and facts[expression.relation, expression.column].is_unit:
+        raise Refusal(
+            Code.RAW_ROWS,
+            "the privacy unit cannot be a key of the result",
+            "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).",
+            key.position,
+        )
+    values = label_values(expression, public)
+    planned = condition(expression, facts)
+    if values is None and not _can_be_private(key):
+        raise Refusal(
+            Code.NO_VALUES,
+            f"{_named(expression)} has no public values in the policy, so it cannot be a GROUP BY key",
+            "Group by a column with `values`, a date_trunc or extract of a bounded date, or CASE labels.",
+            key.position,
+        )
+    return KeyPlan(planned, key.type, key.type_name, values)
+
+
+def _named(expression: Expression) -> str:
+    return (
+        f'column "{expression.column}"' if isinstance(expression, ColumnRef) else "this expression"
+    )
+
+
+def _can_be_private(key: Key) -> bool:
+    """Whether equal keys print equally, so that a text names a group."""
+    kind = key.type
+    if isinstance(key.expression, Truncated | Extract):
+        return True
+    return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
+
+
+def _selection(context: Context) -> Selection:
+    """
+    Refuses  INFEASIBLE without delta: no key could ever appear
+    Source   MECHANISMS 4.8
+    """
+    loss = context.loss
+    if loss.delta <= 0:
+        raise Refusal(
+            Code.INFEASIBLE,
+            "GROUP BY on keys that are not public needs a delta above 0",
+            "SET dp.delta to a small positive number, or group by a column with public values.",
+        )
+    try:
+        match context.neighbours:
+            case RowNeighbours():
+                each = split.per_unit(loss, context.neighbours.rows)
+            case UnitNeighbours():
+                each = partition_selection.per_group(loss, context.groups)
+            case _:
+                assert_never(context.neighbours)
+        partition_selection.release_probability(1, each.epsilon, each.delta)
+    except ValueError:  # epsilon or delta too small to choose by, told before anything is charged
+        raise Refusal(
+            Code.INFEASIBLE,
+            "epsilon is too small to choose groups by: a key would need too many units to appear",
+            "Ask for fewer aggregates at once, or group by a column with public values.",
+        ) from None
+    return Selection(loss, each)
+
+
+def _cells(releases: tuple[Release, ...]) -> int:
+    """The number of partitions that the database forms, of which each median's are unions.
+
+    With one number of partitions it is that; with several, a multiple of the largest that leaves at least
+    two cells to every other partition, so that partitions differ by half at most; more cells cost the
+    database more than the aggregates do (tests/bench: eight of them doubled the time of the scan). Which
+    cell goes to which partition is public and fixed, so that a unit is still in exactly one partition.
+    """
+    sizes = {release.partitions for release in releases if isinstance(release, SmoothedMedian)}
+    if len(sizes) < 2:
+        return next(iter(sizes), 0)
+    largest = max(sizes)
+    worst = max(size for size in sizes if size != largest)
+    return largest * max(1, math.ceil(2 * worst / largest))

@@ -1,0 +1,310 @@
+"""How exact answers will be: noise per column and aggregate, from public numbers only.
+
+Every row is for a statement that asks for this one aggregate, ungrouped, at the policy's epsilon and
+delta. A statement with k distinct aggregates has k times the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.catalog.model import Catalog, Column, Table
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    polyplace,
+    ratio_mean,
+    smoothed_median,
+    variance,
+    zcdp,
+)
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.split import per_unit
+from proxy.policy import model
+from proxy.policy.check import fitted
+from proxy.policy.grid import average_grid, grid_of, indices
+from proxy.policy.model import (
+    Bounds,
+    ColumnPolicy,
+    MedianNoise,
+    Noise,
+    Policy,
+    Privacy,
+    ProtectedTable,
+    RowUnit,
+    Unit,
+)
+
+ORDER_STEPS = 2**16  # grid points of an order statistic; the planner makes the grid coarser above
+_LEVEL = Fraction(95, 100)
+UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more than its noise
+ALL_ROWS = "*"
+
+
+class Aggregate(Enum):
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    VARIANCE = "variance"
+    QUANTILE = "quantile"
+
+
+class Mechanism(Enum):
+    LAPLACE = "discrete laplace"
+    GAUSSIAN = "discrete gaussian"
+    SMOOTHED_MEDIAN = "smoothed median"
+    POLYPLACE = "smoothed median, polyplace"
+    NOISY_MOMENTS = "noisy sums over noisy count"
+    ORDER_STATISTIC = "exponential mechanism"
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """One line of `dpproxy policy check`. Quantities are in the unit of the column.
+
+    Dates count days, timestamps seconds.
+
+    sensitivity, scale: of the discrete Laplace or Gaussian noise (sigma); None for the smoothed
+        median, whose scale depends on the data and is private, and where there are several.
+    error_95: the noise is within this in 95 of 100 answers. For the smoothed median: what the
+        noise can be at best, on any data; the sampling error of m partitions comes on top.
+        None where it depends on the data: one of the next two is given then.
+    error_times_rows: over n rows, about this / n, where n is large beside the count's noise.
+    error_in_rank: the answer's rank is off by no more, in rows, in 95 of 100 answers. MIN and MAX
+        aim so many rows in from the end as well.
+    partitions, units_needed: m, and 8 m: below it AVG, MIN and MAX are of little use.
+    noise_floor: the least scale that the smoothed median's noise can have, for any data.
+    feasible: False where even the least noise covers the whole range.
+    """
+
+    table: str
+    column: str  # "*" for COUNT(*)
+    aggregate: Aggregate
+    mechanism: Mechanism
+    sensitivity: Fraction | None
+    scale: Fraction | None
+    error_95: Fraction | None
+    partitions: int | None = None
+    units_needed: int | None = None
+    noise_floor: float | None = None
+    feasible: bool = True
+    error_times_rows: Fraction | None = None
+    error_in_rank: int | None = None
+
+
+def accuracy_table(policy: Policy, catalog: Catalog) -> list[Accuracy]:
+    """A line per protected table, column and aggregate that the policy allows.
+
+    Given    a policy for which `check` finds nothing
+    Refuses  another one with ValueError
+    Source   MECHANISMS.md 2.3, 3, 4.1-4.5, 4.8-4.11, 4.16
+    """
+    policy = fitted(policy, catalog)
+    lines: list[Accuracy] = []
+    for table in policy.protected():
+        rows = rows_of_unit(table, catalog.tables[table.name])
+        lines.append(_count(table, ALL_ROWS, rows, policy.privacy))
+        for name, limits in table.columns.items():
+            lines.append(_count(table, name, rows, policy.privacy))
+            column = catalog.tables[table.name].column(name)
+            if column is not None and limits.bounds is not None:
+                lines.extend(_bounded(table, column, limits, limits.bounds, rows, policy.privacy))
+    return lines
+
+
+def rows_of_unit(table: ProtectedTable, described: Table) -> int:
+    """How many rows one privacy unit adds to a COUNT or a SUM at most."""
+    if isinstance(table.unit, RowUnit):
+        return table.unit.rows
+    if table.unit.path is None and described.is_unique(table.unit.column):
+        return 1  # the server allows no second row
+    if table.max_rows_per_unit is None:
+        raise ValueError(f"'{table.name}' has an identifier without max_rows_per_unit")
+    return table.max_rows_per_unit
+
+
+def _count(table: ProtectedTable, column: str, rows: int, privacy: Privacy) -> Accuracy:
+    return _additive(table, column, Aggregate.COUNT, rows, Fraction(1), privacy)
+
+
+def _additive(
+    table: ProtectedTable,
+    column: str,
+    aggregate: Aggregate,
+    steps: int,
+    grid: Fraction,
+    privacy: Privacy,
+) -> Accuracy:
+    """`steps`: how many grid steps one unit can add to the answer, or take from it."""
+    match privacy.noise:
+        case Noise.LAPLACE:
+            mechanism = Mechanism.LAPLACE
+            scale = discrete_laplace.scale_for(steps, privacy.epsilon)
+            error = discrete_laplace.half_width(scale)
+        case Noise.GAUSSIAN:
+            mechanism = Mechanism.GAUSSIAN
+            rho = zcdp.rho_of_loss(privacy.epsilon, privacy.delta)
+            sigma2 = discrete_gaussian.sigma2_for(steps * steps, rho)
+            scale = Fraction(math.sqrt(sigma2))
+            error = discrete_gaussian.half_width(sigma2)
+        case _:
+            assert_never(privacy.noise)
+    name = str(table.name)
+    return Accuracy(name, column, aggregate, mechanism, steps * grid, scale * grid, error * grid)
+
+
+def _bounded(
+    table: ProtectedTable,
+    column: Column,
+    limits: ColumnPolicy,
+    bounds: Bounds,
+    rows: int,
+    privacy: Privacy,
+) -> list[Accuracy]:
+    grid = grid_of(column, limits)
+    low, high = indices(bounds, grid)
+    best = (limits.mechanism or privacy.mechanism) is model.Mechanism.BEST
+    lines: list[Accuracy] = []
+    if column.type.is_number:
+        largest = max(abs(low), abs(high))
+        lines.append(_additive(table, column.name, Aggregate.SUM, rows * largest, grid, privacy))
+        if best:
+            lines.append(_mean(table, column.name, high - low, grid, rows, privacy))
+        else:
+            average = average_grid(column, limits)
+            lines.append(_median(table, Aggregate.AVG, limits, bounds, average, privacy))
+    for aggregate in (Aggregate.MIN, Aggregate.MAX):
+        if best:
+            lines.append(_rank(table, column.name, aggregate, high - low, rows, privacy))
+        else:
+            lines.append(_median(table, aggregate, limits, bounds, grid, privacy))
+    if column.type.is_number:
+        lines.append(_variance(table, column.name, high - low, grid, rows, privacy))
+    lines.append(_rank(table, column.name, Aggregate.QUANTILE, high - low, rows, privacy))
+    return lines
+
+
+def _median(
+    table: ProtectedTable,
+    aggregate: Aggregate,
+    limits: ColumnPolicy,
+    bounds: Bounds,
+    grid: Fraction,
+    privacy: Privacy,
+) -> Accuracy:
+    low, high = indices(bounds, grid)
+    steps = high - low
+    m = limits.partitions
+    match privacy.median_noise:
+        case MedianNoise.LAPLACE:
+            mechanism = Mechanism.SMOOTHED_MEDIAN
+            loss = per_row(Loss(privacy.epsilon, privacy.delta), table.unit)
+            m = m or smoothed_median.partitions(loss.epsilon, loss.delta, steps)
+            floor = smoothed_median.noise_floor(steps, m, loss.epsilon, loss.delta)
+            error = smoothed_median.expected_floor(steps, m, loss.epsilon, loss.delta)
+            feasible = smoothed_median.feasible(steps, m, loss.epsilon, loss.delta)
+        case MedianNoise.POLYPLACE:
+            mechanism = Mechanism.POLYPLACE
+            loss = per_row(Loss(privacy.epsilon, Fraction(0)), table.unit)
+            kappa = 2 if aggregate is Aggregate.AVG else 1
+            m = m or polyplace.partitions(loss.epsilon, steps, kappa)
+            floor = polyplace.noise_floor(steps, m, loss.epsilon)
+            error = polyplace.expected_floor(steps, m, loss.epsilon)
+            feasible = polyplace.feasible(steps, m, loss.epsilon)
+        case _:
+            assert_never(privacy.median_noise)
+    return Accuracy(
+        str(table.name),
+        limits.name,
+        aggregate,
+        mechanism,
+        None,
+        None,
+        error * grid,
+        m,
+        UNITS_PER_PARTITION * m,
+        floor * float(grid),
+        feasible,
+    )
+
+
+def _mean(
+    table: ProtectedTable, column: str, steps: int, grid: Fraction, rows: int, privacy: Privacy
+) -> Accuracy:
+    """To first order: noise of the sum and of the count, which weighs as the farthest mean would."""
+    noise = ratio_mean.scales(0, steps, privacy.epsilon, rows)
+    total, count = _reaches((noise.total, noise.count))
+    return _moments(table, column, Aggregate.AVG, (total + steps * count) * grid / 2)
+
+
+def _variance(
+    table: ProtectedTable, column: str, steps: int, grid: Fraction, rows: int, privacy: Privacy
+) -> Accuracy:
+    """Of VAR_POP, to first order in each of three noises, at the worst mean and variance.
+
+    With D steps and n rows, 4 VAR = (S/n + D^2)/2 - (T/n)^2 with |S/n| <= D^2 and |T/n| <= D.
+    """
+    noise = variance.scales(0, steps, privacy.epsilon, rows)
+    squares, total, count = _reaches((noise.squares, noise.total, noise.count))
+    of_squares = Fraction(squares + steps**2 * count, 2)
+    of_total = 2 * steps * (total + steps * count)
+    return _moments(table, column, Aggregate.VARIANCE, (of_squares + of_total) * grid**2 / 4)
+
+
+def _reaches(scales: Sequence[Fraction]) -> list[int]:
+    """Half widths that hold all at once in 95 of 100 answers (union bound)."""
+    each = 1 - (1 - _LEVEL) / len(scales)
+    return [discrete_laplace.half_width(scale, each) for scale in scales]
+
+
+def _moments(
+    table: ProtectedTable, column: str, aggregate: Aggregate, error_times_rows: Fraction
+) -> Accuracy:
+    return Accuracy(
+        str(table.name),
+        column,
+        aggregate,
+        Mechanism.NOISY_MOMENTS,
+        None,
+        None,
+        None,
+        error_times_rows=error_times_rows,
+    )
+
+
+def _rank(
+    table: ProtectedTable,
+    column: str,
+    aggregate: Aggregate,
+    steps: int,
+    rows: int,
+    privacy: Privacy,
+) -> Accuracy:
+    """(2 s / epsilon) ln(G / 0.05) for G grid points: McSherry, Talwar 2007, theorem 6 with the right
+    value on the grid. A quantile's s is at most that of MIN and MAX."""
+    while steps > ORDER_STEPS:
+        steps = -(-steps // 10)
+    missed = math.log((steps + 1) / float(1 - _LEVEL))
+    return Accuracy(
+        str(table.name),
+        column,
+        aggregate,
+        Mechanism.ORDER_STATISTIC,
+        None,
+        None,
+        None,
+        error_in_rank=math.ceil(2 * rows / float(privacy.epsilon) * missed),
+    )
+
+
+def per_row(loss: Loss, unit: Unit) -> Loss:
+    """What sample-and-aggregate may spend: an identifier is in one partition, k rows in up to k."""
+    return per_unit(loss, unit.rows) if isinstance(unit, RowUnit) else loss

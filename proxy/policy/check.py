@@ -1,0 +1,325 @@
+"""A policy against a catalogue: does everything that it names exist, and does it fit the types?"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Catalog, Column, Table, TableName
+from proxy.policy.decimals import decimal
+from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
+from proxy.policy.keys import TRUE_AND_FALSE, has_keys, integer_range, printed
+from proxy.policy.model import (
+    Bounds,
+    BoundsKind,
+    ColumnPolicy,
+    IdentifierUnit,
+    Noise,
+    Policy,
+    ProtectedTable,
+    PublicTable,
+    UnitPath,
+)
+from proxy.policy.problem import Problem
+
+_DAY_SECONDS = 86_400
+_LARGEST_FLOAT = {SqlType.FLOAT4: Fraction(34) * 10**37, SqlType.FLOAT8: Fraction(179) * 10**306}
+_HINTED_PROBLEMS = 100  # comparing words is slow; after so many, hints help nobody
+
+
+def check(policy: Policy, catalog: Catalog) -> list[Problem]:
+    """Everything in which the policy does not fit the database, in the policy's order."""
+    return _Check(policy, catalog).problems
+
+
+def fitted(policy: Policy, catalog: Catalog) -> Policy:
+    """The policy in the terms of the column types: what every floor above works with.
+
+    Given    a policy for which `check` finds nothing
+    Gives    keys as PostgreSQL prints them, booleans with their two keys, dates beside a timestamp
+             column as seconds; the same policy otherwise. fitted(fitted(p)) == fitted(p)
+    Refuses  a policy that does not fit, with ValueError
+    """
+    checked = _Check(policy, catalog)
+    if checked.problems:
+        raise ValueError(f"the policy does not fit the database: {checked.problems[0]}")
+    return replace(policy, tables=checked.tables)
+
+
+class _Check:
+    def __init__(self, policy: Policy, catalog: Catalog) -> None:
+        self.problems: list[Problem] = []
+        self.tables: dict[TableName, ProtectedTable | PublicTable] = {}
+        self._policy = policy
+        self._catalog = catalog
+        self._units: dict[str, tuple[str, Column]] = {}
+        if catalog.encoding != "UTF8":
+            # lower() and upper() may raise on other encodings, and an error is a bit (SQL.md 2).
+            self._add(("database",), f"the database's encoding is {catalog.encoding}, not UTF8")
+        if policy.privacy.noise is Noise.GAUSSIAN and policy.privacy.delta <= 0:
+            self._add(("privacy", "noise"), "gaussian noise needs a delta above 0")
+        for name, table in policy.tables.items():
+            self.tables[name] = self._table(table)
+
+    def _add(
+        self, path: tuple[str | int, ...], message: str, hint: str = "", at_key: bool = False
+    ) -> None:
+        self.problems.append(Problem(path, message, hint, at_key))
+
+    def _nearest(self, word: str, known: Iterable[str]) -> str:
+        if len(self.problems) >= _HINTED_PROBLEMS:
+            return ""
+        close = difflib.get_close_matches(word, list(known), n=1)
+        return f"did you mean '{close[0]}'?" if close else ""
+
+    def _table(self, table: ProtectedTable | PublicTable) -> ProtectedTable | PublicTable:
+        path = ("tables", str(table.name))
+        there = self._catalog.tables.get(table.name)
+        if there is None:
+            hint = self._nearest(str(table.name), map(str, self._catalog.tables))
+            self._add(path, f"table '{table.name}' is not in the database", hint, at_key=True)
+            return table
+        if isinstance(table, PublicTable):
+            return table
+        if isinstance(table.unit, IdentifierUnit):
+            self._unit(table.unit, there, path)
+        columns = {
+            name: self._column(column, there, (*path, "columns", name))
+            for name, column in table.columns.items()
+        }
+        return replace(table, columns=columns)
+
+    def _unit(self, unit: IdentifierUnit, there: Table, path: tuple[str, str]) -> None:
+        path_of_unit = (*path, "unit", unit.identifier)
+        column = there.column(unit.column)
+        if column is None:
+            hint = self._nearest(unit.column, (known.name for known in there.columns))
+            self._add(path_of_unit, f"'{there.name}' has no column '{unit.column}'", hint)
+            return
+        if _family(column) is None:
+            self._add(
+                path_of_unit,
+                f"a column of type {column.type_name} cannot hold a privacy unit",
+                "use a whole number, a text or a uuid: equal identifiers must print equally",
+            )
+            return
+        if unit.path is not None:
+            self._path(unit, unit.path, column, path_of_unit)
+            return
+        first_table, first = self._units.setdefault(unit.identifier, (str(there.name), column))
+        if _family(first) != _family(column):
+            self._add(
+                path_of_unit,
+                f"'{unit.identifier}' is {column.type_name} here "
+                f"and {first.type_name} in '{first_table}'",
+                "one identifier has one type; give two identifiers two names",
+            )
+
+    def _path(
+        self, unit: IdentifierUnit, leads: UnitPath, real: Column, path: tuple[str, ...]
+    ) -> None:
+        """A reference must find at most one row, and that row's unit by one look (no chains)."""
+        target = self._catalog.tables.get(leads.table)
+        exposed = self._policy.tables.get(leads.table)
+        wanted = IdentifierUnit(unit.identifier, leads.column)
+        key = None
+        if target is not None and len(target.primary_key) == 1:
+            key = target.column(target.primary_key[0])
+        if target is None:
+            hint = self._nearest(str(leads.table), map(str, self._catalog.tables))
+            self._add(path, f"table '{leads.table}' is not in the database", hint)
+        elif not isinstance(exposed, ProtectedTable):
+            self._add(
+                path,
+                f"table '{leads.table}' is not a protected table of this policy",
+                f"add it to tables, with unit: {{{unit.identifier}: {leads.column}}}",
+            )
+        elif exposed.unit != wanted:
+            self._add(
+                path,
+                f"the unit of '{leads.table}' is not {{{unit.identifier}: {leads.column}}}",
+                "a reference leads to a table that holds the same identifier in that column itself",
+            )
+        elif key is None:
+            self._add(
+                path,
+                f"'{leads.table}' has no primary key of one column",
+                "the reference must find exactly one row by it",
+            )
+        elif _family(key) != _family(real):
+            self._add(
+                path,
+                f"{real.type_name} cannot refer to {key.type_name}, "
+                f"the type of the primary key of '{leads.table}'",
+            )
+
+    def _column(self, column: ColumnPolicy, there: Table, path: tuple[str, ...]) -> ColumnPolicy:
+        real = there.column(column.name)
+        if real is None:
+            hint = self._nearest(column.name, (known.name for known in there.columns))
+            message = f"'{there.name}' has no column '{column.name}'"
+            self._add(path, message, hint, at_key=True)
+            return column
+        if real.type is SqlType.OTHER:
+            hint = "take the column off the list: it is hidden then"
+            self._add(path, f"the type {real.type_name} is not supported", hint, at_key=True)
+            return column
+        if column.bounds is not None:
+            column = self._bounds(column, column.bounds, real, path)
+        if column.values is not None:
+            column = self._values(column, column.values, real, path)
+        elif real.type is SqlType.BOOL:
+            column = replace(column, values=TRUE_AND_FALSE)
+        if column.references is not None:
+            self._reference(column.references, real, (*path, "references"))
+        return column
+
+    def _bounds(
+        self, column: ColumnPolicy, bounds: Bounds, real: Column, path: tuple[str, ...]
+    ) -> ColumnPolicy:
+        path_of_bounds = (*path, "bounds")
+        kind = _bounds_kind(real.type)
+        if kind is None:
+            self._add(path_of_bounds, f"a column of type {real.type_name} has no bounds")
+            return column
+        if kind is BoundsKind.TIMESTAMP and bounds.kind is BoundsKind.DATE:
+            bounds = Bounds(bounds.low * _DAY_SECONDS, bounds.high * _DAY_SECONDS, kind)
+            column = replace(column, bounds=bounds)
+        if bounds.kind is not kind:
+            self._add(
+                path_of_bounds,
+                f"bounds of a column of type {real.type_name} are {kind.value}, "
+                f"not {bounds.kind.value}",
+            )
+            return column
+        before = len(self.problems)
+        for index, bound in enumerate((bounds.low, bounds.high)):
+            if (wrong := _misfit(bound, real)) is not None:
+                self._add((*path_of_bounds, index), wrong)
+        step = type_step(real)
+        if column.grid is not None and step is not None:
+            self._grid(column.grid, step, real, (*path, "grid"))
+        if len(self.problems) > before:
+            return column
+        if not has_step(bounds, grid_of(real, column)):
+            self._add(path_of_bounds, "the bounds contain no whole step of the grid")
+        elif not fits_bigint(bounds, average_grid(real, column)):
+            self._add(
+                path_of_bounds,
+                "bounds / grid does not fit into a bigint",
+                "give a coarser grid or tighter bounds",
+            )
+        return column
+
+    def _grid(self, grid: Fraction, step: Fraction, real: Column, path: tuple[str, ...]) -> None:
+        if (grid / step).denominator != 1:
+            hint = "an average gets a finer grid by itself" if real.type.is_number else ""
+            self._add(path, f"grid of {real.type_name} must be a multiple of {decimal(step)}", hint)
+
+    def _values(
+        self,
+        column: ColumnPolicy,
+        keys: tuple[str | None, ...],
+        real: Column,
+        path: tuple[str, ...],
+    ) -> ColumnPolicy:
+        path_of_values = (*path, "values")
+        if not has_keys(real):
+            self._add(
+                path_of_values,
+                f"a column of type {real.type_name} has no list of values",
+                "its equal values need not print equally; numeric needs a scale: numeric(8,2)",
+            )
+            return column
+        texts: dict[str | None, None] = {}
+        for index, key in enumerate(keys):
+            try:
+                text = None if key is None else printed(key, real)
+            except ValueError as error:
+                self._add((*path_of_values, index), f"a key of column '{real.name}' {error}")
+                continue
+            if text in texts:
+                self._add((*path_of_values, index), "this key stands twice")
+            if text is None and not real.nullable:
+                self._add((*path_of_values, index), f"column '{real.name}' is never null")
+            texts[text] = None
+        return replace(column, values=tuple(texts))
+
+    def _reference(
+        self, reference: tuple[TableName, str], real: Column, path: tuple[str, ...]
+    ) -> None:
+        target_name, target_column = reference
+        target = self._catalog.tables.get(target_name)
+        exposed = self._policy.tables.get(target_name)
+        if target is None:
+            hint = self._nearest(str(target_name), map(str, self._catalog.tables))
+            self._add(path, f"table '{target_name}' is not in the database", hint)
+            return
+        there = target.column(target_column)
+        if there is None:
+            hint = self._nearest(target_column, (known.name for known in target.columns))
+            self._add(path, f"'{target_name}' has no column '{target_column}'", hint)
+        elif exposed is None:
+            self._add(path, f"table '{target_name}' is not in this policy", "add it to tables")
+        elif isinstance(exposed, ProtectedTable) and not _is_there(exposed, target_column):
+            self._add(path, f"column '{target_column}' of '{target_name}' is not in this policy")
+        elif not target.is_unique(target_column):
+            self._add(
+                path,
+                f"'{target_name}.{target_column}' is not a key",
+                "a reference needs a primary key or a unique constraint: it must find one row",
+            )
+        elif _family(there) is None or _family(there) != _family(real):
+            self._add(path, f"{real.type_name} cannot refer to {there.type_name}")
+
+
+def _is_there(table: ProtectedTable, column: str) -> bool:
+    is_unit = isinstance(table.unit, IdentifierUnit) and table.unit.column == column
+    return is_unit or column in table.columns
+
+
+def _family(column: Column) -> str | None:
+    """Types whose equal values print equally, so that hashing the text is hashing the identifier.
+
+    Not real and double precision (0 = -0), bare numeric (1.0 = 1.00), nor types that depend on
+    settings. character(n) loses its blanks on the way to text.
+    """
+    if column.type.is_integer:
+        return "whole number"
+    if column.type.is_text:
+        return "text"
+    if column.type is SqlType.UUID:
+        return "uuid"
+    if column.type is SqlType.NUMERIC and column.scale is not None:
+        return f"numeric of scale {column.scale}"
+    return None
+
+
+def _bounds_kind(sql_type: SqlType) -> BoundsKind | None:
+    if sql_type.is_number:
+        return BoundsKind.NUMBER
+    if sql_type is SqlType.DATE:
+        return BoundsKind.DATE
+    if sql_type.is_time:
+        return BoundsKind.TIMESTAMP
+    return None
+
+
+def _misfit(bound: Fraction, real: Column) -> str | None:
+    """Why a bound is no value of the column's type."""
+    if real.type.is_integer:
+        low, high = integer_range(real.type)
+        if bound.denominator != 1 or not low <= bound <= high:
+            return f"a bound of {real.type_name} is a whole number from {low} to {high}"
+    if real.type is SqlType.NUMERIC and real.precision is not None and real.scale is not None:
+        scaled = bound * Fraction(10) ** real.scale
+        if scaled.denominator != 1 or abs(scaled) >= 10**real.precision:
+            step = 1 / Fraction(10) ** real.scale
+            most = decimal((10**real.precision - 1) * step)
+            return f"a bound of {real.type_name} is a multiple of {decimal(step)} up to +-{most}"
+    if real.type.is_float and abs(bound) > _LARGEST_FLOAT[real.type]:
+        return f"the bound does not fit into {real.type_name}"
+    return None

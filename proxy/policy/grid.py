@@ -1,0 +1,101 @@
+"""The grid: every noisy number is a whole multiple of a public step (MECHANISMS.md 0.1).
+
+`proxy.planner.grids` says it for whole expressions, from the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Column
+from proxy.policy.model import Bounds, ColumnPolicy
+
+STEPS_DEFAULT = 10**6  # at least, of a column whose type has no natural step
+AVERAGE_STEPS = 10**4  # at least, of a mean
+_LARGEST_INDEX = Fraction(92 * 10**17)  # below 2^63: grid indices are bigint in the database
+
+
+def has_step(bounds: Bounds, grid: Fraction) -> bool:
+    """Whether two different multiples of the grid lie within the bounds.
+
+    >>> has_step(Bounds(Fraction(0), Fraction(10)), Fraction(20))
+    False
+    """
+    low, high = indices(bounds, grid)
+    return low < high
+
+
+def indices(bounds: Bounds, grid: Fraction) -> tuple[int, int]:
+    """The least and largest grid index within the bounds (MECHANISMS.md 4.3).
+
+    >>> indices(Bounds(Fraction(1, 2), Fraction(175)), Fraction(1, 100))
+    (50, 17500)
+    """
+    return math.ceil(bounds.low / grid), math.floor(bounds.high / grid)
+
+
+def fits_bigint(bounds: Bounds, grid: Fraction) -> bool:
+    """Whether every grid index within the bounds is a bigint."""
+    return max(abs(bounds.low), abs(bounds.high)) / grid < _LARGEST_INDEX
+
+
+def type_step(column: Column) -> Fraction | None:
+    """The step between neighbouring values of the column's type; None: the type has none.
+
+    Dates count days; timestamps count seconds and are kept in microseconds (manual 8.5).
+    """
+    if column.type.is_integer or column.type is SqlType.DATE:
+        return Fraction(1)
+    if column.type is SqlType.NUMERIC and column.scale is not None:
+        return 1 / Fraction(10) ** column.scale
+    if column.type in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ):
+        return Fraction(1, 10**6)
+    return None
+
+
+def grid_of(column: Column, policy: ColumnPolicy) -> Fraction:
+    """The grid of SUM, MIN and MAX over a bounded column: the policy's, or the type's own.
+
+    Given    a column with bounds
+    Refuses  a column without bounds with ValueError: there is nothing to lay a grid over
+    """
+    if policy.bounds is None:
+        raise ValueError("a grid needs bounds")
+    if policy.grid is not None:
+        return policy.grid
+    if column.type.is_time:
+        return Fraction(1)
+    step = type_step(column)
+    if step is not None:
+        return step
+    low, high = policy.bounds.low, policy.bounds.high
+    return power_of_ten(max(abs(low), abs(high), high - low) / STEPS_DEFAULT)
+
+
+def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:
+    """The grid of AVG: the column's, or finer, so that the bounds have 10,000 steps or more.
+
+    Gives    0.01 for age in 0..120 and 1 for capital gain in 0..100000, as MECHANISMS.md 3 measured
+    Refuses  a column without bounds with ValueError
+    """
+    grid = grid_of(column, policy)
+    if policy.bounds is None:
+        raise ValueError("a grid needs bounds")
+    low, high = indices(policy.bounds, grid)
+    return min(grid, power_of_ten((high - low) * grid / AVERAGE_STEPS)) if low < high else grid
+
+
+def power_of_ten(value: Fraction) -> Fraction:
+    """The largest power of ten that is not above a positive value.
+
+    >>> power_of_ten(Fraction(120, 10000))
+    Fraction(1, 100)
+    """
+    power = Fraction(1)
+    while power > value:
+        power /= 10
+    while power * 10 <= value:
+        power *= 10
+    return power

@@ -1,0 +1,321 @@
+"""Typed scalar expressions: the only ones that can reach the protected database.
+
+Every node is one that PostgreSQL evaluates without ever raising on data (design/SQL.md 2), given that
+arithmetic is done in numeric over clamped leaves (the planner clamps, the compiler casts).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+
+ConstantValue = Fraction | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal. type None: an untyped literal ('x' or NULL) that takes the type of its surroundings.
+
+    Numbers are Fractions; dates and timestamps are ISO text.
+    """
+
+    value: ConstantValue
+    type: SqlType | None
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """$number, its value known when the statement is run."""
+
+    number: int
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """relation: the alias that the reader gave the relation (query.relations)."""
+
+    column: str
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """A number cut to public bounds, NULL staying NULL. Made by the planner only."""
+
+    operand: Expression
+    low: Fraction
+    high: Fraction
+    type: SqlType
+
+
+class Comparator(Enum):
+    EQ = "="
+    NE = "<>"
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    DISTINCT = "IS DISTINCT FROM"
+    NOT_DISTINCT = "IS NOT DISTINCT FROM"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    comparator: Comparator
+    left: Expression
+    right: Expression
+    type: SqlType = SqlType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Connective:
+    """AND or OR."""
+
+    word: str
+    operands: tuple[Expression, ...]
+    type: SqlType = SqlType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: Expression
+    type: SqlType = SqlType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """operand IS NULL (truth None), IS TRUE, IS FALSE."""
+
+    operand: Expression
+    truth: bool | None
+    type: SqlType = SqlType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """operand IN (constants)."""
+
+    operand: Expression
+    items: tuple[Constant | Parameter, ...]
+    type: SqlType = SqlType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    operand: Expression
+    pattern: Constant | Parameter
+    ignore_case: bool
+    position: int | None = field(default=None, compare=False)
+    type: SqlType = SqlType.BOOL
+
+
+class Operator(Enum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    operator: Operator
+    left: Expression
+    right: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """operand / divisor or, with `remainder`, operand % divisor; truncated where both are integers."""
+
+    operand: Expression
+    divisor: Constant | Parameter
+    remainder: bool
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+class Rounding(Enum):
+    ABS = "abs"
+    NEGATE = "negate"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    SIGN = "sign"
+    TRUNC = "trunc"
+    ROUND = "round"
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """abs, unary minus, floor, ceil, sign, trunc, round of a number; digits for the last two."""
+
+    function: Rounding
+    operand: Expression
+    digits: int
+    type: SqlType
+
+
+class TextFunction(Enum):
+    LOWER = "lower"
+    UPPER = "upper"
+    LENGTH = "length"
+    LEFT = "left"
+    RIGHT = "right"
+    SUBSTR = "substr"
+    STRPOS = "strpos"
+    STARTS_WITH = "starts_with"
+    BTRIM = "btrim"
+    LTRIM = "ltrim"
+    RTRIM = "rtrim"
+
+
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    function: TextFunction
+    operand: Expression
+    arguments: tuple[Constant | Parameter, ...]
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """extract(field FROM operand); numeric, as in PostgreSQL 14 and later."""
+
+    field: str
+    operand: Expression
+    type: SqlType = SqlType.NUMERIC
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """date_trunc(unit, operand), the operand clamped: at the ends of the calendar it would raise."""
+
+    unit: str
+    operand: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """width_bucket(operand, low, high, count) with constants, on numbers: 0 .. count+1."""
+
+    operand: Expression
+    low: Fraction
+    high: Fraction
+    count: int
+    type: SqlType = SqlType.INT4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """CASE WHEN condition THEN result ... ELSE otherwise END."""
+
+    whens: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression
+    type: SqlType
+
+
+class Choice(Enum):
+    COALESCE = "coalesce"
+    GREATEST = "greatest"
+    LEAST = "least"
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """coalesce, greatest, least of operands of one type."""
+
+    choice: Choice
+    operands: tuple[Expression, ...]
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NullIf:
+    operand: Expression
+    other: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast that never raises: to a wider number, boolean to integer, timestamp to date."""
+
+    operand: Expression
+    type: SqlType
+
+
+Expression = (
+    Constant
+    | Parameter
+    | ColumnRef
+    | Clamped
+    | Comparison
+    | Connective
+    | Not
+    | Is
+    | In
+    | Like
+    | Arithmetic
+    | Quotient
+    | Rounded
+    | TextCall
+    | Extract
+    | Truncated
+    | Bucket
+    | Case
+    | Choose
+    | NullIf
+    | Cast
+)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct operands of an expression, in order."""
+    match expression:
+        case Constant() | Parameter() | ColumnRef():
+            return ()
+        case Comparison() | Arithmetic():
+            return (expression.left, expression.right)
+        case Connective() | Choose():
+            return expression.operands
+        case Not() | Is() | Rounded() | Extract() | Cast() | Clamped() | Truncated() | Bucket():
+            return (expression.operand,)
+        case In():
+            return (expression.operand, *expression.items)
+        case Like():
+            return (expression.operand, expression.pattern)
+        case Quotient():
+            return (expression.operand, expression.divisor)
+        case TextCall():
+            return (expression.operand, *expression.arguments)
+        case Case():
+            flat = [part for when in expression.whens for part in when]
+            return (*flat, expression.otherwise)
+        case NullIf():
+            return (expression.operand, expression.other)
+
+
+def depth(expression: Expression) -> int:
+    """How many operations stand inside one another; 1 for a leaf."""
+    return 1 + max(map(depth, children(expression)), default=0)
+
+
+def size(expression: Expression) -> int:
+    """How many nodes an expression has."""
+    return 1 + sum(map(size, children(expression)))
+
+
+def columns(expression: Expression) -> frozenset[tuple[str, str]]:
+    """(relation, name) of all columns that an expression reads."""
+    if isinstance(expression, ColumnRef):
+        return frozenset({(expression.relation, expression.column)})
+    return frozenset().union(*(columns(child) for child in children(expression)))

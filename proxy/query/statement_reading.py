@@ -1,0 +1,282 @@
+"""A whole statement, read: all its blocks on protected tables, and the residual text around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sqlglot import TokenType, exp
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import TableName
+from proxy.query import residual
+from proxy.query.block_reading import read_block, read_scalar
+from proxy.query.blocks import (
+    AGGREGATES,
+    Select,
+    Span,
+    Visible,
+    is_call,
+    opens_query,
+    selects,
+    visible_ctes,
+)
+from proxy.query.query import Block, Query, Scalar
+from proxy.query.residual import Edit
+from proxy.query.slices import parse
+from proxy.query.sources import Exposed, Nature, Sources
+from proxy.query.statements import Kind, Statement
+from proxy.query.tokens import Lexed, Lexeme, too_complex
+
+_HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """query: what is asked; text: the residual statement; relation_parameter: the number of its jsonb
+    parameter, {"b1": [rows of the first block], ...}."""
+
+    query: Query
+    text: str
+    relation_parameter: int
+
+    def inlined(self, relation: str) -> str:
+        """The residual with the relation as a literal, for COPY, which takes no parameters."""
+        # E'' means the same whatever standard_conforming_strings is in the session.
+        escaped = relation.replace("\\", "\\\\").replace("'", "''")
+        literal = f"E'{escaped}'::pg_catalog.jsonb"
+        return self.text.replace(residual.marker(self.relation_parameter), literal)
+
+
+def read_statement(
+    statement: Statement,
+    resolved: tuple[TableName | None, ...],
+    tables: Mapping[TableName, Exposed],
+    parameters: tuple[SqlType, ...],
+) -> Reading | None:
+    """What a statement asks of protected tables.
+
+    Structure bounds the time of parsing (base.limits); recursion that gets too deep is a refusal.
+
+    Given    resolved: for each of statement.relations the protected table it names in the session, or None
+    Gives    None where nothing protected is asked for (or provably nothing of it): relay it as it is
+    Refuses  RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, each with its position
+    """
+    try:
+        return _read(statement, resolved, tables, parameters)
+    except RecursionError:
+        raise too_complex("nested this deeply") from None
+
+
+def _read(
+    statement: Statement,
+    resolved: tuple[TableName | None, ...],
+    tables: Mapping[TableName, Exposed],
+    parameters: tuple[SqlType, ...],
+) -> Reading | None:
+    occurrences = _occurrences(statement, resolved, tables)
+    protected = {i: t for i, t in occurrences.items() if t.protected}
+    if not protected:
+        return None
+    if statement.kind is Kind.TABLE:
+        _refuse_whole_table(statement, protected)
+        return None
+    for index, table in protected.items():
+        if index > statement.first and _place(statement, index - 1).word == "table":
+            _refuse_table(statement, index, table)
+    found = selects(statement)
+    if _answers_nothing(statement, found):
+        return None
+    ctes = visible_ctes(statement.lexed)
+    sources = Sources(statement.lexed, found, ctes, occurrences, parameters)
+    parameter = len(parameters) + 1
+    collected = _Collected([], [], [])
+    for select in found:
+        if select.keyword in sources.consumed:
+            continue
+        nature = sources.nature(select)
+        if nature is Nature.BLOCK:
+            _collect(sources, select, parameter, collected, exchanged=True)
+        elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
+            if statement.kind is Kind.EXPLAIN:
+                return None  # plans of an empty table say nothing
+            _refuse_rows(statement, select, protected)
+    if not collected.blocks:
+        return None  # e.g. the target of an INSERT: the shadow grants no writes
+    query = Query(tuple(collected.blocks), tuple(collected.scalars))
+    if statement.kind is Kind.EXPLAIN:
+        return Reading(query, statement.text, parameter)
+    return Reading(query, residual.apply(statement.text, collected.edits), parameter)
+
+
+@dataclass(slots=True)
+class _Collected:
+    blocks: list[Block]
+    scalars: list[Scalar]
+    edits: list[Edit]
+
+
+def _collect(
+    sources: Sources, select: Select, parameter: int, collected: _Collected, exchanged: bool
+) -> int:
+    """Reads a block, those before it that stand in its conditions, and gives its number."""
+    for name in ("from", "where", "items", "having", "order"):
+        if name in select.clauses:
+            _collect_scalars(sources, select, select.clauses[name], name, parameter, collected)
+    sources.consumed.add(select.keyword)
+    read = read_block(sources, select, parameter, f"b{len(collected.blocks) + 1}")
+    collected.blocks.append(read.block)
+    if exchanged:
+        collected.edits += read.edits
+    return len(collected.blocks) - 1
+
+
+def _collect_scalars(
+    sources: Sources,
+    select: Select,
+    span: Span,
+    clause: str,
+    parameter: int,
+    collected: _Collected,
+) -> None:
+    """Scalar subqueries that are blocks: in conditions and inside aggregates their answers are constants;
+    outside aggregates they stay where they are and are blocks of their own."""
+    lexed = sources.lexed
+    for index in range(*span):
+        if not opens_query(lexed, index) or index in sources.scalars:
+            continue
+        inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
+        if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):
+            continue
+        if clause == "from" and _is_relation(lexed, span, index):
+            continue
+        nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
+        if nested is None or sources.nature(nested) is not Nature.BLOCK:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "this subquery inside a condition on a protected table is not available",
+                "A subquery in a condition must be one aggregate: (SELECT avg(column) FROM table).",
+                lexed.lexemes[index].position,
+            )
+        aggregate = read_scalar(sources, nested)
+        number = _collect(sources, nested, parameter, collected, exchanged=False)
+        scalar = limits.PARAMETERS + 1 + len(collected.scalars)
+        sources.scalars[index] = scalar
+        sources.scalar_types[scalar] = aggregate.type
+        collected.scalars.append(Scalar(scalar, number))
+
+
+def _is_relation(lexed: Lexed, span: Span, index: int) -> bool:
+    """Whether a bracket in FROM holds a relation, as against a subquery in ON."""
+    before = lexed.lexemes[index - 1]
+    return before.word in ("from", "join", "lateral") or before.token.token_type in (
+        TokenType.FROM,
+        TokenType.COMMA,
+    )
+
+
+def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:
+    """Whether a bracket stands inside the brackets of an aggregate."""
+    return any(
+        lexed.lexemes[at].name in AGGREGATES
+        and is_call(lexed, at)
+        and at < index < lexed.partner[at + 1]
+        for at in range(span[0], index)
+    )
+
+
+def _is_cte_body(select: Select, ctes: tuple[Visible, ...]) -> bool:
+    """A CTE that no block uses is never run."""
+    return any(cte.body[0] <= select.keyword < cte.body[1] for cte in ctes)
+
+
+def _refuse_rows(
+    statement: Statement, select: Select, protected: Mapping[int, Exposed]
+) -> NoReturn:
+    within = [i for i in protected if select.keyword < i < select.end]
+    index = within[0] if within else next(iter(protected))
+    _refuse_table(statement, index, protected[index])
+
+
+def _refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
+    raise Refusal(
+        Code.RAW_ROWS,
+        f"rows of the protected table {table.name} cannot be read",
+        _HINT,
+        _place(statement, index).position,
+    )
+
+
+def _place(statement: Statement, index: int) -> Lexeme:
+    return statement.lexed.lexemes[index]
+
+
+def _occurrences(
+    statement: Statement,
+    resolved: tuple[TableName | None, ...],
+    tables: Mapping[TableName, Exposed],
+) -> dict[int, Exposed]:
+    """First lexeme -> table of the policy, for chains that no CTE hides."""
+    hidden = visible_ctes(statement.lexed)
+    found: dict[int, Exposed] = {}
+    for index, relation in statement.chains:
+        table = resolved[relation]
+        if table is not None and not _is_cte(statement, index, hidden):
+            found[index] = tables[table]
+    return found
+
+
+def _is_cte(statement: Statement, index: int, hidden: tuple[Visible, ...]) -> bool:
+    lexemes = statement.lexed.lexemes
+    qualified = index + 1 < len(lexemes) and lexemes[index + 1].token.token_type is TokenType.DOT
+    return not qualified and any(
+        cte.name == lexemes[index].name and cte.span[0] <= index < cte.span[1] for cte in hidden
+    )
+
+
+def _refuse_whole_table(statement: Statement, occurrences: Mapping[int, Exposed]) -> None:
+    """TABLE t and COPY t TO read rows; COPY t FROM is a write, which the shadow refuses."""
+    index = next(iter(occurrences))
+    if index > 2 or any(lexeme.word == "from" for lexeme in statement.lexed.lexemes):
+        return
+    _refuse_table(statement, index, occurrences[index])
+
+
+def _answers_nothing(statement: Statement, found: tuple[Select, ...]) -> bool:
+    """A probe for names and types: the outermost SELECT has LIMIT 0 or a condition of constants that is
+    false, so that PostgreSQL plans no scan (BI tools send these before each question)."""
+    outer = [select for select in found if select.depth == _place(statement, statement.first).depth]
+    if len(outer) != 1:
+        return False
+    clauses = outer[0].clauses
+    lexemes = statement.lexed.lexemes
+    if "limit" in clauses:
+        limit = lexemes[slice(*clauses["limit"])]
+        if len(limit) == 1 and limit[0].token.text == "0":
+            return True
+    return "where" in clauses and _is_false(statement, clauses["where"])
+
+
+_FALSE: Mapping[type[exp.Expr], Callable[[int, int], bool]] = {
+    exp.EQ: lambda a, b: a != b,
+    exp.NEQ: lambda a, b: a == b,
+    exp.GT: lambda a, b: a <= b,
+    exp.LT: lambda a, b: a >= b,
+}
+
+
+def _is_false(statement: Statement, span: Span) -> bool:
+    if span[1] - span[0] not in (1, 3):
+        return False
+    node = parse(statement.lexed, span, {})
+    if isinstance(node, exp.Boolean):
+        return not node.this
+    rule = _FALSE.get(type(node))
+    if rule is None:
+        return False
+    sides = (node.this, node.expression)
+    numbers = [int(side.name) for side in sides if isinstance(side, exp.Literal) and side.is_int]
+    return len(numbers) == 2 and rule(*numbers)

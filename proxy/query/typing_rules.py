@@ -1,0 +1,140 @@
+"""PostgreSQL's type resolution for the few types that questions use (manual 10.2, 10.3, 10.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.expressions import Constant, Expression
+
+_NUMBERS = (
+    SqlType.INT2,
+    SqlType.INT4,
+    SqlType.INT8,
+    SqlType.NUMERIC,
+    SqlType.FLOAT4,
+    SqlType.FLOAT8,
+)
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ISO_TIMESTAMP = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?"
+)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
+
+
+def number(text: str) -> Fraction | None:
+    """An exact number from decimal text; None for anything else (NaN and Infinity included).
+
+    >>> number("1.5e1")
+    Fraction(15, 1)
+    """
+    return Fraction(text) if _NUMBER.fullmatch(text) else None
+
+
+def literal_type(text: str) -> SqlType:
+    """Type of an unquoted number (manual 4.1.2.6).
+
+    >>> literal_type("3000000000").sql
+    'bigint'
+    """
+    value = number(text)
+    if value is None or not text.isdigit():
+        return SqlType.NUMERIC
+    if value < 2**31:
+        return SqlType.INT4
+    return SqlType.INT8 if value < 2**63 else SqlType.NUMERIC
+
+
+def common(types: Sequence[SqlType], position: int | None) -> SqlType:
+    """The type in which operands of several types meet.
+
+    Refuses  UNSUPPORTED: types that PostgreSQL would have to convert in a way that may raise
+    """
+    distinct = set(types)
+    if len(distinct) == 1:
+        return types[0]
+    if all(kind.is_number for kind in distinct):
+        if SqlType.FLOAT8 in distinct or (
+            SqlType.FLOAT4 in distinct and distinct != {SqlType.FLOAT4}
+        ):
+            return SqlType.FLOAT8
+        return max(distinct, key=_NUMBERS.index)
+    if all(kind.is_text for kind in distinct):
+        return SqlType.TEXT
+    if all(kind.is_time for kind in distinct):
+        return SqlType.TIMESTAMPTZ if SqlType.TIMESTAMPTZ in distinct else SqlType.TIMESTAMP
+    raise Refusal(
+        Code.UNSUPPORTED,
+        "operands of different kinds cannot be compared in a question on a protected table: "
+        + ", ".join(sorted(kind.sql or "another type" for kind in distinct)),
+        "Write constants in the type of the column they meet.",
+        position,
+    )
+
+
+def common_result(types: Sequence[SqlType], position: int | None) -> SqlType:
+    """The type of CASE, COALESCE, GREATEST and LEAST (manual 10.5): unlike an operator's operands, a real and
+    an exact number give real.
+
+    Refuses  as `common`
+    """
+    if all(kind.is_number for kind in types):
+        return max(types, key=_NUMBERS.index)
+    return common(types, position)
+
+
+def settle(expression: Expression, wanted: SqlType) -> Expression:
+    """An untyped literal takes the type of its surroundings; anything else is left as it is.
+
+    Refuses  SYNTAX: text that is no value of that type in ISO form
+    """
+    if not isinstance(expression, Constant) or expression.type is not None:
+        return expression
+    if expression.value is None:
+        return replace(expression, type=wanted)
+    return constant(str(expression.value), wanted, expression.position)
+
+
+def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
+    """The constant of a type that a text denotes.
+
+    Refuses  SYNTAX: text that is no value of that type in ISO form
+    """
+    stripped = text.strip()
+    value: Fraction | str | bool | None = None
+    if wanted.is_text or wanted is SqlType.UUID:
+        value = text
+    elif wanted.is_number:
+        value = number(stripped)
+        if value is not None and wanted.is_integer and value.denominator != 1:
+            value = None
+    elif wanted is SqlType.BOOL:
+        value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
+    elif wanted is SqlType.DATE:
+        value = stripped if _ISO_DATE.fullmatch(stripped) else None
+    elif wanted.is_time:
+        value = stripped if _ISO_TIMESTAMP.fullmatch(stripped) else None
+    if value is None:
+        raise Refusal(
+            Code.SYNTAX,
+            f"a constant of type {wanted.sql or 'this kind'} cannot be read",
+            "Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.",
+            position,
+        )
+    return Constant(value, wanted, position)
+
+
+def sum_type(operand: SqlType) -> SqlType:
+    """Type of sum(operand) (manual 9.21)."""
+    if operand in (SqlType.INT2, SqlType.INT4):
+        return SqlType.INT8
+    return SqlType.NUMERIC if operand is SqlType.INT8 else operand
+
+
+def avg_type(operand: SqlType) -> SqlType:
+    """Type of avg(operand) (manual 9.21)."""
+    return SqlType.FLOAT8 if operand.is_float else SqlType.NUMERIC

@@ -1,0 +1,83 @@
+"""What may leave: noised values, grid-rounded, in groups that are public. Plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from proxy.base.decimals import decimal_text
+from proxy.base.instants import iso_text
+from proxy.base.sql_types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyValue:
+    """index * grid, in the type of the aggregate; half_width of its 95 % interval, None where the scale is
+    private (smoothed median)."""
+
+    index: int
+    grid: Fraction
+    type: SqlType
+    half_width: int | None
+
+    def json(self, index: int | None = None) -> str:
+        """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
+        text = self.text(index)
+        return json.dumps(text) if self.type.is_time else text
+
+    def text(self, index: int | None = None) -> str:
+        value = (self.index if index is None else index) * self.grid
+        if self.type.is_time:
+            return iso_text(value, self.type)
+        if self.type.is_integer:
+            value = Fraction(round(value))
+        return decimal_text(value)
+
+    def interval(self, letter: str) -> str:
+        """JSON of the interval's low end (l), high end (h) or half width (e)."""
+        if self.half_width is None:
+            return "null"
+        match letter:
+            case "l":
+                return self.json(self.index - self.half_width)
+            case "h":
+                return self.json(self.index + self.half_width)
+            case _:
+                return decimal_text(self.half_width * self.grid)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyRow:
+    keys: tuple[str | None, ...]
+    values: tuple[NoisyValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyTable:
+    """The noised relation of one block; rows in the order of the policy's values, never of the data."""
+
+    rows: tuple[NoisyRow, ...]
+
+    def json(self, intervals: frozenset[str]) -> str:
+        """An array of objects with the columns that the residual statement declares."""
+        return "[" + ",".join(_row_json(row, intervals) for row in self.rows) + "]"
+
+
+def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[str]]]) -> str:
+    """The relation parameter of a residual statement: {"b1": [...], ...}."""
+    blocks = (f'"{name}":{table.json(intervals)}' for name, (table, intervals) in tables.items())
+    return "{" + ",".join(blocks) + "}"
+
+
+def _row_json(row: NoisyRow, intervals: frozenset[str]) -> str:
+    parts = [f'"k{i}":{json.dumps(key)}' for i, key in enumerate(row.keys, start=1)]
+    for number, value in enumerate(row.values, start=1):
+        parts.append(f'"a{number}":{value.json()}')
+        parts += [
+            f'"{letter}{number}":{value.interval(letter)}'
+            for letter in "lhe"
+            if f"{letter}{number}" in intervals
+        ]
+    return "{" + ",".join(parts) + "}"

@@ -1,0 +1,273 @@
+"""Exact table + plan + bits -> noised table. The only place where exact numbers become public ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import product
+
+from typing_extensions import assert_never
+
+from proxy.base.sql_types import SqlType
+from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    order_statistic,
+    partition_selection,
+    polyplace,
+    ratio_mean,
+    smoothed_median,
+    variance,
+)
+from proxy.mechanisms.bits import RandomBits
+from proxy.planner.plan import (
+    BlockPlan,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    Release,
+    SmoothedMedian,
+)
+from proxy.query.query_aggregates import AggregateKind
+from proxy.release.noised import NoisyRow, NoisyTable, NoisyValue
+
+_ONE = Fraction(1)
+
+
+def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
+    """The noised relation of one block.
+
+    Given    tables: what the compiled statements of this very plan returned
+    Gives    one row per combination of public key values, in the policy's order, also for empty groups;
+             with private keys one row per group that the selection keeps, in the order of their texts;
+             exactly one row without GROUP BY
+    """
+    grouped = [_by_keys(table) for table in tables]
+    place = {n: (t, i) for t, table in enumerate(tables) for i, n in enumerate(table.releases)}
+    rows = []
+    for keys in _groups(plan, grouped, bits):
+        values = []
+        for number, release in enumerate(plan.releases):
+            table, partial = place[number]
+            values.append(
+                _release(release, partial, grouped[table].get(keys, []), plan.cells, bits)
+            )
+        rows.append(NoisyRow(keys, tuple(values)))
+    return NoisyTable(tuple(rows))
+
+
+Keys = tuple[str | None, ...]
+
+
+def _by_keys(table: ExactTable) -> dict[Keys, list[ExactRow]]:
+    found: dict[Keys, list[ExactRow]] = {}
+    for row in table.rows:
+        found.setdefault(row.keys, []).append(row)
+    return found
+
+
+def _groups(
+    plan: BlockPlan, grouped: list[dict[Keys, list[ExactRow]]], bits: RandomBits
+) -> Iterable[Keys]:
+    if plan.selection is None:
+        return product(*(key.values or () for key in plan.keys))
+    each = plan.selection.each
+    kept = []
+    for keys, rows in grouped[0].items():
+        units = sum(row.units for row in rows)
+        if partition_selection.keep(bits, units, each.epsilon, each.delta):
+            kept.append(keys)
+    # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
+    return sorted(kept, key=lambda keys: tuple((text is None, text or "") for text in keys))
+
+
+def _release(
+    release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
+) -> NoisyValue:
+    kind = release.aggregate.type
+    partials = [row.partials[number] for row in group]
+    match release:
+        case NoisyCount() | NoisyDistinct():
+            exact = sum(partial.count or 0 for partial in partials)
+            return NoisyValue(exact + _draw(release.noise, bits), _ONE, kind, _reach(release.noise))
+        case NoisySum():
+            exact = sum(partial.total or 0 for partial in partials)
+            grid = release.measured.grid
+            return NoisyValue(exact + _draw(release.noise, bits), grid, kind, _reach(release.noise))
+        case NoisyMean():
+            return _mean(release, partials, bits)
+        case NoisyVariance():
+            return _variance(release, partials, bits)
+        case OrderStatistic():
+            return _order_statistic(release, partials, bits)
+        case SmoothedMedian():
+            outputs = partition_outputs(release, number, group, cells)
+            return NoisyValue(_median(release, outputs, bits), release.output_grid, kind, None)
+        case _:
+            assert_never(release)
+
+
+def _draw(noise: Noise, bits: RandomBits) -> int:
+    match noise:
+        case LaplaceNoise():
+            return discrete_laplace.sample(bits, noise.scale)
+        case GaussianNoise():
+            return discrete_gaussian.sample(bits, noise.sigma2)
+        case _:
+            assert_never(noise)
+
+
+def _reach(noise: Noise) -> int:
+    """Half width of the 95 % interval."""
+    match noise:
+        case LaplaceNoise():
+            return discrete_laplace.half_width(noise.scale)
+        case GaussianNoise():
+            return discrete_gaussian.half_width(noise.sigma2)
+        case _:
+            assert_never(noise)
+
+
+def _median(release: SmoothedMedian, outputs: list[int], bits: RandomBits) -> int:
+    loss = release.mechanism_loss
+    if release.polyplace:
+        shape = polyplace.DEFAULT_SHAPE
+        return polyplace.release(outputs, release.low, release.high, loss.epsilon, shape, bits)
+    return smoothed_median.release(
+        outputs, release.low, release.high, loss.epsilon, loss.delta, bits
+    )
+
+
+def _mean(release: NoisyMean, partials: list[Partial], bits: RandomBits) -> NoisyValue:
+    """Steps of the operand's grid to the finer ones of the answer."""
+    measured, kind = release.measured, release.aggregate.type
+    low, high = measured.low, measured.high
+    if low == high:
+        return _on_grid(Fraction(low), measured.grid, release.output_grid, kind, None)
+    noise = ratio_mean.scales(low, high, release.loss.epsilon, measured.rows)
+    moments = ratio_mean.NoisyMoments(
+        total=_total(partials) + discrete_laplace.sample(bits, noise.total),
+        count=_count(partials) + discrete_laplace.sample(bits, noise.count),
+    )
+    found = ratio_mean.mean(moments, low, high)
+    least, most = ratio_mean.interval(moments, noise, low, high)
+    reach = max(found - least, most - found)
+    return _on_grid(found, measured.grid, release.output_grid, kind, reach)
+
+
+def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits) -> NoisyValue:
+    measured, kind = release.measured, release.aggregate.type
+    low, high = measured.low, measured.high
+    squared = measured.grid * measured.grid
+    if low == high:
+        return _on_grid(Fraction(0), squared, release.output_grid, kind, None)
+    noise = variance.scales(low, high, release.loss.epsilon, measured.rows)
+    moments = variance.NoisyMoments(
+        squares=sum(p.squares or 0 for p in partials)
+        + discrete_laplace.sample(bits, noise.squares),
+        total=_total(partials) + discrete_laplace.sample(bits, noise.total),
+        count=_count(partials) + discrete_laplace.sample(bits, noise.count),
+    )
+    aggregate = release.aggregate.kind
+    if aggregate in (AggregateKind.VAR_POP, AggregateKind.STDDEV_POP):
+        found = variance.population(moments, low, high)
+    else:
+        found = variance.sample_variance(moments, low, high)
+    if aggregate in (AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP):
+        root = variance.deviation(found)
+        return _on_grid(root, measured.grid, release.output_grid, kind, None)
+    least, most = variance.population_interval(moments, noise, low, high)
+    reach = max(found - least, most - found)
+    return _on_grid(found, squared, release.output_grid, kind, reach)
+
+
+def _order_statistic(
+    release: OrderStatistic, partials: list[Partial], bits: RandomBits
+) -> NoisyValue:
+    measured = release.measured
+    values = [
+        order_statistic.ValueCount(index, count)
+        for index, count in sorted(
+            (p.extreme, p.count) for p in partials if p.extreme is not None and p.count
+        )
+    ]
+    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
+    match release.aggregate.kind:
+        case AggregateKind.MIN:
+            found = order_statistic.minimum(values, low, high, epsilon, bits, rows)
+        case AggregateKind.MAX:
+            found = order_statistic.maximum(values, low, high, epsilon, bits, rows)
+        case _:
+            fraction = release.aggregate.fraction
+            assert fraction is not None
+            found = order_statistic.quantile(values, fraction, low, high, epsilon, bits, rows)
+    return NoisyValue(found, measured.grid, release.aggregate.type, None)
+
+
+def _count(partials: list[Partial]) -> int:
+    return sum(partial.count or 0 for partial in partials)
+
+
+def _total(partials: list[Partial]) -> int:
+    return sum(partial.total or 0 for partial in partials)
+
+
+def _on_grid(
+    steps: Fraction, grid: Fraction, output_grid: Fraction, kind: SqlType, reach: Fraction | None
+) -> NoisyValue:
+    """A number in steps of one grid, rounded to another; its reach rounded up."""
+    ratio = grid / output_grid
+    width = None if reach is None else math.ceil(reach * ratio)
+    return NoisyValue(round(steps * ratio), output_grid, kind, width)
+
+
+def partition_outputs(
+    release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+) -> list[int]:
+    """The result of the aggregate in each partition, on the output grid; the public fill where it is empty.
+
+    Cells are merged into partitions by a fixed public rule, so a unit is in exactly one partition.
+    """
+    merged: dict[int, list[int]] = {}
+    for row in group:
+        partition = row.cell * release.partitions // cells
+        partial = row.partials[number]
+        if release.kind is AggregateKind.AVG:
+            if partial.count and partial.total is not None:
+                sums = merged.setdefault(partition, [0, 0])
+                sums[0] += partial.total
+                sums[1] += partial.count
+        elif partial.extreme is not None:
+            merged.setdefault(partition, []).append(partial.extreme)
+    outputs = [release.fill] * release.partitions
+    for partition, found in merged.items():
+        outputs[partition] = min(max(_output(release, found), release.low), release.high)
+    return outputs
+
+
+def _output(release: SmoothedMedian, found: list[int]) -> int:
+    match release.kind:
+        case AggregateKind.MIN:
+            return min(found)
+        case AggregateKind.MAX:
+            return max(found)
+        case _:
+            total, count = found
+            ratio = release.measured.grid / release.output_grid
+            return round_half_up(total * ratio.numerator, count * ratio.denominator)
+
+
+def round_half_up(numerator: int, denominator: int) -> int:
+    """
+    >>> round_half_up(5, 2), round_half_up(-5, 2)
+    (3, -2)
+    """
+    return (2 * numerator + denominator) // (2 * denominator)

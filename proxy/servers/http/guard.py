@@ -1,0 +1,121 @@
+"""The outermost layer: which requests come in at all, and what is logged of them.
+
+Logged are method, route and status: never a query string, a body, a header or a path that is not one of ours.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from http import HTTPStatus
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from proxy.base.errors import Code
+from proxy.servers.http.problem import CONTENT_TYPE, Problem
+
+_LOG = structlog.get_logger("dpproxy.http")
+
+_SAFE_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),
+    (b"referrer-policy", b"no-referrer"),
+]
+
+
+def is_loopback(host: str) -> bool:
+    """
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+class Guard:
+    """
+    Given    hosts_are_local: whether the server listens on loopback only. A page of another site can then
+             have its name resolve to 127.0.0.1 (DNS rebinding); its Host header gives it away
+    """
+
+    def __init__(self, app: ASGIApp, routes: Collection[str], *, hosts_are_local: bool) -> None:
+        self._app = app
+        self._routes = frozenset(routes)
+        self._hosts_are_local = hosts_are_local
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message.get("headers", []), *_SAFE_HEADERS]
+                path = scope["path"]
+                _LOG.info(
+                    "request",
+                    method=scope["method"],
+                    route=path if path in self._routes else "(other)",
+                    status=message["status"],
+                )
+            await send(message)
+
+        problem = self._objection(Headers(scope=scope))
+        try:
+            if problem is None:
+                await self._app(scope, receive, watched)
+                return
+        except Exception as error:
+            # Neither the text nor the trace: either may quote a statement.
+            _LOG.error("request_failed", kind=type(error).__name__)
+            if started:
+                raise
+            problem = Problem(
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                "the question could not be answered",
+                sqlstate=Code.UNAVAILABLE.sqlstate,
+            )
+        await response_of(problem)(scope, receive, watched)
+
+    def _objection(self, headers: Headers) -> Problem | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1:
+            return Problem(HTTPStatus.BAD_REQUEST, "a request has one Host header")
+        if self._hosts_are_local and not is_loopback(_name(hosts[0])):
+            return Problem(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "this server listens on loopback, and that is not its name",
+                hint="Use http://127.0.0.1 or http://localhost.",
+            )
+        if "transfer-encoding" in headers and "content-length" in headers:
+            return Problem(
+                HTTPStatus.BAD_REQUEST,
+                "Content-Length and Transfer-Encoding together are ambiguous",
+                headers={"Connection": "close"},
+            )
+        return None
+
+
+def response_of(problem: Problem) -> Response:
+    return Response(
+        problem.body(), problem.status, headers=problem.headers, media_type=CONTENT_TYPE
+    )
+
+
+def _name(host: str) -> str:
+    """Without the port.
+
+    >>> _name("[::1]:8432"), _name("localhost:8432"), _name("127.0.0.1")
+    ('::1', 'localhost', '127.0.0.1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]

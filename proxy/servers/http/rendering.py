@@ -1,0 +1,111 @@
+"""Results as JSON and CSV. Numbers keep PostgreSQL's digits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from proxy.base.decimals import decimal_text
+from proxy.base.sql_types import SqlType, by_oid
+from proxy.engine.asking import Answer
+from proxy.engine.sessions import Rows
+from proxy.servers.http.answering import Answered
+
+_JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
+_OID_OID = 26
+_NOT_FINITE = (b"NaN", b"Infinity", b"-Infinity")
+
+Write = Callable[[bytes], str]
+
+
+def as_json(answered: Answered) -> bytes:
+    """The body of /v1/query."""
+    rows = answered.rows
+    columns = [{"name": column.name, "type": column.type_name} for column in rows.columns]
+    writers = [_writer(column.type_oid) for column in rows.columns]
+    lines = [
+        "["
+        + ",".join(
+            "null" if value is None else write(value)
+            for write, value in zip(writers, values, strict=True)
+        )
+        + "]"
+        for values in rows.values
+    ]
+    given = answered.privacy
+    accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
+    return (
+        f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'
+        f'"privacy":{json.dumps(_privacy(given))},"accuracy":{json.dumps(accuracy)}}}'
+    ).encode()
+
+
+def as_csv(rows: Rows) -> bytes:
+    """RFC 4180 with a header line; NULL is empty, an empty text is "" (as PostgreSQL's COPY does)."""
+    lines = [",".join(_field(column.name.encode()) for column in rows.columns)]
+    lines += [
+        ",".join("" if value is None else _field(value) for value in values)
+        for values in rows.values
+    ]
+    return "".join(f"{line}\r\n" for line in lines).encode()
+
+
+def privacy_headers(given: Answer | None) -> dict[str, str]:
+    """What a CSV body has no place for."""
+    headers = {"DPProxy-Epsilon": "0", "DPProxy-Delta": "0", "DPProxy-Reused": "false"}
+    if given is not None:
+        headers["DPProxy-Epsilon"] = decimal_text(given.loss.epsilon)
+        headers["DPProxy-Delta"] = decimal_text(given.loss.delta)
+        if given.remaining is not None:
+            headers["DPProxy-Remaining-Epsilon"] = decimal_text(given.remaining.epsilon)
+            headers["DPProxy-Remaining-Delta"] = decimal_text(given.remaining.delta)
+        if given.receipt is not None:
+            headers["DPProxy-Receipt"] = given.receipt
+    return headers
+
+
+def _privacy(given: Answer | None) -> dict[str, object]:
+    if given is None:
+        return {"epsilon": 0, "delta": 0, "remaining": None, "reused": False, "receipt": None}
+    left = given.remaining
+    return {
+        "epsilon": float(given.loss.epsilon),
+        "delta": float(given.loss.delta),
+        "remaining": None
+        if left is None
+        else {"epsilon": float(left.epsilon), "delta": float(left.delta)},
+        "reused": False,
+        "receipt": given.receipt,
+    }
+
+
+def _writer(oid: int) -> Write:
+    kind = by_oid(oid)
+    if kind.is_number or oid == _OID_OID:
+        return _number
+    if kind is SqlType.BOOL:
+        return _boolean
+    return _document if oid in _JSON_OIDS else _string
+
+
+def _number(value: bytes) -> str:
+    return f'"{value.decode()}"' if value in _NOT_FINITE else value.decode()
+
+
+def _boolean(value: bytes) -> str:
+    return "true" if value == b"t" else "false"
+
+
+def _document(value: bytes) -> str:
+    return value.decode()
+
+
+def _string(value: bytes) -> str:
+    return json.dumps(value.decode())
+
+
+def _field(value: bytes) -> str:
+    text = value.decode()
+    if text == "" or any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,242 @@
+"""What the HTTP door serves. Every route under /v1 runs as the analyst who asks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from proxy.base.errors import Fault, Refusal
+from proxy.engine.asking import Engine
+from proxy.engine.sessions import (
+    AnalystSession,
+    AnalystSessions,
+    PostgresError,
+    WrongCredentials,
+)
+from proxy.servers.http.answering import answer, explain
+from proxy.servers.http.docs_page import docs_page
+from proxy.servers.http.guard import response_of
+from proxy.servers.http.openapi import ASKED, SECURITY, openapi_document
+from proxy.servers.http.problem import Problem, problem_of
+from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
+from proxy.servers.http.request_reading import Credentials, read_asked, read_credentials
+
+T = TypeVar("T")
+Readiness = Callable[[], Awaitable[Mapping[str, bool]]]
+
+_READY_SECONDS = 1.0  # anybody may ask: the databases are not asked more often than this
+_NOTHING: dict[str, object] = {
+    "privacy": {"epsilon": 0, "delta": 0},
+    "remaining": None,
+    "blocks": [],
+    "aggregates": [],
+}
+
+
+class Routes:
+    def __init__(
+        self, engines: Mapping[str, Engine], sessions: AnalystSessions, readiness: Readiness
+    ) -> None:
+        self._engines = engines
+        self._sessions = sessions
+        self._readiness = readiness
+        self._checks: Mapping[str, bool] = {}
+        self._checked_at = float("-inf")
+        self._checking = asyncio.Lock()
+        self._openapi: dict[str, Any] = {}
+        self._docs = ""
+
+    def app(self) -> FastAPI:
+        app = FastAPI(title="dpproxy", docs_url=None, redoc_url=None, openapi_url=None)
+        app.add_api_route(
+            "/v1/query",
+            self.query,
+            methods=["POST"],
+            summary="Ask, and be charged",
+            openapi_extra={"requestBody": ASKED, **SECURITY},
+        )
+        app.add_api_route(
+            "/v1/explain",
+            self.explain,
+            methods=["POST"],
+            summary="What it would cost, and how exact it would be",
+            openapi_extra={"requestBody": ASKED, **SECURITY},
+        )
+        for path, handler, summary in (
+            ("/v1/databases", self.databases, "The databases"),
+            ("/v1/schema", self.schema, "What can be asked of a database"),
+            ("/v1/budget", self.budget, "What is left of the privacy budget"),
+            ("/v1/history", self.history, "Your receipts, the latest first"),
+        ):
+            app.add_api_route(path, handler, summary=summary, openapi_extra=SECURITY)
+        app.add_api_route("/healthz", self.healthz, summary="Whether the process runs")
+        app.add_api_route("/readyz", self.readyz, summary="Whether the databases answer")
+        app.add_api_route("/docs", self.docs, include_in_schema=False)
+        app.add_api_route("/openapi.json", self.openapi, include_in_schema=False)
+        for kind in (Problem, Refusal, Fault, PostgresError, WrongCredentials):
+            app.add_exception_handler(kind, _told)
+        app.add_exception_handler(HTTPException, _unknown_route)
+        document = openapi_document(app.routes)
+        self._openapi, self._docs = document, docs_page(document)
+        return app
+
+    async def query(self, request: Request) -> Response:
+        credentials = read_credentials(request)
+        asked = await read_asked(request)
+        wants_csv = _wants_csv(request)
+
+        async def work() -> Response:
+            async with self._session(asked.database, credentials, asked.settings) as session:
+                answered = await answer(self._engines[asked.database], session, asked)
+            if not wants_csv:
+                return Response(as_json(answered), media_type="application/json")
+            headers = privacy_headers(answered.privacy)
+            return Response(as_csv(answered.rows), headers=headers, media_type="text/csv")
+
+        return await _while_connected(request, work())
+
+    async def explain(self, request: Request) -> Response:
+        credentials = read_credentials(request)
+        asked = await read_asked(request)
+        async with self._session(asked.database, credentials, asked.settings) as session:
+            plan = await explain(self._engines[asked.database], session, asked)
+        return JSONResponse(_NOTHING if plan is None else plan)
+
+    async def databases(self, request: Request) -> Response:
+        credentials = read_credentials(request)
+        async with self._session(next(iter(self._engines)), credentials):
+            return JSONResponse({"databases": sorted(self._engines)})
+
+    async def schema(self, request: Request) -> Response:
+        return await self._document(request, "tables", lambda session: session.schema())
+
+    async def budget(self, request: Request) -> Response:
+        return await self._document(request, "budget", lambda session: session.budget())
+
+    async def history(self, request: Request) -> Response:
+        return await self._document(request, "history", lambda session: session.history())
+
+    async def healthz(self) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def readyz(self) -> Response:
+        async with self._checking:
+            if time.monotonic() - self._checked_at > _READY_SECONDS:
+                self._checks = await self._readiness()
+                self._checked_at = time.monotonic()
+        ready = all(self._checks.values())
+        return JSONResponse(
+            {"status": "ready" if ready else "not ready", "checks": dict(self._checks)},
+            HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,
+        )
+
+    async def docs(self) -> Response:
+        return HTMLResponse(self._docs)
+
+    async def openapi(self) -> Response:
+        return JSONResponse(self._openapi)
+
+    async def _document(
+        self,
+        request: Request,
+        name: str,
+        read: Callable[[AnalystSession], Coroutine[Any, Any, str]],
+    ) -> Response:
+        credentials = read_credentials(request)
+        database = request.query_params.get("database", "")
+        async with self._session(database, credentials) as session:
+            document = await read(session)
+        body = f'{{"database":{json.dumps(database)},"{name}":{document}}}'
+        return Response(body, media_type="application/json")
+
+    def _session(
+        self,
+        database: str,
+        credentials: Credentials,
+        settings: Mapping[str, str] | None = None,
+    ) -> AbstractAsyncContextManager[AnalystSession]:
+        if database in self._engines:
+            return self._sessions.session(
+                database, credentials.user, credentials.password, settings or {}
+            )
+        return _NoDatabase(self._session(next(iter(self._engines)), credentials), database)
+
+
+class _NoDatabase(AbstractAsyncContextManager[AnalystSession]):
+    """Only who has logged in learns that a database is not there."""
+
+    def __init__(self, session: AbstractAsyncContextManager[AnalystSession], database: str) -> None:
+        self._session = session
+        self._database = database
+
+    async def __aenter__(self) -> AnalystSession:
+        async with self._session:
+            raise Problem(
+                HTTPStatus.NOT_FOUND,
+                f'database "{self._database}" does not exist',
+                hint="GET /v1/databases lists them.",
+                sqlstate="3D000",
+            )
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Stops the work when the client goes away. What was charged stays charged."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Problem(HTTPStatus.BAD_REQUEST, "the client went away")
+    finally:
+        for task in (leaving, working):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _told(_: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem is None:
+        raise error
+    return response_of(problem)
+
+
+async def _unknown_route(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    hint = "GET /docs lists what there is."
+    return response_of(
+        Problem(
+            error.status_code,
+            HTTPStatus(error.status_code).description or str(error.detail),
+            hint=hint,
+            headers=error.headers,
+        )
+    )
+
+
+def _wants_csv(request: Request) -> bool:
+    """The first of the two that Accept names; JSON where it names neither."""
+    for entry in request.headers.get("accept", "").lower().split(","):
+        kind = entry.partition(";")[0].strip()
+        if kind in ("text/csv", "application/json"):
+            return kind == "text/csv"
+    return False

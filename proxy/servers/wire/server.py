@@ -1,0 +1,75 @@
+"""The wire server: listens, hands each client to a ClientConnection, stops in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+
+from proxy.servers.wire.brain import Served
+from proxy.servers.wire.connection import ClientConnection
+from proxy.servers.wire.hub import Hub, Limits
+
+_POLL_SECONDS = 0.05
+
+
+class WireServer:
+    """
+    Given    per database its shadow and its brain; TLS if there is a context
+    Gives    `start` listens, `address` is where, `stop` lets transactions end first
+
+    Runs on asyncio or uvloop alike.
+    """
+
+    def __init__(
+        self,
+        databases: Mapping[str, Served],
+        tls: ssl.SSLContext | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._hub = Hub(databases, tls, limits or Limits())
+        self._connections: set[ClientConnection] = set()
+        self._server: asyncio.AbstractServer | None = None
+        self._address: tuple[str, int] | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Refuses (RuntimeError) before `start`."""
+        if self._address is None:
+            raise RuntimeError("the wire server has not been started")
+        return self._address
+
+    @property
+    def connections(self) -> int:
+        return len(self._connections)
+
+    async def start(self, host: str, port: int, *, reuse_port: bool = False) -> None:
+        """Refuses with OSError where the port is taken."""
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: ClientConnection(self._hub, self._connections),
+            host,
+            port,
+            backlog=512,
+            reuse_port=reuse_port or None,
+        )
+        self._server = server
+        name = server.sockets[0].getsockname()
+        self._address = (name[0], name[1])
+
+    async def stop(self, grace_seconds: float = 30.0) -> None:
+        """No new clients; idle ones are told and closed, the others when their transaction ends or the
+        time is over."""
+        self._hub.is_stopping = True
+        if self._server is not None:
+            self._server.close()
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + grace_seconds
+        for connection in list(self._connections):
+            if connection.is_idle:
+                connection.end_with()
+        while self._connections and loop.time() < deadline:
+            await asyncio.sleep(_POLL_SECONDS)
+        for connection in list(self._connections):
+            connection.end_with()
+        await asyncio.sleep(0)

@@ -1,0 +1,66 @@
+"""The socket to the shadow, as its client's connection sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol, cast
+
+from proxy.servers.wire.brain import ShadowAddress
+
+
+class Owner(Protocol):
+    def from_shadow(self, data: bytes) -> None: ...
+    def shadow_lost(self) -> None: ...
+    def shadow_is_full(self, is_full: bool) -> None: ...
+
+
+class ShadowConnection(asyncio.Protocol):
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport = cast("asyncio.Transport", transport)  # uvloop's is none by class
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._owner.from_shadow(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._owner.shadow_lost()
+
+    def pause_writing(self) -> None:
+        self._owner.shadow_is_full(True)
+
+    def resume_writing(self) -> None:
+        self._owner.shadow_is_full(False)
+
+    def write(self, data: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def pause_reading(self, paused: bool) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            if paused:
+                self._transport.pause_reading()
+            else:
+                self._transport.resume_reading()
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+
+async def connect_to_shadow(address: ShadowAddress, owner: Owner) -> ShadowConnection:
+    """Refuses with OSError."""
+    loop = asyncio.get_running_loop()
+    if address.socket_path is not None:
+        _, connection = await loop.create_unix_connection(
+            lambda: ShadowConnection(owner), address.socket_path
+        )
+    else:
+        _, connection = await loop.create_connection(
+            lambda: ShadowConnection(owner), address.host, address.port
+        )
+    return connection

@@ -1,0 +1,65 @@
+"""TLS on bytes, without a socket: the same for SSLRequest and for a client that begins with it.
+
+asyncio's own upgrade (start_tls) cannot be given the bytes of a direct handshake that were read
+already; ssl.MemoryBIO can.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from pathlib import Path
+
+ALPN = "postgresql"  # must be negotiated on a direct connection (manual 55.2.11, ALPACA attack)
+
+
+def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    context.set_alpn_protocols([ALPN])
+    return context
+
+
+class TlsError(Exception):
+    """The handshake or a record failed."""
+
+
+class TlsLayer:
+    def __init__(self, context: ssl.SSLContext, needs_alpn: bool) -> None:
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._needs_alpn = needs_alpn
+        self.is_established = False
+
+    def received(self, data: bytes) -> tuple[bytes, bytes]:
+        """(plain bytes of the client, bytes to send to it). Refuses (TlsError) a broken stream."""
+        self._incoming.write(data)
+        plain: list[bytes] = []
+        try:
+            if not self.is_established:
+                self._tls.do_handshake()
+                self.is_established = True
+                if self._needs_alpn and self._tls.selected_alpn_protocol() != ALPN:
+                    raise TlsError("direct TLS without ALPN")
+            while chunk := self._tls.read(256 * 1024):
+                plain.append(chunk)
+        except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
+            pass  # more is to come; or close_notify, and the end of the connection follows
+        except ssl.SSLError as error:
+            raise TlsError(error.reason or "TLS failure") from None
+        return b"".join(plain), self._outgoing.read()
+
+    def sent(self, plain: bytes) -> bytes:
+        """The bytes that carry `plain`. Only after the handshake."""
+        self._tls.write(plain)
+        return self._outgoing.read()
+
+    def closed(self) -> bytes:
+        """The close_notify, so that the client can tell an end from a cut."""
+        if not self.is_established:
+            return b""
+        with contextlib.suppress(ssl.SSLError):  # it waits for the client's, which need not come
+            self._tls.unwrap()
+        return self._outgoing.read()

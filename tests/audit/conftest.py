@@ -1,0 +1,28 @@
+"""One planted database and one auditor for all tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.audit.exact_results import Auditor
+from tests.audit.planted import plant
+from tests.servers_fixture import servers
+
+
+@pytest.fixture(scope="session")
+def planted_dsn() -> str:
+    server = servers().protected
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS audit")
+        connection.execute("CREATE DATABASE audit TEMPLATE template0 ENCODING 'UTF8'")
+    return server.dsn("audit")
+
+
+@pytest.fixture(scope="session")
+def auditor(planted_dsn: str) -> Iterator[Auditor]:
+    made = Auditor(planted_dsn, plant(planted_dsn))
+    yield made
+    made.close()

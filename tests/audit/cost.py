@@ -1,0 +1,76 @@
+"""What the mechanisms with a plan's parameters cost one unit, by the theorems alone (MECHANISMS 4)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.mechanisms.loss import Loss
+from proxy.planner.plan import (
+    BlockPlan,
+    GaussianNoise,
+    LaplaceNoise,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    PrivatePlan,
+    Release,
+    SmoothedMedian,
+)
+from tests.audit.exact_results import scales_of
+from tests.audit.reach import Reach, reach_of
+
+
+def spent(plan: PrivatePlan) -> Loss:
+    total = Loss(Fraction(0), Fraction(0))
+    for block in plan.blocks:
+        reach = reach_of(block.source)
+        if block.selection is not None:
+            total = total + _of_each(block, block.selection.each, reach)
+        for release in block.releases:
+            total = total + _of_release(block, release, reach)
+    return total
+
+
+def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
+    match release:
+        case NoisyCount() | NoisySum() | NoisyDistinct():
+            match release.noise:
+                case LaplaceNoise():
+                    return Loss(release.sensitivity / release.noise.scale, Fraction(0))
+                case GaussianNoise():
+                    # exact_results._paid compares distances with the rho that this loss allows
+                    return release.loss
+                case _:
+                    assert_never(release.noise)
+        case NoisyMean() | NoisyVariance():
+            width = release.measured.high - release.measured.low
+            if width == 0:
+                return Loss(Fraction(0), Fraction(0))
+            bounds = (1, width, width**2)
+            rows = release.measured.rows
+            costs = (rows * b / s for b, s in zip(bounds, scales_of(release), strict=False))
+            return Loss(sum(costs, Fraction(0)), Fraction(0))
+        case OrderStatistic():
+            return release.loss
+        case SmoothedMedian():
+            return _of_each(block, release.mechanism_loss, reach)
+        case _:
+            assert_never(release)
+
+
+def _of_each(block: BlockPlan, each: Loss, reach: Reach) -> Loss:
+    """Of a decision or median per group."""
+    if not reach.by_unit:  # group privacy of k rows
+        k = reach.rows
+        growth = Fraction(math.exp((k - 1) * each.epsilon)) if k > 1 else Fraction(1)
+        return Loss(k * each.epsilon, k * growth * each.delta)
+    groups = block.groups()
+    touched = reach.groups if groups is None else min(reach.groups, groups)
+    left = (1 - each.delta) ** touched  # Kairouz, Oh, Viswanath 2015, theorem 3.3
+    return Loss(touched * each.epsilon, 1 - left)

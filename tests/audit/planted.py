@@ -1,0 +1,244 @@
+"""Small hostile databases in a real PostgreSQL, each with its neighbours, one schema per state.
+
+A base holds, in every table of tests.world, the same rows: NULLs, NaN, infinities, extremes, units with one
+row and one with a thousand. Beside each base `x` stand its neighbours `x_1`, `x_2`, ...: the base without the
+rows of one unit (or without k rows), and `x_order`: the same rows inserted the other way round.
+"""
+
+from __future__ import annotations
+
+import random  # noqa: TID251  planted data must be the same twice
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import psycopg
+
+from tests.world import CATALOG, DATA, PLACES, PROTECTED, RATES
+
+_VALUES: dict[str, tuple[str, ...]] = {
+    "i2": ("NULL", "-32768", "32767", "1", "2", "1", "2", "-5", "10", "3"),
+    "i4": ("NULL", "-2147483648", "2147483647", "0", "100", "42", "7"),
+    "i8": ("NULL", "-9223372036854775808", "9223372036854775807", "-1000", "5000", "4", "25"),
+    "n2": ("NULL", "999999.99", "-999999.99", "0", "175", "174.99", "0.01", "'NaN'"),
+    "n": (
+        *("NULL", "'NaN'", "'Infinity'", "'-Infinity'", "1e131071", "-1e131071", "1e-16383"),
+        *("7.5", "-2.5", "0.12345678901234567890"),
+    ),
+    "f4": ("NULL", "'NaN'", "'Infinity'", "'-Infinity'", "3.4e38", "1e-45", "0.5", "1", "'-0'"),
+    "f8": (
+        *("NULL", "'NaN'", "'Infinity'", "'-Infinity'", "1.7e308", "-1.7e308", "5e-324", "'-0'"),
+        *("99.995", "-100", "0.285"),
+    ),
+    "t": ("NULL", "'x'", "'y'", "'z'", "'x'", "'unlisted'", "''"),
+    "c": ("NULL", "'a'", "'bb'", "'a '", "'zz'"),
+    "s": ("NULL", "''", "'abc'", "E'SECRET\\\\'", "'ab%_'", "'\U0001f600'", "'x'"),
+    "b": ("NULL", "true", "false"),
+    "d": (
+        *("NULL", "'infinity'", "'-infinity'", "'4713-01-01 BC'", "'5874897-12-31'"),
+        *("'2000-01-01'", "'2020-01-01'", "'2010-07-08'"),
+    ),
+    "ts": (
+        *("NULL", "'infinity'", "'-infinity'", "'4713-01-01 00:00:00 BC'"),
+        *("'294276-12-31 23:59:59.999999'", "'2010-07-08 09:10:11.5'", "'2000-01-01'"),
+    ),
+    "tz": (
+        *("NULL", "'infinity'", "'-infinity'", "'4713-01-02 00:00:00+00 BC'"),
+        *("'294276-12-30 23:59:59.999999+00'", "'2010-07-08 09:10:11.5+03'", "'2019-12-31+00'"),
+    ),
+    "free": ("NULL", "-2147483648", "2147483647", "5"),
+}
+_TAME: dict[str, tuple[str, ...]] = {
+    "i2": ("NULL", "-5", "10", "1", "2", "2"),
+    "i4": ("NULL", "0", "100", "42", "7"),
+    "i8": ("NULL", "-1000", "5000", "40", "250"),
+    "n2": ("NULL", "0", "175", "174.99", "0.01"),
+    "n": ("NULL", "7.5", "-2.5", "0.25", "-1.125"),
+    "f4": ("NULL", "0", "0.5", "1", "0.25"),
+    "f8": ("NULL", "99.5", "-100", "0.25", "-0.5"),
+    "t": ("NULL", "'x'", "'y'", "'z'"),
+    "c": ("NULL", "'a'", "'bb'"),
+    "s": ("NULL", "''", "'abc'", "'x'"),
+    "b": ("NULL", "true", "false"),
+    "d": ("NULL", "'2000-01-01'", "'2020-01-01'", "'2010-07-08'"),
+    "ts": ("NULL", "'2010-07-08 09:10:11.5'", "'2000-01-01'"),
+    "tz": ("NULL", "'2010-07-08 09:10:11.5+00'", "'2019-12-31+00'"),
+    "free": ("NULL", "3", "4", "5"),
+}
+_PUBLIC = ";\n".join(
+    (
+        "CREATE UNLOGGED TABLE SCHEMA.regions (t text)",
+        "CREATE UNLOGGED TABLE SCHEMA.places (code text, zone text)",
+        f"INSERT INTO SCHEMA.places VALUES {', '.join(map(str, PLACES))}",
+        "CREATE UNLOGGED TABLE SCHEMA.rates (k bigint)",
+        f"INSERT INTO SCHEMA.rates VALUES {', '.join(f'({k})' for k in RATES)}",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    id: int
+    unit: int | None  # of all tables with identifiers; text of it in notes
+    data: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Base:
+    """schemas of the base itself, of the base without one unit, without one row, without three rows, and of
+    the base in another order."""
+
+    name: str
+    without_unit: tuple[str, ...]
+    without_row: tuple[str, ...]
+    without_three: tuple[str, ...]
+    reordered: str
+    nobodys: str  # without the rows that have no unit
+
+    def small(self) -> Base:
+        """With a few of its neighbours."""
+        return replace(
+            self,
+            without_unit=self.without_unit[:3],
+            without_row=self.without_row[:3],
+            without_three=self.without_three[:2],
+        )
+
+
+def _rows(
+    generator: random.Random, sizes: dict[int | None, int], pool: dict[str, tuple[str, ...]]
+) -> list[Row]:
+    rows: list[Row] = []
+    for unit, size in sizes.items():
+        for _ in range(size):
+            data = tuple(generator.choice(pool[column.name]) for column in DATA)
+            rows.append(Row(len(rows) + 1, unit, data))
+    generator.shuffle(rows)
+    return rows
+
+
+def _extreme(unit: int, column_values: dict[str, str], count: int, start: int) -> list[Row]:
+    data = tuple(column_values.get(column.name, "NULL") for column in DATA)
+    return [Row(start + i, unit, data) for i in range(count)]
+
+
+def _unit_of(table: str, unit: int | None) -> str | None:
+    if unit is None:
+        return "NULL"
+    if table == "notes":
+        return f"'author {unit}'"
+    # Whole multiples of 2^32 + 1: equal halves, which hashint8extended alone would not tell apart.
+    return str(unit * (2**32 + 1)) if table == "visits" else str(unit)
+
+
+def _orders(rows: list[Row]) -> dict[int, int]:
+    """Line -> order: the lines of a unit are in its first orders, two in each."""
+    places: dict[int | None, int] = {}
+    first: dict[int | None, list[int]] = {}
+    found: dict[int, int] = {}
+    for row in rows:
+        first.setdefault(row.unit, []).append(row.id)
+        place = places[row.unit] = places.get(row.unit, -1) + 1
+        found[row.id] = first[row.unit][place // 2]
+    return found
+
+
+def _values(table: str, rows: list[Row], backwards: bool) -> str:
+    lines: list[str] = []
+    seen: set[int] = set()
+    orders = _orders(rows)
+    for row in rows:
+        before: list[str] = []
+        if table not in ("events", "trips"):
+            before.append(str(row.id))
+        if table == "lines":  # of nobody's rows one leads to an order of nobody, one nowhere
+            nowhere = row.unit is None and row.id % 2
+            before.append("-1" if nowhere else str(orders[row.id]))
+        if table == "trips":
+            before += [str(row.id // 2), f"'leg {row.id % 2}'"]
+        if table in ("visits", "orders", "notes", "members", "calls"):
+            if table == "members" and row.unit is not None:
+                if row.unit in seen:
+                    continue
+                seen.add(row.unit)
+            before.append(str(_unit_of(table, row.unit)))
+        lines.append(f"({', '.join((*before, *row.data))})")
+    return ",\n".join(reversed(lines) if backwards else lines)
+
+
+def _plant(
+    connection: psycopg.Connection[tuple[object, ...]],
+    schema: str,
+    rows: list[Row],
+    backwards: bool = False,
+) -> None:
+    statements = [f"CREATE SCHEMA {schema}"]
+    for name in PROTECTED:
+        table = CATALOG.tables[name]
+        columns = ", ".join(f"{c.name} {c.type_name}" for c in table.columns)
+        full = f"{schema}.{name.name}"
+        # Keys are left out: the rows keep to them, and four hundred tables are made sooner without.
+        statements.append(f"CREATE UNLOGGED TABLE {full} ({columns})")
+        values = _values(name.name, rows, backwards)
+        if values:
+            statements.append(f"INSERT INTO {full} VALUES {values}")
+    statements.append(_PUBLIC.replace("SCHEMA", schema))
+    connection.execute(";\n".join(statements).encode())
+
+
+def _neighbours(
+    connection: psycopg.Connection[tuple[object, ...]], name: str, rows: list[Row], most: int
+) -> Base:
+    generator = random.Random(name)
+    units = list(dict.fromkeys(row.unit for row in rows if row.unit is not None))
+    made: dict[str, list[str]] = {"unit": [], "row": [], "three": []}
+
+    def add(kind: str, left: list[Row]) -> None:
+        schema = f"{name}_{kind}_{len(made[kind]) + 1}"
+        _plant(connection, schema, left)
+        made[kind].append(schema)
+
+    _plant(connection, name, rows)
+    for unit in units:
+        add("unit", [row for row in rows if row.unit != unit])
+    chosen = list(
+        dict.fromkeys([0, len(rows) - 1, *generator.sample(range(len(rows)), min(most, len(rows)))])
+    )
+    for index in chosen[: most + 2]:
+        add("row", rows[:index] + rows[index + 1 :])
+    for _ in range(most if len(rows) >= 3 else 0):
+        gone = set(generator.sample(range(len(rows)), 3))
+        add("three", [row for index, row in enumerate(rows) if index not in gone])
+    _plant(connection, f"{name}_order", rows, backwards=True)
+    _plant(connection, f"{name}_nobody", [row for row in rows if row.unit is not None])
+    return Base(
+        name,
+        *(tuple(made["unit"]), tuple(made["row"]), tuple(made["three"])),
+        *(f"{name}_order", f"{name}_nobody"),
+    )
+
+
+def _bases() -> Iterator[tuple[str, list[Row], int]]:
+    generator = random.Random(7)
+    sizes: dict[int | None, int] = {1: 1000, 2: 9, 3: 5, 4: 1, 5: 12, 6: 1, None: 4}
+    yield "hostile", _rows(generator, sizes, _VALUES), 4
+    # One unit at every upper end and one at every lower end, in all groups, far above every bound of rows.
+    high = {"i2": "2", "i4": "100", "i8": "5000", "n2": "175", "n": "7.5", "f4": "1", "f8": "100"}
+    high |= {"b": "true", "t": "'x'", "c": "'a'", "d": "'2020-01-01'", "ts": "'2020-01-01'"}
+    high |= {"tz": "'2020-01-01+00'", "s": "'abc'"}
+    low = {"i2": "1", "i4": "-5", "i8": "-1000", "n2": "-1", "n": "-2.5", "f4": "0", "f8": "-100"}
+    low |= {"b": "false", "t": "'y'", "c": "'bb'", "d": "'2000-01-01'", "ts": "'2000-01-01'"}
+    rows = _extreme(11, high, 40, 1)
+    for number, t in enumerate(("'x'", "'y'", "'z'", "NULL")):
+        rows += _extreme(11, {**high, "t": t, "b": "false"}, 3, 100 + 10 * number)
+        rows += _extreme(12, {**low, "t": t, "c": "'a'"}, 9, 200 + 10 * number)
+    rows += _extreme(13, low, 40, 300) + _extreme(14, {}, 2, 400) + _extreme(15, high, 1, 500)
+    yield "ends", rows, 3
+    yield "tame", _rows(generator, {1: 3, 2: 2, 3: 1, 4: 6, 5: 2, None: 1}, _TAME), 2
+    yield "alone", _extreme(1, high, 7, 1), 1
+
+
+def plant(dsn: str) -> tuple[Base, ...]:
+    """All bases and their neighbours, in the database of the dsn."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        return tuple(_neighbours(connection, name, rows, most) for name, rows, most in _bases())

@@ -1,0 +1,127 @@
+"""What the release code hands to the mechanisms, group by group, with all noise left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from unittest import mock
+
+from proxy.exact.table import ExactRow, ExactTable
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    order_statistic,
+    partition_selection,
+    polyplace,
+    ratio_mean,
+    smoothed_median,
+    variance,
+)
+from proxy.mechanisms.bits import RandomBits
+from proxy.planner.plan import BlockPlan, Release
+from proxy.release import releasing
+from proxy.release.noised import NoisyValue
+
+Keys = tuple[str | None, ...]
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """numbers: per release and group its exact value; the moments (count, total, squares); the outputs of
+    its partitions; or its values, each before its number. units: per group, where keys are private."""
+
+    numbers: tuple[Mapping[Keys, Numbers], ...]
+    shown: tuple[Keys, ...]
+    units: Mapping[Keys, int]
+
+    @classmethod
+    def of(
+        cls,
+        block: BlockPlan,
+        tables: Sequence[ExactTable],
+        shown: Sequence[Keys],
+        seen: list[Numbers],
+    ) -> Exact:
+        count = len(block.releases)
+        # A group that was released and not shown is found by who compares `shown` with what is public.
+        numbers = tuple(dict(zip(shown, seen[n::count], strict=False)) for n in range(count))
+        units: dict[Keys, int] = {}
+        if block.selection is not None:
+            for row in tables[0].rows:
+                units[row.keys] = units.get(row.keys, 0) + row.units
+        return cls(numbers, tuple(shown), units)
+
+
+@dataclass
+class _Watch:
+    given: list[Numbers] = field(default_factory=list)  # to the mechanism of the release at hand
+    seen: list[Numbers] = field(default_factory=list)
+
+    def outputs(self, found: Sequence[int], low: int, *others: object) -> int:
+        self.given.append(tuple(found))
+        return low
+
+    def mean(self, moments: ratio_mean.NoisyMoments, low: int, high: int) -> Fraction:
+        self.given.append((moments.count, moments.total))
+        return Fraction(low)
+
+    def variance(self, moments: variance.NoisyMoments, low: int, high: int) -> Fraction:
+        self.given.append((moments.count, moments.total, moments.squares))
+        return Fraction(0)
+
+    def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
+        self.given.append(tuple(n for v in values for n in (v.value, v.count)))
+        return 0
+
+
+def _nothing(bits: RandomBits, scale: Fraction) -> int:
+    return 0
+
+
+def _always(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
+    return True
+
+
+def _no_interval(*arguments: object) -> tuple[Fraction, Fraction]:
+    return Fraction(0), Fraction(0)
+
+
+@contextmanager
+def watching() -> Iterator[list[Numbers]]:
+    """Per row and release, in order, what would have become noisy."""
+    watch = _Watch()
+    real = releasing._release
+
+    def watched(
+        release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
+    ) -> NoisyValue:
+        watch.given.clear()
+        value = real(release, number, group, cells, bits)
+        watch.seen.append(watch.given[0] if watch.given else (value.index,))
+        return value
+
+    def quantile(values: Sequence[order_statistic.ValueCount], *others: object) -> int:
+        return watch.values(values)
+
+    with ExitStack() as stack:
+        for module, name, instead in (
+            (releasing, "_release", watched),
+            (discrete_laplace, "sample", _nothing),
+            (discrete_gaussian, "sample", _nothing),
+            (partition_selection, "keep", _always),
+            (smoothed_median, "release", watch.outputs),
+            (polyplace, "release", watch.outputs),
+            (ratio_mean, "mean", watch.mean),
+            (ratio_mean, "interval", _no_interval),
+            (variance, "population", watch.variance),
+            (variance, "sample_variance", watch.variance),
+            (variance, "population_interval", _no_interval),
+            (order_statistic, "minimum", watch.values),
+            (order_statistic, "maximum", watch.values),
+            (order_statistic, "quantile", quantile),
+        ):
+            stack.enter_context(mock.patch.object(module, name, instead))
+        yield watch.seen

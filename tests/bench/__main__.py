@@ -1,0 +1,61 @@
+"""`make bench`: what the proxy costs in time beside the same question on plain PostgreSQL."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from pathlib import Path
+
+from tests.bench.latency import latency
+from tests.bench.measuring import measure, table
+from tests.bench.scale import scale
+from tests.bench.servers import servers
+
+_LARGE_ROWS = 10_000_000
+_QUOTED = """\
+For scale, quoted from their published or earlier measured figures, not measured in this run:
+a fresh COUNT on a table of this size takes 40 ms (22x plain) with smartnoise-sql, 93 ms (74x) with Qrlew."""
+
+
+def main() -> None:
+    options = _options()
+    large = 0 if options.quick else options.large_rows
+    with servers(options.state, options.pg_bin, options.small_rows, large) as running:
+        print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
+        print(
+            f"\nLatency on {options.small_rows:,} rows, medians of {options.rounds} rounds in turn:"
+        )
+        print(table(measure(latency(running), options.rounds, options.warm)))
+        print(_QUOTED)
+        if large:
+            print(
+                f"\ncount, sum, avg, min and max of a column in one statement on {large:,} rows, beside the"
+                f" plain avg,\nmedians of {options.large_rounds} rounds in turn ({_machine()}):",
+                flush=True,
+            )
+            print(table(measure(scale(running), options.large_rounds, 1)))
+        print(f"\nAt the end: {_machine()}")
+
+
+def _options() -> argparse.Namespace:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the small table only")
+    parser.add_argument("--state", type=Path, default=cache / "dpproxy-bench", help="%(default)s")
+    parser.add_argument("--pg-bin", type=Path, help="programs of another PostgreSQL")
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--warm", type=int, default=20, help="rounds that are not counted")
+    parser.add_argument("--large-rounds", type=int, default=5)
+    parser.add_argument("--small-rows", type=int, default=32_000)
+    parser.add_argument("--large-rows", type=int, default=_LARGE_ROWS)
+    return parser.parse_args()
+
+
+def _machine() -> str:
+    one, five, _ = os.getloadavg()
+    return f"{os.cpu_count()} cores, load {one:.1f} (1 min) {five:.1f} (5 min)"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What one question costs in time on a small table, and what relaying costs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+
+from tests.bench.measuring import Bound, Comparison
+from tests.bench.servers import Servers
+
+_NO_BOUND = Bound()
+_FRESH_COUNT = Bound(added_ms=10)
+
+
+def latency(servers: Servers) -> list[Comparison]:
+    plain, ours = servers.plain(), servers.proxied("people")
+    direct, relayed = servers.shadow("people"), servers.proxied("people")
+    grouped = "SELECT region, count(*) FROM bench.people GROUP BY region ORDER BY region"
+    return [
+        Comparison(
+            "select 1, direct and relayed", _same(direct, "SELECT 1"), _same(relayed, "SELECT 1")
+        ),
+        _both("count(*)", "SELECT count(*) FROM bench.people", plain, ours, _FRESH_COUNT),
+        Comparison(
+            "count(*) where, new text",
+            _new_text(plain, itertools.count()),
+            _new_text(ours, itertools.count()),
+            _FRESH_COUNT,
+        ),
+        Comparison(
+            "count(*) where, parameter, prepared",
+            _prepared(plain, itertools.count()),
+            _prepared(ours, itertools.count()),
+            _FRESH_COUNT,
+        ),
+        _both("avg(age)", "SELECT avg(age) FROM bench.people", plain, ours),
+        _both("count(*) by region", grouped, plain, ours),
+    ]
+
+
+def _both(
+    what: str,
+    text: str,
+    plain: psycopg.Connection,
+    ours: psycopg.Connection,
+    bound: Bound = _NO_BOUND,
+) -> Comparison:
+    return Comparison(what, _same(plain, text), _same(ours, text), bound)
+
+
+def _same(connection: psycopg.Connection, text: str) -> Callable[[], object]:
+    def run() -> list[tuple[Any, ...]]:
+        return connection.execute(text.encode(), prepare=False).fetchall()
+
+    return run
+
+
+def _new_text(connection: psycopg.Connection, numbers: Iterator[int]) -> Callable[[], object]:
+    """A statement that nobody has seen before: nothing kept helps."""
+
+    def run() -> list[tuple[Any, ...]]:
+        text = f"SELECT count(*) FROM bench.people WHERE income > {next(numbers)}.5"
+        return connection.execute(text.encode(), prepare=False).fetchall()
+
+    return run
+
+
+def _prepared(connection: psycopg.Connection, numbers: Iterator[int]) -> Callable[[], object]:
+    def run() -> list[tuple[Any, ...]]:
+        return connection.execute(
+            "SELECT count(*) FROM bench.people WHERE income > %s::numeric",
+            (next(numbers),),
+            prepare=True,
+        ).fetchall()
+
+    return run

@@ -1,0 +1,102 @@
+"""The policies of the benchmark: each is one database that the proxy serves, over the same source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from psycopg.conninfo import make_conninfo
+
+from proxy.catalog.model import Catalog, Table, TableName
+from proxy.mechanisms.loss import Loss
+from proxy.policy.model import (
+    Bounds,
+    Budget,
+    Budgets,
+    ColumnPolicy,
+    IdentifierUnit,
+    Policy,
+    Privacy,
+    ProtectedTable,
+    PublicTable,
+    RowUnit,
+)
+
+PEOPLE = TableName("bench", "people")
+EVENTS = TableName("bench", "events")
+REGIONS = ("North", "South", "East", "West", "Centre")
+ROWS_PER_USER = 400  # the 99th percentile of rows per user is about 360
+# As on a server that has no such index: the planner may then only scan the table.
+_NO_INDEX = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
+
+_PRIVACY = Privacy(Fraction(1), Fraction(1, 10**6), Fraction(1), Fraction(1, 10**6))
+_BUDGETS = Budgets(
+    Budget(Loss(Fraction(10**9), Fraction(99, 100))),
+    Budget(Loss(Fraction(10**9), Fraction(99, 100))),
+    {},
+)
+
+
+def served(source: str, catalog: Catalog, *, large: bool) -> Mapping[str, tuple[Policy, Catalog]]:
+    """Database name -> its policy, and the catalogue as the proxy is to see it."""
+    found = {"people": (_policy("people", source, _people()), catalog)}
+    if large:
+        by_row, by_user = _events(RowUnit(), None), _events(_USER, ROWS_PER_USER)
+        no_index = make_conninfo(source, options=_NO_INDEX)
+        found |= {
+            "events_by_row": (_policy("events_by_row", source, by_row), catalog),
+            "events_by_row_no_key": (
+                _policy("events_by_row_no_key", source, by_row),
+                _without_keys(catalog),
+            ),
+            "events_by_user": (_policy("events_by_user", source, by_user), catalog),
+            "events_by_user_no_index": (
+                _policy("events_by_user_no_index", no_index, by_user),
+                catalog,
+            ),
+        }
+    return found
+
+
+_USER = IdentifierUnit("user", "user_id")
+
+
+def _people() -> ProtectedTable:
+    return ProtectedTable(
+        PEOPLE,
+        RowUnit(),
+        {
+            "age": ColumnPolicy("age", bounds=_bounds(0, 120)),
+            "income": ColumnPolicy("income", bounds=_bounds(0, 250_000)),
+            "region": ColumnPolicy("region", values=REGIONS),
+        },
+    )
+
+
+def _events(unit: RowUnit | IdentifierUnit, rows: int | None) -> ProtectedTable:
+    return ProtectedTable(
+        EVENTS,
+        unit,
+        {
+            "amount": ColumnPolicy("amount", bounds=_bounds(0, 1000)),
+            "seconds": ColumnPolicy("seconds", bounds=_bounds(0, 3600)),
+        },
+        max_rows_per_unit=rows,
+    )
+
+
+def _bounds(low: int, high: int) -> Bounds:
+    return Bounds(Fraction(low), Fraction(high))
+
+
+def _policy(database: str, source: str, table: ProtectedTable) -> Policy:
+    tables: dict[TableName, ProtectedTable | PublicTable] = {table.name: table}
+    return Policy(database, source, _PRIVACY, tables, _BUDGETS, f"policy of {database}")
+
+
+def _without_keys(catalog: Catalog) -> Catalog:
+    def bare(table: Table) -> Table:
+        return replace(table, primary_key=(), unique=())
+
+    return replace(catalog, tables={name: bare(table) for name, table in catalog.tables.items()})

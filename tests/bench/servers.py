@@ -1,0 +1,154 @@
+"""What the benchmark measures: a protected server with its tables, a shadow, and the proxy in a process of
+its own, as in production."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import psycopg
+import structlog
+import uvloop
+from psycopg.conninfo import make_conninfo
+
+from proxy.catalog.model import Catalog
+from proxy.cli.assembly import Assembly, assemble
+from proxy.databases.catalog_reader import read_catalog
+from proxy.databases.embedded import EmbeddedPostgres, start_together
+from proxy.databases.shadow import Shadow
+from proxy.databases.users import add_analyst
+from proxy.policy.model import Policy
+from tests.bench.policies import served
+
+_DATABASE = "bench"
+_ANALYST, _PASSWORD = "analyst", "analyst's password"
+_SETTINGS = {"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"}
+_SCRIPTS = files("tests.bench")
+
+Served = Mapping[str, tuple[Policy, Catalog, Shadow]]
+
+
+@dataclass(frozen=True)
+class Servers:
+    source: str
+    shadow_address: tuple[str, int]
+    proxy_address: tuple[str, int]
+    version: str
+
+    def plain(self) -> psycopg.Connection:
+        """Straight to the data, as an analyst without the proxy."""
+        return psycopg.connect(self.source, autocommit=True)
+
+    def proxied(self, database: str) -> psycopg.Connection:
+        return self._as_analyst(self.proxy_address, database)
+
+    def shadow(self, database: str) -> psycopg.Connection:
+        """Straight to the shadow: what the relay stands in front of."""
+        return self._as_analyst(self.shadow_address, database)
+
+    def _as_analyst(self, address: tuple[str, int], database: str) -> psycopg.Connection:
+        host, port = address
+        dsn = make_conninfo(
+            host=host, port=port, user=_ANALYST, password=_PASSWORD, dbname=database
+        )
+        return psycopg.connect(dsn, autocommit=True)
+
+
+@contextmanager
+def servers(
+    state: Path, pg_bin: Path | None, small_rows: int, large_rows: int
+) -> Iterator[Servers]:
+    """
+    Given    state: where the protected server stays for the next run; large_rows 0: no large table
+    """
+    name = f"protected-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
+    protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
+    with tempfile.TemporaryDirectory(prefix="dpproxy-bench-") as temporary:
+        shadow_server = EmbeddedPostgres(Path(temporary), "shadow", pg_bin=pg_bin)
+        start_together([protected, shadow_server])
+        try:
+            source = protected.dsn(_DATABASE)
+            _load(protected.dsn(), source, small_rows, large_rows)
+            found = _shadows(shadow_server, source, large=large_rows > 0)
+            with psycopg.connect(source) as connection:
+                version = connection.execute("SHOW server_version").fetchone()
+            assert version is not None
+            with _proxy(found) as address:
+                yield Servers(source, shadow_server.address, address, version[0])
+        finally:
+            protected.stop()
+            shadow_server.stop()
+
+
+def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (_DATABASE,))
+        if known.fetchone() is None:
+            connection.execute(f"CREATE DATABASE {_DATABASE}")
+    with psycopg.connect(source) as connection:  # one transaction: all of it or nothing
+        row = connection.execute("SELECT to_regclass('bench.people')").fetchone()
+        assert row is not None
+        if row[0] is not None:
+            return
+        _run(connection, "small.sql", small_rows)
+        if large_rows:
+            print(f"making {large_rows:,} rows in {connection.info.dbname}, once ...", flush=True)
+            _run(connection, "large.sql", large_rows)
+    with psycopg.connect(source, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
+
+
+def _run(connection: psycopg.Connection, script: str, rows: int) -> None:
+    text = _SCRIPTS.joinpath(script).read_text(encoding="utf-8")
+    connection.execute(text.replace("{rows}", str(rows)).encode())
+
+
+def _shadows(server: EmbeddedPostgres, source: str, *, large: bool) -> Served:
+    found = {}
+    for database, (policy, catalog) in served(source, read_catalog(source), large=large).items():
+        shadow = Shadow(server.dsn(), database, server.address)
+        shadow.build(policy, catalog)
+        found[database] = (policy, catalog, shadow)
+    add_analyst(server.dsn(), _ANALYST, _PASSWORD)
+    return found
+
+
+@contextmanager
+def _proxy(found: Served) -> Iterator[tuple[str, int]]:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(found, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield ours.recv()
+    finally:
+        ours.close()  # its end is the signal to stop
+        process.join(30)
+        if process.is_alive():
+            process.kill()
+
+
+def _serve(found: Served, pipe: Connection) -> None:
+    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=quiet)  # the table is what is to be read
+    uvloop.run(_serving(found, pipe))
+
+
+async def _serving(found: Served, pipe: Connection) -> None:
+    assembly = Assembly([assemble(*one) for one in found.values()])
+    await assembly.open()
+    server = assembly.wire_server()
+    await server.start("127.0.0.1", 0)
+    pipe.send(server.address)
+    await asyncio.get_running_loop().run_in_executor(None, pipe.poll, None)
+    await server.stop(grace_seconds=1.0)
+    await assembly.close()

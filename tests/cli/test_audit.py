@@ -1,0 +1,223 @@
+"""The neighbour audit as a command: it accepts the sample policies and finds planted mutants."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.cli.audit import Audited, Size, audited
+from proxy.cli.audit_report import audit_report
+from proxy.cli.loading import CheckedPolicy, load_policy
+from proxy.cli.main import app
+from proxy.cli.sensitivity_plot import sensitivity_plot
+from proxy.compiler import cells, compiling, row_scan, unit_scan
+from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.expression_sql import Binds
+from proxy.mechanisms import discrete_laplace
+from proxy.planner.plan import BlockPlan, UnitNeighbours
+from proxy.policy.model import (
+    Bounds,
+    ColumnPolicy,
+    IdentifierUnit,
+    Mechanism,
+    MedianNoise,
+    Noise,
+    Policy,
+    ProtectedTable,
+    RowUnit,
+    UnitPath,
+)
+from proxy.query.expressions import ColumnRef
+from tests.policy.postgres import demo_sources
+from tests.servers_fixture import PRIVACY, budgets
+
+POLICIES = Path(__file__).parents[2] / "policies"
+ORDERS = "SELECT count(*) FROM shop.orders; SELECT status, sum(quantity) FROM shop.orders GROUP BY status"
+SMALL = Size(rows=6)
+
+
+def _sample(name: str) -> CheckedPolicy:
+    return load_policy(POLICIES / f"{name}.yaml", {f"{name.upper()}_DSN": demo_sources()[name]})
+
+
+def _run(checked: CheckedPolicy, questions: str | None, size: Size = SMALL) -> Audited:
+    return asyncio.run(audited(checked, questions, size))
+
+
+@functools.cache
+def _audit_of(name: str) -> Audited:
+    return _run(_sample(name), None, Size(rows=6, distance=2))
+
+
+@pytest.mark.parametrize("name", ["census", "shop"])
+def test_a_sample_policy_passes_and_the_audit_reaches_what_is_planned(name: str) -> None:
+    found = _audit_of(name)
+    assert found.audit.violations == 0 and not found.refused, "\n".join(audit_report(found))
+    assert {finding.sql for finding in found.audit.findings} == {a.sql for a in found.asked}
+    # Not vacuous: nearly every bound is met exactly.
+    tight = [f for f in found.audit.findings if f.seen[1] == f.planned]
+    assert len(tight) >= 0.9 * len(found.audit.findings)
+    for finding in found.audit.findings:
+        assert set(finding.seen) == {1, 2} and finding.seen[2] >= finding.seen[1]
+        assert finding.replaced is not None
+
+
+def test_the_plot_is_svg_with_a_line_per_release() -> None:
+    findings = _audit_of("shop").audit.findings
+    tree = ElementTree.fromstring(sensitivity_plot(findings, "a < b"))
+    lines = [node for node in tree.iter() if node.tag.endswith("polyline")]
+    assert tree.tag == "{http://www.w3.org/2000/svg}svg" and len(lines) == len(findings) + 1
+
+
+def _halved(patch: pytest.MonkeyPatch) -> None:
+    real = discrete_laplace.scale_for
+    patch.setattr(discrete_laplace, "scale_for", lambda s, e: real(s, e) / 2)
+
+
+def _unbounded(patch: pytest.MonkeyPatch) -> None:
+    def scan(
+        plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
+    ) -> BackendQuery:
+        return unit_scan.unit_scan(plan, releases, replace(unit, rows=10**6), binds)
+
+    patch.setattr(compiling, "unit_scan", scan)
+
+
+def _all_groups(patch: pytest.MonkeyPatch) -> None:
+    def scan(
+        plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
+    ) -> BackendQuery:
+        return unit_scan.unit_scan(plan, releases, replace(unit, groups=None), binds)
+
+    patch.setattr(compiling, "unit_scan", scan)
+
+
+def _random_cells(patch: pytest.MonkeyPatch) -> None:
+    real = cells.cell_sql
+
+    def random(
+        columns: tuple[ColumnRef, ...], number: int, binds: Binds
+    ) -> tuple[str, tuple[str, ...]]:
+        return real((), number, binds)
+
+    patch.setattr(row_scan, "cell_sql", random)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "questions"),
+    [
+        (_halved, ORDERS),
+        (_unbounded, ORDERS),
+        (_all_groups, "SELECT product_id, count(*) FROM shop.orders GROUP BY product_id"),
+        (_random_cells, "SELECT max(birth_date) FROM shop.customers"),
+    ],
+)
+def test_a_mutant_is_found(
+    mutant: Callable[[pytest.MonkeyPatch], None], questions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = _sample("shop")
+    assert _run(checked, questions).audit.violations == 0
+    mutant(monkeypatch)
+    found = _run(checked, questions)
+    assert found.audit.violations > 0
+    assert "VIOLATIONS" in "\n".join(audit_report(found))
+
+
+# --- shapes that the samples do not have -------------------------------------------------------------
+
+_SCHEMA = "m"
+INVOICE, LINE, TRIP = (TableName(_SCHEMA, name) for name in ("invoice", "line", "trip"))
+_AMOUNT = ColumnPolicy("amount", Bounds(Fraction(-50), Fraction(100)))
+_KIND = ColumnPolicy("kind")
+
+
+def _column(name: str, kind: SqlType, nullable: bool = True) -> Column:
+    return Column(name, kind, kind.sql, nullable)
+
+
+def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPolicy:
+    data = (_column("kind", SqlType.TEXT), _column("amount", SqlType.FLOAT8))
+    key = _column("id", SqlType.INT8, False)
+    catalog = Catalog(
+        {
+            INVOICE: Table(INVOICE, (key, _column("customer", SqlType.INT8), *data), ("id",)),
+            LINE: Table(
+                LINE,
+                (key, _column("invoice", SqlType.INT8), *data),
+                ("id",),
+                foreign_keys=(ForeignKey(("invoice",), INVOICE, ("id",)),),
+            ),
+            TRIP: Table(TRIP, (key, *data), ("id",)),
+        }
+    )
+    columns = {"kind": _KIND, "amount": _AMOUNT}
+    tables = {
+        INVOICE: ProtectedTable(INVOICE, IdentifierUnit("customer", "customer"), columns, 5, 2, 2),
+        LINE: ProtectedTable(
+            LINE, IdentifierUnit("customer", "invoice", UnitPath(INVOICE, "customer")), columns, 7
+        ),
+        TRIP: ProtectedTable(TRIP, RowUnit(3), columns),
+    }
+    privacy = replace(
+        PRIVACY,
+        epsilon=Fraction(4),
+        max_epsilon=Fraction(4),
+        noise=noise,
+        median_noise=median,
+        mechanism=mechanism,
+    )
+    return CheckedPolicy(Policy("m", "", privacy, tables, budgets(), "m"), catalog)
+
+
+@pytest.mark.parametrize(
+    ("noise", "median", "mechanism"),
+    [
+        (Noise.LAPLACE, MedianNoise.POLYPLACE, Mechanism.SMOOTH_MEDIAN),
+        (Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST),
+    ],
+)
+def test_references_k_rows_and_private_groups(
+    noise: Noise, median: MedianNoise, mechanism: Mechanism
+) -> None:
+    found = _run(_mixed(noise, median, mechanism), None)
+    assert found.audit.violations == 0, "\n".join(audit_report(found))
+    assert {str(f.release) for f in found.audit.findings} >= {"groups", "sum", "avg", "count(*)"}
+    for table in (LINE, TRIP):
+        (total,) = [
+            f
+            for f in found.audit.findings
+            if f.release == "sum" and table.name in f.sql and "GROUP" not in f.sql
+        ]
+        assert 0.99 <= total.seen[1] / total.planned <= 1
+
+
+def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
+    questions, plot = tmp_path / "q.sql", tmp_path / "s.svg"
+    questions.write_text(ORDERS)
+    arguments = ["audit", "--policy", str(POLICIES / "shop.yaml"), "--rows", "3"]
+    arguments += ["--questions", str(questions), "--plot", str(plot)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0 and "lower bound" in done.output, done.output
+    assert plot.read_text().startswith("<svg")
+    _halved(monkeypatch)
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1 and "VIOLATED" in done.output, done.output
+
+
+def test_the_doctor_command_leaves_the_demo_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
+    for more in ([], ["--json"]):
+        done = CliRunner().invoke(app, ["doctor", "--policy", str(POLICIES / "shop.yaml"), *more])
+        assert done.exit_code == 0, done.output
+    assert '"severity": "note"' in done.output

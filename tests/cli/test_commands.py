@@ -1,0 +1,210 @@
+"""serve, policy check and explain, against the demo's databases."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+import structlog
+from psycopg.conninfo import make_conninfo
+
+from proxy.cli.main import main
+from tests.cli.commands import Done, Serving, dpproxy, serving
+from tests.servers_fixture import servers
+
+_POLICIES = Path(__file__).parents[2] / "policies"
+_SHOP, _CENSUS = _POLICIES / "shop.yaml", _POLICIES / "census.yaml"
+_PASSWORD = "p w"
+
+
+def _sources() -> dict[str, str]:
+    return {f"{name.upper()}_DSN": dsn for name, dsn in servers().source_dsns.items()}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, Path]]:
+    folder = tmp_path_factory.mktemp("serve")
+    arguments: list[str | Path] = [
+        "serve",
+        "--policy",
+        _SHOP,
+        "--policy",
+        _CENSUS,
+        "--state",
+        folder / "state",
+    ]
+    free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+    with serving(folder, [*arguments, *free], "/docs\n", _sources()) as running:
+        state = ("--state", folder / "state")
+        added = dpproxy("user", "add", "erin", "--password-stdin", *state, typed=_PASSWORD)
+        assert added.code == 0, added.err
+        yield running, folder
+        assert running.stop() == 0
+        assert "closing the doors" in running.printed
+
+
+def test_serve(served: tuple[Serving, Path]) -> None:
+    running, folder = served
+    wire = re.search(r"PostgreSQL clients: (\S+):(\d+)", running.printed)
+    web = re.search(r"(http://\S+)/docs", running.printed)
+    assert wire is not None
+    assert web is not None
+    dsn = make_conninfo(
+        host=wire.group(1), port=wire.group(2), user="erin", password=_PASSWORD, dbname="shop"
+    )
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT count(*) FROM shop.orders").fetchone()
+    assert row is not None
+    assert abs(row[0] - 60_000) < 5_000
+    body = {"database": "census", "sql": "SELECT count(*) FROM census.adult"}
+    answer = httpx.post(f"{web.group(1)}/v1/query", json=body, auth=("erin", _PASSWORD), timeout=60)
+    assert abs(answer.json()["rows"][0][0] - 50_000) < 500
+    assert httpx.get(f"{web.group(1)}/readyz", timeout=60).json() == {
+        "status": "ready",
+        "checks": {"protected": True, "ledger": True, "shadow": True},
+    }
+    logged = (folder / "err.txt").read_text()
+    events = [json.loads(line) for line in logged.splitlines()]
+    assert {"request", "session_started"} <= {event["event"] for event in events}
+    assert "SELECT" not in logged
+    assert _PASSWORD not in logged
+
+
+def test_serve_refuses_a_taken_port(served: tuple[Serving, Path], tmp_path: Path) -> None:
+    wire = re.search(r"PostgreSQL clients: (\S+)", served[0].printed)
+    assert wire is not None
+    done = dpproxy(
+        *("serve", "--policy", _CENSUS, "--state", tmp_path / "s", "--listen", wire.group(1)),
+        *("--http", "127.0.0.1:0"),
+        environment=_sources(),
+    )
+    assert done.code == 1
+    assert f"cannot listen on {wire.group(1)}" in done.err
+
+
+class Here:
+    """The command in this process: quicker, and all that it needs where nothing is served."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, environment: dict[str, str], *arguments: str | Path) -> Done:
+        for name, value in environment.items():
+            self._monkeypatch.setenv(name, value)
+        self._monkeypatch.setattr(sys, "argv", ["dpproxy", *map(str, arguments)])
+        self._capsys.readouterr()
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            main()
+            code: object = 0
+        except SystemExit as end:
+            code = end.code
+        finally:
+            signal.signal(signal.SIGTERM, before)
+            structlog.reset_defaults()
+        assert isinstance(code, int)
+        return Done(code, *self._capsys.readouterr())
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    return Here(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("serve", "--policy", "nothing.yaml"), "nothing.yaml: No such file or directory"),
+        (("serve", "--policy", _SHOP, "--policy", _SHOP), "two policies are for the same database"),
+        (("serve", "--policy", _SHOP, "--tls-cert", "x"), "go together"),
+        (("serve", "--policy", _SHOP, "--listen", "6432"), "not HOST:PORT: 6432"),
+        (("serve", "--policy", _SHOP, "--state", "x", "--shadow", "host=/x"), "not both"),
+        (("serve", "--policy", _SHOP, "--shadow", "host=/nothing password=secret"), "dpproxy: "),
+        (("user", "list", "--shadow", "host=/nothing password=secret"), "dpproxy: "),
+    ],
+)
+def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str) -> None:
+    done = here(_sources(), *arguments)
+    assert done.code == 1
+    assert told in done.err
+    assert "secret" not in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("file", [_SHOP, _CENSUS])
+def test_policy_check(here: Here, file: Path) -> None:
+    done = here(_sources(), "policy", "check", file)
+    assert (done.code, done.err) == (0, "")
+    for word in ("aggregate", "95 % error", "discrete laplace", "smoothed median"):
+        assert word in done.out
+    told = json.loads(here(_sources(), "policy", "check", file, "--json").out)
+    assert told["problems"] == []
+    assert len(told["accuracy"]) == sum(
+        line.startswith(f"{file.stem}.") for line in done.out.splitlines()
+    )
+
+
+def test_policy_check_of_a_bad_one(here: Here, tmp_path: Path) -> None:
+    bad = tmp_path / "shop.yaml"
+    text = _SHOP.read_text()
+    bad.write_text(text.replace("shop.orders:", "shop.order:").replace("status:", "statuss:"))
+    done = here(_sources(), "policy", "check", bad)
+    assert done.code == 1
+    assert done.out == ""
+    line = text.splitlines().index("  shop.orders:") + 1
+    assert f"{bad}:{line}:3: table 'shop.order' is not in the database" in done.err
+    assert "^" in done.err
+    assert "hint: did you mean 'shop.orders'?" in done.err
+    told = here(_sources(), "policy", "check", bad, "--json")
+    assert told.code == 1
+    assert json.loads(told.out)["problems"][0]["line"] == line
+
+
+def test_policy_check_without_its_database(here: Here) -> None:
+    nowhere = "host=/nothing user=x password=secret"
+    done = here({"SHOP_DSN": nowhere}, "policy", "check", _SHOP)
+    assert done.code == 1
+    assert "the protected database cannot be reached" in done.err
+    assert "secret" not in done.err
+    unset = here({"SHOP_DSN": ""}, "policy", "check", _SHOP)
+    assert unset.code == 1
+    assert "the environment variable 'SHOP_DSN' is not set" in unset.err
+
+
+def test_explain(here: Here) -> None:
+    sql = "SELECT status, count(*) FROM orders GROUP BY status"
+    done = here(_sources(), "explain", "--policy", _SHOP, sql)
+    assert done.code == 0, done.err
+    assert "Block 1 on shop.orders" in done.out
+    assert "Nothing was read and nothing was charged." in done.out
+    told = json.loads(here(_sources(), "explain", "--policy", _SHOP, "--json", sql).out)
+    assert told["privacy"]["epsilon"] == 1
+    refused = here(_sources(), "explain", "--policy", _SHOP, "SELECT\n  total FROM shop.orders")
+    assert refused.code == 1
+    assert "LINE 2:   total FROM shop.orders\n                     ^\n" in refused.err
+    free = here(_sources(), "explain", "--policy", _SHOP, "SELECT 1")
+    assert (free.code, free.out) == (1, "")
+    assert "it costs nothing" in free.err
+
+
+def test_users_of_a_given_server(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    shadow = servers().shadow_server.dsn()
+    monkeypatch.setattr(sys, "stdin", io.StringIO(_PASSWORD + "\n"))
+    assert here({}, "user", "add", "frank", "--password-stdin", "--shadow", shadow).code == 0
+    dsn = make_conninfo(shadow, host="127.0.0.1", port=servers().shadow_server.address[1])
+    as_frank = make_conninfo(dsn, user="frank", password=_PASSWORD, dbname="shop")
+    psycopg.connect(as_frank).close()
+    # From the environment, so that the password is in no list of processes.
+    environment = {"DPPROXY_SHADOW": shadow}
+    assert "frank" in here(environment, "user", "list").out.split()
+    assert here(environment, "user", "remove", "frank").out == "removed frank\n"
+    assert "frank" not in here(environment, "user", "list").out.split()

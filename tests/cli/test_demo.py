@@ -1,0 +1,152 @@
+"""`dpproxy demo`, from a bare state directory, and the lines that it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Serving, dpproxy, serving
+
+_READY = "Ctrl-C stops everything."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def demo(folder: Path) -> Iterator[Serving]:
+    """With the default ports taken, unless they are somebody else's already."""
+    taken = []
+    for port in (6432, 8432):
+        holder = socket.socket()
+        try:
+            holder.bind(("127.0.0.1", port))
+            holder.listen()
+        except OSError:
+            pass
+        taken.append(holder)
+    with serving(folder, ["demo", "--state", folder / "state"], _READY) as running:
+        yield running
+        assert running.stop(signal.SIGINT) == 0
+        assert "stopping the PostgreSQL servers" in running.printed
+        assert (folder / "err.txt").read_text() == ""
+    for holder in taken:
+        holder.close()
+
+
+def _line(demo: Serving, start: str) -> str:
+    (line,) = re.findall(rf"^    (.*{start}.*)$", demo.printed, re.MULTILINE)
+    return str(line)
+
+
+def _run(line: str) -> str:
+    done = subprocess.run(
+        ["/bin/sh", "-c", line],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PAGER": "cat"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_starts_in_time(demo: Serving) -> None:
+    """15 s; a machine whose cores are all taken by others says nothing about the demo."""
+    is_quiet = os.getloadavg()[0] <= (os.cpu_count() or 1)
+    assert demo.ready_seconds < (15 if is_quiet else 60)
+
+
+def test_taken_ports_are_told(demo: Serving) -> None:
+    assert "port 6432 is taken: PostgreSQL clients on " in demo.printed
+    assert "port 8432 is taken: HTTP on " in demo.printed
+
+
+def test_the_psql_line(demo: Serving) -> None:
+    if shutil.which("psql") is None:
+        pytest.skip("there is no psql")
+    printed = _run(_line(demo, "psql -h"))
+    for word in ("paid", "shipped", "returned", "cancelled", "(4 rows)"):
+        assert word in printed
+
+
+def test_the_curl_line(demo: Serving) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl")
+    body = json.loads(_run(_line(demo, "curl")))
+    assert [column["name"] for column in body["columns"]] == ["status", "count", "sum"]
+    assert len(body["rows"]) == 4
+    assert body["privacy"]["epsilon"] == 1
+
+
+def test_the_python_line(demo: Serving) -> None:
+    assert re.fullmatch(r"\(Decimal\('[\d.]+'\), \d+\)\n", _run(_line(demo, "import psycopg")))
+
+
+def test_another_one_in_the_same_folder_gives_way(demo: Serving, folder: Path) -> None:
+    done = dpproxy("demo", "--state", folder / "state")
+    assert done.code == 1
+    assert "another dpproxy runs in" in done.err
+
+
+def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
+    state = ("--state", folder / "state")
+    assert dpproxy("user", "list", *state).out == "analyst\n"
+    added = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="p w\n")
+    assert (added.code, added.out) == (0, "added carol\n")
+    again = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="x\n")
+    assert (again.code, again.err) == (1, 'dpproxy: there is already a role "carol"\n')
+    assert dpproxy("user", "list", *state).out == "analyst\ncarol\n"
+    address = re.search(r"(http://127.0.0.1:\d+)/docs", demo.printed)
+    assert address is not None
+    if shutil.which("curl") is not None:
+        url = f"{address.group(1)}/v1/databases"
+        assert _run(f"curl -s -u 'carol:p w' {url}") == '{"databases":["census","shop"]}'
+    assert dpproxy("user", "remove", "carol", *state).out == "removed carol\n"
+    gone = dpproxy("user", "remove", "carol", *state)
+    assert (gone.code, gone.err) == (1, 'dpproxy: there is no analyst "carol"\n')
+    empty = dpproxy("user", "add", "dave", "--password-stdin", *state, typed="\n")
+    assert (empty.code, empty.err) == (1, "dpproxy: the password is empty\n")
+
+
+def test_check() -> None:
+    done = dpproxy("demo", "--check")
+    assert done.code == 0, done.out + done.err
+    assert "everything is as it must be" in done.out
+    lines = [line for line in done.out.splitlines() if re.match(r"\d  (wire|http)", line)]
+    assert len(lines) == 8
+    assert sum("refused (42501)" in line for line in lines) == 2
+    assert "stopping the PostgreSQL servers" in done.out
+
+
+def test_a_state_without_servers(tmp_path: Path) -> None:
+    done = dpproxy("user", "list", "--state", tmp_path / "nothing")
+    assert done.code == 1
+    assert "there is no shadow in" in done.err
+
+
+def test_not_without_assertions(tmp_path: Path) -> None:
+    command = ["-O", "-c", "from proxy.cli.main import main; main()", "demo"]
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "without -O" in done.stderr

@@ -1,0 +1,110 @@
+"""The catalogue as dpproxy reads it, from a database with every odd thing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Catalog, Column, ForeignKey, TableName
+from proxy.databases.catalog_reader import read_catalog
+from tests.servers_fixture import Servers
+
+ODD_THINGS = """
+CREATE SCHEMA odd;
+CREATE TYPE odd.mood AS ENUM ('secret-1', 'secret-2');
+CREATE DOMAIN odd.share AS numeric(3,2) CHECK (VALUE <= 1);
+CREATE TABLE odd.parent (
+    a integer, b text NOT NULL, n numeric(8,2), coarse numeric(5,-2), free numeric,
+    v varchar(20), t timestamp(3) with time zone, m odd.mood, s odd.share, list integer[],
+    dropped integer, "Odd ""name" uuid NOT NULL,
+    PRIMARY KEY (a, b));
+ALTER TABLE odd.parent DROP COLUMN dropped;
+CREATE UNIQUE INDEX whole ON odd.parent ("Odd ""name") INCLUDE (n);
+CREATE UNIQUE INDEX partial ON odd.parent (b) WHERE a > 4242;
+CREATE UNIQUE INDEX expression ON odd.parent (lower(b));
+CREATE UNIQUE INDEX may_be_null ON odd.parent (n);
+CREATE TABLE odd.child (id integer PRIMARY KEY, pa integer, pb text,
+    FOREIGN KEY (pa, pb) REFERENCES odd.parent);
+CREATE TABLE odd.unchecked (id integer REFERENCES odd.child);
+ALTER TABLE odd.unchecked DROP CONSTRAINT unchecked_id_fkey,
+    ADD FOREIGN KEY (id) REFERENCES odd.child NOT VALID;
+CREATE TABLE odd.old_parent (id integer PRIMARY KEY);
+CREATE TABLE odd.old_child () INHERITS (odd.old_parent);
+CREATE TABLE odd.parts (id integer PRIMARY KEY, child integer REFERENCES odd.child)
+    PARTITION BY HASH (id);
+CREATE TABLE odd.parts_0 PARTITION OF odd.parts FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+CREATE VIEW odd.seen AS SELECT a, b FROM odd.parent;
+CREATE TABLE odd.hidden (id integer);
+CREATE TABLE odd.half (shown integer PRIMARY KEY, hidden integer NOT NULL UNIQUE);
+CREATE SEQUENCE odd.counter;
+GRANT USAGE ON SCHEMA odd TO dp_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA odd TO dp_reader;
+REVOKE ALL ON odd.hidden, odd.half FROM dp_reader;
+GRANT SELECT (shown) ON odd.half TO dp_reader;
+"""
+
+
+@pytest.fixture(scope="module")
+def catalog(pair: Servers) -> Iterator[Catalog]:
+    with psycopg.connect(pair.protected.dsn(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE odd")
+        with psycopg.connect(pair.protected.dsn("odd")) as odd:
+            odd.execute(ODD_THINGS.encode())
+        yield read_catalog(make_conninfo(pair.source_dsns["shop"], dbname="odd"))
+        connection.execute("DROP DATABASE odd")
+
+
+def table(name: str) -> TableName:
+    return TableName("odd", name)
+
+
+def test_relations_that_hold_readable_rows(catalog: Catalog) -> None:
+    names = {name.name for name in catalog.tables}
+    assert names == {
+        *("parent", "child", "unchecked", "old_parent", "old_child", "parts", "parts_0", "seen"),
+        "half",
+    }
+    assert catalog.encoding == "UTF8"
+
+
+def test_types_as_format_type_prints_them(catalog: Catalog) -> None:
+    assert catalog.tables[table("parent")].columns == (
+        Column("a", SqlType.INT4, "integer", False),
+        Column("b", SqlType.TEXT, "text", False),
+        Column("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2),
+        Column("coarse", SqlType.NUMERIC, "numeric(5,-2)", True, 5, -2),
+        Column("free", SqlType.NUMERIC, "numeric", True),
+        Column("v", SqlType.VARCHAR, "character varying(20)", True),
+        Column("t", SqlType.TIMESTAMPTZ, "timestamp(3) with time zone", True),
+        Column("m", SqlType.OTHER, "odd.mood", True),
+        Column("s", SqlType.OTHER, "odd.share", True),
+        Column("list", SqlType.OTHER, "integer[]", True),
+        Column('Odd "name', SqlType.UUID, "uuid", False),
+    )
+
+
+def test_keys_are_only_those_that_identify_a_row(catalog: Catalog) -> None:
+    parent = catalog.tables[table("parent")]
+    assert parent.primary_key == ("a", "b")
+    assert parent.unique == (('Odd "name',),)
+    assert catalog.tables[table("parts")].primary_key == ("id",)
+    assert catalog.tables[table("seen")].primary_key == ()
+    old = catalog.tables[table("old_parent")]
+    assert not old.is_unique("id"), "rows of inheritance children are not covered by the key"
+    half = catalog.tables[table("half")]
+    assert ([column.name for column in half.columns], half.unique) == (["shown"], ())
+
+
+def test_foreign_keys_hold_for_every_row(catalog: Catalog) -> None:
+    assert catalog.tables[table("child")].foreign_keys == (
+        ForeignKey(("pa", "pb"), table("parent"), ("a", "b")),
+    )
+    assert catalog.tables[table("unchecked")].foreign_keys == ()
+    for name in ("parts", "parts_0"):
+        assert catalog.tables[table(name)].foreign_keys == (
+            ForeignKey(("child",), table("child"), ("id",)),
+        )

@@ -1,0 +1,247 @@
+"""What an analyst meets who goes to the shadow directly, past the proxy: nothing to take, and loudly."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.servers_fixture import PASSWORD, Servers
+
+
+@pytest.fixture
+def alice(pair: Servers) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(pair.analyst_dsn("shop", "alice"), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM shop.orders",
+        "TABLE shop.orders",
+        "SELECT count(*) FROM shop.orders",
+        "SELECT * FROM shop.orders LIMIT 1",
+        "SELECT 1 FROM shop.orders WHERE id = 12345",
+        "SELECT 1 FROM shop.orders WHERE id = 12345 AND total > 20",
+        "SELECT 1 FROM shop.orders WHERE id IN (1, 2, 3) AND customer_id = 7",
+        "SELECT 1 FROM shop.orders WHERE status = 'paid' OR id = 0",
+        "SELECT o FROM shop.orders o",
+        "SELECT c.* FROM shop.products p JOIN shop.customers c ON c.id = p.id",
+        "SELECT * FROM shop.products p LEFT JOIN shop.orders o ON o.product_id = p.id",
+        "SELECT (SELECT state FROM shop.customers WHERE id = 1)",
+        "SELECT EXISTS (SELECT FROM shop.customers)",
+        "COPY shop.orders TO STDOUT",
+        "COPY (SELECT * FROM shop.orders) TO STDOUT",
+        "CREATE TEMP TABLE stolen AS SELECT * FROM shop.orders",
+        "EXPLAIN ANALYZE SELECT * FROM shop.orders",
+        "DO $$ BEGIN PERFORM * FROM shop.orders; END $$",
+        "SELECT query_to_xml('SELECT * FROM shop.orders', true, true, '')",
+        "PREPARE p AS SELECT * FROM shop.orders; EXECUTE p",
+        "BEGIN; DECLARE c CURSOR FOR SELECT * FROM shop.orders; FETCH 1 FROM c",
+        "SET row_security = off; SELECT * FROM shop.orders",
+        "SET ROLE dp_analyst; SELECT * FROM shop.orders",
+    ],
+)
+def test_reading_protected_rows_is_loud(alice: psycopg.Connection, statement: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
+        if statement.startswith("COPY"):
+            with alice.cursor().copy(statement.encode()) as copy:
+                list(copy)
+        else:
+            alice.execute(statement.encode())
+    assert caught.value.sqlstate == "42501"
+    if "row_security" not in statement:
+        assert "is protected: its rows cannot be read" in str(caught.value.diag.message_primary)
+        assert "SELECT count(*)" in str(caught.value.diag.message_hint)
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "SELECT * FROM shop.orders LIMIT 0",
+        "SELECT * FROM shop.orders WHERE false",
+        "SELECT * FROM shop.orders WHERE 1 = 0",
+        "SELECT * FROM shop.orders WHERE 1 <> 1 LIMIT 0",
+        "SELECT * FROM (SELECT * FROM shop.orders) o WHERE 0 = 1",
+        "SELECT * FROM shop.orders o JOIN shop.customers c ON c.id = o.customer_id LIMIT 0",
+    ],
+)
+def test_empty_probes_succeed(alice: psycopg.Connection, probe: str) -> None:
+    cursor = alice.execute(probe.encode())
+    assert cursor.fetchall() == []
+    assert cursor.description is not None
+    assert [column.name for column in cursor.description[:2]] == ["id", "customer_id"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO shop.orders VALUES (1)",
+        "UPDATE shop.orders SET total = 0",
+        "DELETE FROM shop.orders",
+        "TRUNCATE shop.orders",
+        "INSERT INTO shop.products VALUES (1000)",
+        "CREATE TABLE mine (a integer)",
+        "CREATE TABLE shop.mine (a integer)",
+        "CREATE TABLE dp.mine (a integer)",
+        "CREATE SCHEMA mine",
+        "CREATE FUNCTION public.f() RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+        "CREATE EXTENSION plpgsql SCHEMA shop",
+        "ALTER TABLE shop.orders DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY differential_privacy ON shop.orders",
+        "DROP TABLE shop.orders",
+        "ALTER ROLE alice BYPASSRLS",
+        "CREATE ROLE mallory",
+        "SET SESSION AUTHORIZATION postgres",
+        "SET ROLE postgres",
+        "SELECT * FROM dp.receipt",
+        "SELECT * FROM dp.balance",
+        "SELECT * FROM dp.allowance",
+        "SELECT * FROM dp.settlement",
+        "SELECT * FROM dp.built_from",
+        "DELETE FROM dp.receipt",
+        "UPDATE dp.columns SET high = 1000",
+        "SELECT dp.reserve('bob', 1, 0, 'x', 'x')",
+        "SELECT dp.reserve_at('bob', 1, 0, 'x', 'x', now())",
+        "SELECT dp.standing('bob', now())",
+        "SELECT dp.lock_balance('analyst', 'bob')",
+        "CREATE OR REPLACE FUNCTION dp.guard(text) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+        "SELECT lo_create(0)",
+        "SELECT pg_logical_emit_message(false, 'a', 'b')",
+        "SELECT pg_read_file('postgresql.conf')",
+        "COPY shop.products TO PROGRAM 'cat'",
+        "SELECT rolpassword FROM pg_authid",
+    ],
+)
+def test_analysts_change_nothing_and_see_no_ledger(
+    alice: psycopg.Connection, statement: str
+) -> None:
+    with pytest.raises(psycopg.Error) as caught:
+        alice.execute(statement.encode())
+    assert caught.value.sqlstate in ("42501", "42710"), statement
+    assert caught.value.sqlstate == "42501" or "EXTENSION" in statement
+
+
+def test_analysts_get_into_shadows_only(pair: Servers) -> None:
+    for database in ("postgres", "template1"):
+        with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
+            psycopg.connect(pair.analyst_dsn(database, "alice"))
+
+
+def test_temporary_tables_work(alice: psycopg.Connection) -> None:
+    alice.execute("CREATE TEMP TABLE mine AS SELECT * FROM shop.products")
+    assert alice.execute("SELECT count(*) FROM mine").fetchone() == (200,)
+
+
+def test_refuse_raises_exactly_what_it_is_told(alice: psycopg.Connection) -> None:
+    for hint in ("wait", None, ""):
+        with pytest.raises(psycopg.errors.ConfigurationLimitExceeded) as caught:
+            alice.execute("SELECT dp.refuse(%s, %s, %s)", ("53400", "no budget; 100 %", hint))
+        diag = caught.value.diag
+        assert (diag.sqlstate, diag.message_primary) == ("53400", "no budget; 100 %")
+        assert diag.message_hint == (hint or None)
+
+
+def test_interval_functions_analyse_but_do_not_run(alice: psycopg.Connection) -> None:
+    statement = "SELECT dp.low(sum(id)), dp.high(avg(price)), dp.error(count(*)) FROM shop.products"
+    alice.execute(f"PREPARE q AS {statement}".encode())
+    row = alice.execute(
+        "SELECT result_types::text FROM pg_prepared_statements WHERE name = 'q'"
+        if alice.info.server_version >= 160000
+        else "SELECT '{bigint,numeric,\"double precision\"}'"
+    ).fetchone()
+    assert row == ('{bigint,numeric,"double precision"}',)
+    with pytest.raises(psycopg.errors.FeatureNotSupported, match="applies to an aggregate"):
+        alice.execute(statement.encode())
+
+
+def test_views_show_everyone_their_own(pair: Servers) -> None:
+    carol, dave = pair.new_analyst(), pair.new_analyst()
+    with psycopg.connect(pair.shadows["shop"].superuser_dsn, autocommit=True) as ledger:
+        for name, epsilon in ((carol, 1), (carol, 2), (dave, 4)):
+            ledger.execute(
+                "SELECT dp.reserve(%s, %s, 1e-6, %s, 'p')", (name, epsilon, f"of {name}")
+            )
+        ledger.execute(
+            "INSERT INTO dp.settlement SELECT max(id), now(), 'answered' FROM dp.receipt"
+            " WHERE analyst = %s",
+            (carol,),
+        )
+    with psycopg.connect(pair.analyst_dsn("shop", carol)) as connection:
+        own, everybody = connection.execute(
+            "SELECT analyst, epsilon_limit, epsilon_spent, epsilon_remaining, period,"
+            " delta_spent::text, renews_at > now() FROM dp.budget"
+        ).fetchall()
+        assert own == (carol, 10000, 3, 9997, "month", "0.000002", True)
+        assert everybody[0] == "(everybody together)"
+        assert everybody[2] >= 7
+        assert everybody[4:] == ("none", everybody[5], None)
+        history = connection.execute(
+            "SELECT statement, epsilon, outcome, reused FROM dp.history"
+        ).fetchall()
+        assert history == [
+            (f"of {carol}", 1, "reserved", False),
+            (f"of {carol}", 2, "answered", False),
+        ]
+        # Neither SET ROLE nor a function of the user's that is tried on every row changes who asks.
+        connection.execute(
+            "CREATE FUNCTION pg_temp.peek(text) RETURNS boolean COST 0.0001 LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE NOTICE 'saw %', $1; RETURN true; END $$"
+        )
+        seen: list[str] = []
+        connection.add_notice_handler(lambda notice: seen.append(str(notice.message_primary)))
+        connection.execute("SET ROLE dp_analyst")
+        connection.execute("SELECT * FROM dp.history WHERE pg_temp.peek(statement)").fetchall()
+        assert set(seen) == {f"saw of {carol}"}
+
+
+def test_columns_say_what_the_policy_exposes(alice: psycopg.Connection) -> None:
+    rows = alice.execute(
+        'SELECT column_name, data_type, low, high, "values"[1:2], usable_for FROM dp.columns'
+        " WHERE table_name IN ('shop.customers', 'shop.orders')"
+    ).fetchall()
+    assert ("state", "text", None, None, ["CA", "TX"], "WHERE, GROUP BY, COUNT") in rows
+    assert (
+        *("birth_date", "date", "1900-01-01", "2025-12-31", None),
+        "WHERE, COUNT, MIN, MAX",
+    ) in rows
+    assert (
+        *("total", "numeric(8,2)", "0", "175", None),
+        "WHERE, COUNT, SUM, AVG, MIN, MAX",
+    ) in rows
+    assert {"name", "email", "signed_up"}.isdisjoint(row[0] for row in rows)
+
+
+@pytest.mark.skipif(shutil.which("psql") is None, reason="no psql on this machine")
+def test_psql_describes_the_shadow(pair: Servers) -> None:
+    host, port = pair.shadow_server.address
+
+    def psql(command: str) -> str:
+        done = subprocess.run(
+            ["psql", "-X", "-h", host, "-p", str(port), "-U", "alice", "-d", "shop", "-c", command],
+            env={**os.environ, "PGPASSWORD": PASSWORD, "LC_ALL": "C.UTF-8", "PAGER": "cat"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stderr, done.returncode) in (("", 0), ("Did not find any relations.\n", 0))
+        return done.stdout
+
+    described = psql(r"\d+ shop.orders")
+    for piece in (
+        '"orders_pkey" PRIMARY KEY, btree (id)',
+        "FOREIGN KEY (customer_id) REFERENCES customers(id)\n",
+        "FOREIGN KEY (product_id) REFERENCES products(id)\n",
+        'POLICY "differential_privacy"',
+        "numeric(8,2)",
+    ):
+        assert piece in described
+    assert "products" in psql(r"\dt shop.*")
+    psql(r"\d")
+    psql(r"\dt")
+    assert "differential" not in psql(r"\d shop.products")

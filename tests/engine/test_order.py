@@ -1,0 +1,150 @@
+"""The order of the road, recorders in the place of ledger and data: nothing is read before it is charged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.errors import Code, Fault, Refusal
+from proxy.compiler.backend_query import BackendQuery
+from proxy.engine.asking import Answer, Engine
+from proxy.engine.ports import Charged
+from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.mechanisms.loss import Loss
+from proxy.query.statements import Statement
+from tests.seeded_bits import SeededBits
+from tests.world import CATALOG, POLICIES, PROTECTED
+
+_OIDS = {name: number for number, name in enumerate(PROTECTED, start=100)}
+
+
+class Recorder:
+    """Both ports; every call is written down in order."""
+
+    def __init__(self, fails: str = "", rows: tuple[ExactRow, ...] = ()) -> None:
+        self.calls: list[str] = []
+        self.charged: list[Loss] = []
+        self.seeds: list[Mapping[str, int | str]] = []
+        self._fails = fails
+        self._rows = rows
+
+    async def run(self, query: BackendQuery, seeds: Mapping[str, int | str]) -> ExactTable:
+        self.calls.append("run")
+        self.seeds.append(seeds)
+        if self._fails == "run":
+            raise Fault
+        if self._fails == "cancel":
+            raise asyncio.CancelledError
+        return ExactTable(self._rows, query.releases)
+
+    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+        self.calls.append("reserve")
+        if self._fails == "reserve":
+            raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
+        self.charged.append(loss)
+        return Charged("receipt 1", loss)
+
+    async def settle(self, receipt: str, answered: bool) -> None:
+        assert receipt == "receipt 1"
+        self.calls.append(f"settle {'answered' if answered else 'failed'}")
+
+    async def remaining(self, analyst: str) -> Loss:
+        self.calls.append("remaining")
+        return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
+
+
+def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -> Answer:
+    relations = {oid: name for name, oid in _OIDS.items()}
+    engine = Engine(POLICIES[policy], CATALOG, relations, recorder, recorder, SeededBits(1))
+    statement = engine.look(text)
+    assert isinstance(statement, Statement)
+    by_text = {name.name: oid for name, oid in _OIDS.items()}
+    question = engine.read(statement, tuple(map(by_text.get, statement.relations)), ())
+    assert question is not None
+    given = {f"dp.{name}": value for name, value in settings.items()}
+    return asyncio.run(engine.ask(question, (), given, "alice"))
+
+
+def test_the_charge_comes_before_the_data_and_is_settled_after() -> None:
+    recorder = Recorder(rows=(ExactRow((), 0, (Partial(41, None, None),)),))
+    answer = ask(recorder, "SELECT count(*) FROM people")
+    assert recorder.calls == ["reserve", "run", "settle answered"]
+    assert (
+        recorder.charged == [answer.loss] == [Loss(POLICIES["world"].privacy.epsilon, Fraction(0))]
+    )
+    assert answer.receipt == "receipt 1"
+
+
+def test_all_blocks_are_one_charge() -> None:
+    recorder = Recorder()
+    ask(recorder, "SELECT count(*), (SELECT sum(i4) FROM orders) FROM people")
+    assert recorder.calls == ["reserve", "run", "run", "settle answered"]
+
+
+@pytest.mark.parametrize(
+    "text, policy, settings",
+    [
+        ("SELECT avg(free) FROM people", "world", {}),
+        ("SELECT avg(i4) FROM people", "tight", {}),
+        ("SELECT f8, count(*) FROM people GROUP BY f8", "world", {}),
+        ("SELECT count(*) FROM people", "world", {"epsilon": "1000"}),
+    ],
+)
+def test_a_refused_plan_never_reserves(text: str, policy: str, settings: dict[str, str]) -> None:
+    recorder = Recorder()
+    with pytest.raises(Refusal):
+        ask(recorder, text, policy, **settings)
+    assert recorder.calls == []
+
+
+def test_a_refused_charge_reads_nothing_and_settles_nothing() -> None:
+    recorder = Recorder("reserve")
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people")
+    assert refusal.value.code is Code.OVER_BUDGET
+    assert recorder.calls == ["reserve"]
+
+
+@pytest.mark.parametrize("fails, error", [("run", Fault), ("cancel", asyncio.CancelledError)])
+def test_a_failure_is_settled_as_such_and_not_given_back(
+    fails: str, error: type[BaseException]
+) -> None:
+    recorder = Recorder(fails)
+    with pytest.raises(error):
+        ask(recorder, "SELECT count(*) FROM people")
+    assert recorder.calls == ["reserve", "run", "settle failed"]
+    assert len(recorder.charged) == 1
+
+
+@pytest.mark.parametrize("head", ["EXPLAIN", "EXPLAIN ANALYZE", "EXPLAIN (FORMAT JSON)"])
+def test_explain_neither_reserves_nor_reads(head: str) -> None:
+    recorder = Recorder()
+    answer = ask(recorder, f"{head} SELECT count(*) FROM people")
+    assert recorder.calls == ["remaining"]
+    assert answer.receipt is None
+
+
+def test_public_keys_alone_are_free_and_read_nothing() -> None:
+    recorder = Recorder()
+    answer = ask(recorder, "SELECT DISTINCT t FROM people")
+    assert recorder.calls == []
+    assert answer.relation == '{"b1":[{"k1":"x"},{"k1":"y"},{"k1":"z"},{"k1":null}]}'
+
+
+def test_every_run_has_fresh_seeds() -> None:
+    recorder = Recorder()
+    ask(recorder, "SELECT avg(i4), (SELECT avg(n2) FROM people) FROM people")
+    first, second = recorder.seeds
+    assert first and first.keys() and set(first.values()).isdisjoint(second.values())
+
+
+def test_what_is_charged_is_what_the_releases_cost_together() -> None:
+    recorder = Recorder()
+    answer = ask(recorder, "SELECT count(*), sum(i4), avg(i4), min(i4) FROM orders GROUP BY t")
+    epsilon = sum((entry.epsilon for entry in answer.accuracy), Fraction(0))
+    delta = sum((entry.delta for entry in answer.accuracy), Fraction(0))
+    assert recorder.charged == [Loss(epsilon, delta)]
+    assert epsilon <= POLICIES["world"].privacy.epsilon and delta <= POLICIES["world"].privacy.delta

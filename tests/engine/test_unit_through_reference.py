@@ -1,0 +1,156 @@
+"""A unit found through a reference, from the policy file to exact results in PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import psycopg
+import pytest
+
+from proxy.base.errors import Refusal
+from proxy.catalog.model import Catalog, ForeignKey, TableName
+from proxy.compiler.backend_query import BackendQuery
+from proxy.databases.catalog_reader import read_catalog
+from proxy.databases.policy_yaml import read_policy, render
+from proxy.databases.protected import ProtectedDatabase
+from proxy.databases.shadow_columns import exposed_columns
+from proxy.databases.shadow_tables import shadow_tables
+from proxy.engine.asking import Engine
+from proxy.engine.ports import Charged
+from proxy.exact.table import ExactTable
+from proxy.mechanisms.loss import Loss
+from proxy.policy.check import check, fitted
+from proxy.policy.model import Policy
+from proxy.query.statements import Statement
+from tests.policy.postgres import server
+from tests.seeded_bits import SeededBits
+
+# Customer 1: three lines in two orders; customer 2: one; nobody: an order without a customer, a line
+# without an order.
+SOURCE = """
+CREATE SCHEMA sales;
+CREATE TABLE sales.orders (id int PRIMARY KEY, customer_id int);
+CREATE TABLE sales.lines (id int PRIMARY KEY, order_id int REFERENCES sales.orders, price int NOT NULL);
+INSERT INTO sales.orders VALUES (10, 1), (11, 1), (12, 2), (13, NULL);
+INSERT INTO sales.lines VALUES (1, 10, 5), (2, 10, 6), (3, 11, 7), (4, 12, 8), (5, 13, 9), (6, NULL, 9);
+"""
+POLICY = """
+dpproxy: 1
+database: sales
+source: host=nowhere
+privacy: {epsilon: 1, delta: 1e-6, mechanism: best}
+tables:
+  sales.orders: {unit: {customer: customer_id}, max_rows_per_unit: 4, columns: {id: {}}}
+  sales.lines:
+    unit: {customer: order_id -> sales.orders.customer_id}
+    max_rows_per_unit: ROWS
+    columns: {price: {bounds: [0, 10]}}
+budgets: {total: {epsilon: 100, delta: 1e-3}, default: {epsilon: 10, delta: 1e-4}}
+"""
+_OIDS = {"orders": 1, "lines": 2}
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with psycopg.connect(server().dsn(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE sales")
+        with psycopg.connect(server().dsn("sales")) as own:
+            own.execute(SOURCE)
+        yield server().dsn("sales")
+        connection.execute("DROP DATABASE sales WITH (FORCE)")
+
+
+def known(dsn: str, rows: int = 50) -> tuple[Policy, Catalog]:
+    catalog = read_catalog(dsn)
+    text = POLICY.replace("ROWS", str(rows))
+    policy = read_policy(text, "sales.yaml", {})
+    assert render(check(policy, catalog), text, "sales.yaml") == ""
+    return fitted(policy, catalog), catalog
+
+
+class Ports:
+    """The real database, its exact results kept; a ledger that never ends."""
+
+    def __init__(self, data: ProtectedDatabase) -> None:
+        self.exact: list[ExactTable] = []
+        self._data = data
+
+    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
+        self.exact.append(await self._data.run(query, values))
+        return self.exact[-1]
+
+    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+        return Charged("receipt", loss)
+
+    async def settle(self, receipt: str, answered: bool) -> None:
+        assert answered
+
+    async def remaining(self, analyst: str) -> Loss:
+        return Loss(Fraction(10), Fraction(1, 10**4))
+
+
+def exact(dsn: str, text: str, rows: int = 50) -> list[ExactTable]:
+    policy, catalog = known(dsn, rows)
+
+    async def asked() -> list[ExactTable]:
+        data = ProtectedDatabase(dsn)
+        await data.open()
+        try:
+            ports = Ports(data)
+            names = {oid: TableName("sales", name) for name, oid in _OIDS.items()}
+            engine = Engine(policy, catalog, names, ports, ports, SeededBits(3))
+            statement = engine.look(text)
+            assert isinstance(statement, Statement)
+            oids = tuple(_OIDS.get(name.rpartition(".")[2]) for name in statement.relations)
+            question = engine.read(statement, oids, ())
+            assert question is not None
+            await engine.ask(question, (), {}, "alice")
+            return ports.exact
+        finally:
+            await data.close()
+
+    return asyncio.run(asked())
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "total"),
+    [
+        ("SELECT count(*) FROM lines", 50, 4),  # what has no customer counts for nothing
+        ("SELECT count(*) FROM lines", 2, 3),  # two of customer 1, one of customer 2
+        ("SELECT sum(price) FROM lines", 50, 26),
+        ("SELECT count(*) FROM lines WHERE order_id = 10", 50, 2),
+        ("SELECT count(*) FROM lines l JOIN orders o ON l.order_id = o.id", 50, 4),
+        ("SELECT count(*) FROM lines l JOIN orders o ON o.id = l.order_id WHERE o.id = 11", 50, 1),
+        ("SELECT count(DISTINCT order_id) FROM lines", 50, 3),
+    ],
+)
+def test_exact_results_belong_to_the_customer(dsn: str, text: str, rows: int, total: int) -> None:
+    (table,) = exact(dsn, text, rows)
+    kind = "total" if "sum" in text else "count"
+    assert sum(getattr(row.partials[0], kind) for row in table.rows) == total
+
+
+def test_the_reference_is_not_the_unit(dsn: str) -> None:
+    """GROUP BY it is no work per unit but private keys; nothing meets the rows of another order by it."""
+    inner = "SELECT order_id, count(*) AS n FROM lines GROUP BY order_id"
+    (table,) = exact(dsn, f"SELECT avg(n) FROM ({inner}) q")
+    assert sorted((row.keys, row.units) for row in table.rows) == [
+        ((order,), 1) for order in ("10", "11", "12")
+    ]
+    with pytest.raises(Refusal):
+        exact(dsn, "SELECT count(*) FROM lines a JOIN lines b ON a.order_id = b.order_id")
+
+
+def test_the_shadow_has_the_reference_and_says_what_it_is_for(dsn: str) -> None:
+    policy, catalog = known(dsn)
+    tables = shadow_tables(policy, catalog, {"integer"})
+    orders, lines = tables
+    assert [column.name for column in orders.columns] == ["id", "customer_id"]
+    assert [column.name for column in lines.columns] == ["order_id", "price"]
+    assert lines.foreign_keys == (ForeignKey(("order_id",), orders.name, ("id",)),)
+    uses = {row.column: row.usable_for for row in exposed_columns(policy, catalog, tables)}
+    assert uses["order_id"] == "joins, WHERE, COUNT"
+    assert uses["customer_id"].startswith("joins, WHERE, COUNT(DISTINCT)")
+    assert uses["price"] == "WHERE, COUNT, SUM, AVG, MIN, MAX (mechanism: best)"

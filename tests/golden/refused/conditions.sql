@@ -1,0 +1,157 @@
+-- case: trailing escape
+SELECT count(*) FROM people WHERE s LIKE 'SECRET\'
+-- => refused
+-- UNSUPPORTED at 42: 'SECRET\'
+-- a LIKE pattern cannot end with an escape character
+-- Remove the last backslash, or double it.
+
+-- case: trailing escape in a parameter
+-- parameters: text "SECRET\\"
+SELECT count(*) FROM people WHERE s LIKE $1
+-- => refused
+-- UNSUPPORTED at 35: s
+-- a LIKE pattern cannot end with an escape character
+-- Remove the last backslash, or double it.
+
+-- case: trailing escape below extract
+SELECT sum(extract(month FROM CASE WHEN s LIKE 'SECRET\' THEN d END)) FROM people
+-- => refused
+-- UNSUPPORTED at 8: sum(extract(month
+-- extract() inside an aggregate takes a column
+-- Put the CASE around extract(), or the condition into FILTER (WHERE ...).
+
+-- case: escape clause
+SELECT count(*) FROM people WHERE s LIKE 'a' ESCAPE 'a'
+-- => refused
+-- UNSUPPORTED at 53: 'a'
+-- Escape is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: pattern from the data
+SELECT count(*) FROM people WHERE s LIKE t
+-- => refused
+-- UNSUPPORTED at 42: t
+-- only a constant can stand here
+-- Write a literal or a parameter, not an expression on columns.
+
+-- case: not in under a comparison
+SELECT count(*) FROM people WHERE 1 NOT IN (1) < false
+-- => refused
+-- UNSUPPORTED at 35: 1
+-- a condition cannot be an operand of another comparison
+-- Combine conditions with AND, OR and NOT.
+
+-- case: condition compared
+SELECT count(*) FROM people WHERE (i4 > 1) = b
+-- => refused
+-- UNSUPPORTED at 46: b
+-- a condition cannot be an operand of another comparison
+-- Combine conditions with AND, OR and NOT.
+
+-- case: division by zero
+SELECT count(*) FROM people WHERE i4 / 0 = 1
+-- => refused
+-- UNSUPPORTED at 40: 0
+-- a division on protected columns must be by a constant that is not zero
+-- Divide the results of aggregates instead, e.g. sum(a) / sum(b).
+
+-- case: division by a column
+SELECT sum(i4 / i2) FROM people
+-- => refused
+-- UNSUPPORTED at 17: i2)
+-- only a constant can stand here
+-- Write a literal or a parameter, not an expression on columns.
+
+-- case: division by a null parameter
+-- parameters: integer NULL
+SELECT sum(i4 / $1) FROM people
+-- => refused
+-- UNSUPPORTED at 12: i4
+-- a division on protected columns must be by a constant that is not zero
+-- Divide the results of aggregates instead, e.g. sum(a) / sum(b).
+
+-- case: narrowing text cast
+SELECT sum(s::int) FROM people
+-- => refused
+-- UNSUPPORTED at 12: s::int)
+-- a cast from character varying to integer may fail on some rows and is not allowed
+-- Compare the column in its own type.
+
+-- case: date arithmetic
+SELECT count(*) FROM people WHERE d + 1 > '2010-01-01'
+-- => refused
+-- UNSUPPORTED at 39: 1
+-- operands of different kinds cannot be compared in a question on a protected table: date, integer
+-- Write constants in the type of the column they meet.
+
+-- case: subquery in an aggregate
+SELECT sum((SELECT 1)) FROM people
+-- => refused
+-- UNSUPPORTED at 12: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition must be one aggregate: (SELECT avg(column) FROM table).
+
+-- case: exists
+SELECT count(*) FROM people WHERE EXISTS (SELECT 1)
+-- => refused
+-- UNSUPPORTED at 42: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition must be one aggregate: (SELECT avg(column) FROM table).
+
+-- case: kinds that do not meet
+SELECT count(*) FROM people WHERE i4 = 'x' OR s = 5
+-- => refused
+-- SYNTAX at 40: 'x'
+-- a constant of type integer cannot be read
+-- Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.
+
+-- case: text that is no number
+SELECT count(*) FROM people WHERE i4 = 'x'
+-- => refused
+-- SYNTAX at 40: 'x'
+-- a constant of type integer cannot be read
+-- Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.
+
+-- case: number as a condition
+SELECT count(*) FROM people WHERE i4
+-- => refused
+-- SYNTAX at 35: i4
+-- a condition must be true or false
+-- Compare the value with something.
+
+-- case: group position
+SELECT count(*) FROM people GROUP BY 3
+-- => refused
+-- SYNTAX at 38: 3
+-- GROUP BY position 3 is not in select list
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: huge numbers
+SELECT sum(i8 * 1e200 * i8 * 1e200) FROM people
+-- => refused
+-- UNSUPPORTED at 8: sum(i8
+-- the result of this arithmetic can become too large
+-- Scale the expression down.
+
+-- case: huge indices
+SELECT avg(i8 + 1e15) FROM people
+-- => refused
+-- UNSUPPORTED at 8: avg(i8
+-- the values of this expression are too large for its grid
+-- Scale the expression down, or ask the data owner for a coarser grid.
+
+-- case: parameter of an unknown type
+-- parameters:  NULL
+SELECT count(*) FROM people WHERE $1 IS NULL
+-- => refused
+-- UNSUPPORTED at 36: 1
+-- Parameter is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: nan parameter
+-- parameters: double precision "NaN"
+SELECT count(*) FROM people WHERE f8 < $1
+-- => refused
+-- UNSUPPORTED
+-- NaN and infinity cannot be parameters of a question on a protected table
+-- Pass a finite number.

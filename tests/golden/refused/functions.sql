@@ -1,0 +1,111 @@
+-- case: unknown function
+SELECT sum(sqrt(i4)) FROM people
+-- => refused
+-- FUNCTION at 12: sqrt(i4))
+-- function sqrt is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: own function
+SELECT count(*) FROM people WHERE evil(s)
+-- => refused
+-- FUNCTION at 35: evil(s)
+-- function evil is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: array_agg
+SELECT array_agg(i4) FROM people
+-- => refused
+-- FUNCTION at 8: array_agg(i4)
+-- aggregate array_agg is not available on a protected table
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont and percentile_disc.
+
+-- case: string_agg
+SELECT string_agg(s, ',') FROM people
+-- => refused
+-- FUNCTION at 8: string_agg(s,
+-- aggregate string_agg is not available on a protected table
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont and percentile_disc.
+
+-- case: aggregate of text
+SELECT max(s) FROM people
+-- => refused
+-- UNSUPPORTED at 8: max(s)
+-- max of character varying is not available on a protected table
+-- It takes a number, a date or a timestamp.
+
+-- case: sum of a date
+SELECT sum(d) FROM people
+-- => refused
+-- UNSUPPORTED at 8: sum(d)
+-- sum of date is not available on a protected table
+-- It takes a number.
+
+-- case: sum distinct
+SELECT sum(DISTINCT i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: sum(DISTINCT
+-- this form of sum is not available on a protected table
+-- Use the plain aggregate of one expression, with FILTER (WHERE ...) if need be.
+
+-- case: ordered aggregate
+SELECT sum(i4 ORDER BY s) FROM people
+-- => refused
+-- UNSUPPORTED at 8: sum(i4
+-- this form of sum is not available on a protected table
+-- Use the plain aggregate of one expression, with FILTER (WHERE ...) if need be.
+
+-- case: nested aggregate
+SELECT sum(count(*)) FROM people
+-- => refused
+-- FUNCTION at 12: count(*))
+-- function count is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: interval of no aggregate
+SELECT dp.low(5), count(*) FROM people
+-- => refused
+-- UNSUPPORTED at 8: dp.low(5),
+-- dp.low() takes one aggregate over a protected table
+-- Write dp.low(count(*)) or the like.
+
+-- case: pg_sleep
+SELECT count(*) FROM people WHERE pg_sleep(1) IS NULL
+-- => refused
+-- FUNCTION at 35: pg_sleep(1)
+-- function pg_sleep is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: query inside a string
+SELECT count(query_to_xml('select 1', true, true, '')) FROM people
+-- => refused
+-- FUNCTION at 14: query_to_xml('select
+-- function query_to_xml is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: pattern of a regular expression
+SELECT count(*) FROM people WHERE substring(s from 'a(') = 'a'
+-- => refused
+-- SYNTAX at 52: 'a(')
+-- a constant of type integer cannot be read
+-- Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.
+
+-- case: operator of a regular expression
+SELECT count(*) FROM people WHERE s ~ 'a'
+-- => refused
+-- FUNCTION at 39: 'a'
+-- function regexplike is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: concatenation
+SELECT count(*) FROM people WHERE s || 'a' = 'ba'
+-- => refused
+-- UNSUPPORTED at 40: 'a'
+-- DPipe is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: max of an expression of dates
+SELECT max(greatest(d, ts)) FROM people
+-- => refused
+-- UNSUPPORTED at 8: max(greatest(d,
+-- max of an expression of timestamp without time zone is not available
+-- Take the plain column, with the condition in FILTER (WHERE ...).

@@ -1,0 +1,90 @@
+-- case: unlisted column
+SELECT sum(secret) FROM people
+-- => refused
+-- COLUMN_NOT_USABLE at 12: secret)
+-- there is no column "secret" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: unlisted column in where
+SELECT count(*) FROM people WHERE id = 5
+-- => refused
+-- COLUMN_NOT_USABLE at 35: id
+-- there is no column "id" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: system column
+SELECT min(ctid) FROM people
+-- => refused
+-- COLUMN_NOT_USABLE at 12: ctid)
+-- there is no column "ctid" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: foreign qualifier
+SELECT sum(orders.i4) FROM people
+-- => refused
+-- COLUMN_NOT_USABLE at 19: i4)
+-- there is no column "i4" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: alias hides the table's name
+SELECT sum(people.i4) FROM people p
+-- => refused
+-- COLUMN_NOT_USABLE at 19: i4)
+-- there is no column "i4" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: column aliases
+SELECT sum(x) FROM people AS p(x, y)
+-- => refused
+-- UNSUPPORTED at 20: people
+-- only tables of the policy can be joined with a protected table
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: quoted name is another
+SELECT sum("I4") FROM people
+-- => refused
+-- COLUMN_NOT_USABLE at 12: "I4")
+-- there is no column "I4" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: unicode name
+SELECT sum(U&"\0069\0034") FROM people
+-- => refused
+-- UNSUPPORTED at 12: U&"\0069\0034")
+-- BitwiseAnd is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: no bounds
+SELECT avg(free) FROM people
+-- => refused
+-- NO_BOUNDS at 12: free)
+-- column "free" has no bounds in the policy, so its values cannot be aggregated
+-- Ask the data owner for `bounds` on this column, or count its rows instead.
+
+-- case: no bounds in an expression
+SELECT sum(i4 + free) FROM people
+-- => refused
+-- NO_BOUNDS at 17: free)
+-- column "free" has no bounds in the policy, so its values cannot be aggregated
+-- Ask the data owner for `bounds` on this column, or count its rows instead.
+
+-- case: no bounds in a condition
+SELECT count(*) FROM people WHERE free + 1 > 5
+-- => refused
+-- NO_BOUNDS at 35: free
+-- column "free" has no bounds in the policy, so its values cannot be aggregated
+-- Ask the data owner for `bounds` on this column, or count its rows instead.
+
+-- case: sum of the unit column
+SELECT sum(uid) FROM orders
+-- => refused
+-- NO_BOUNDS at 12: uid)
+-- column "uid" has no bounds in the policy, so its values cannot be aggregated
+-- Ask the data owner for `bounds` on this column, or count its rows instead.
+
+-- case: group by the unit column
+SELECT count(*) FROM orders GROUP BY uid
+-- => refused
+-- RAW_ROWS at 22: orders
+-- rows of the protected table w.orders cannot be read
+-- Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.

@@ -1,0 +1,259 @@
+-- case: join
+SELECT count(*) FROM people p JOIN orders o ON p.i4 = o.i4
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: comma join
+SELECT count(*) FROM people, orders
+-- => refused
+-- UNSUPPORTED at 28: ,
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: join with public data
+SELECT count(*) FROM regions r JOIN people p ON p.t = r.t
+-- => refused
+-- UNSUPPORTED at 32: JOIN
+-- a public table can be joined on a key that is unique in it, so that no row is multiplied
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: cross join of rows
+SELECT count(*) FROM people, generate_series(1, 100)
+-- => refused
+-- UNSUPPORTED at 45: (1,
+-- a function in FROM beside a protected table is not available
+-- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+
+-- case: tablesample
+SELECT count(*) FROM people TABLESAMPLE system (50)
+-- => refused
+-- UNSUPPORTED at 29: TABLESAMPLE
+-- TABLESAMPLE is not available on a protected table
+-- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+
+-- case: join in brackets
+SELECT count(*) FROM (people CROSS JOIN regions)
+-- => refused
+-- UNSUPPORTED at 30: CROSS
+-- a public table can be joined on a key that is unique in it, so that no row is multiplied
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: rollup
+SELECT t, count(*) FROM people GROUP BY ROLLUP (t)
+-- => refused
+-- UNSUPPORTED at 41: ROLLUP
+-- an expression in the question on a protected table cannot be read
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: grouping sets
+SELECT count(*) FROM people GROUP BY GROUPING SETS ((t), ())
+-- => refused
+-- UNSUPPORTED at 38: GROUPING
+-- an expression in the question on a protected table cannot be read
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: group by a row
+SELECT count(*) FROM people GROUP BY (t, b)
+-- => refused
+-- UNSUPPORTED at 39: t,
+-- Tuple is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: group by nothing
+SELECT count(*) FROM people GROUP BY ()
+-- => refused
+-- UNSUPPORTED at 38: ()
+-- Tuple is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: too deep
+SELECT count(*) FROM people WHERE ((((((((((((((((((((((((((((((((((((((((b))))))))))))))))))))))))))))))))))))))))
+-- => refused
+-- TOO_COMPLEX
+-- a statement on protected tables may not be nested deeper than 32 brackets
+-- Ask a shorter question, or several.
+
+-- case: too many negations
+SELECT count(*) FROM people WHERE NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT b
+-- => refused
+-- TOO_COMPLEX
+-- a statement on protected tables may not be a chain of more than 16 NOT or sign operators
+-- Ask a shorter question, or several.
+
+-- case: doubling
+SELECT count(*) FROM people WHERE CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN i4 BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END = 1
+-- => refused
+-- TOO_COMPLEX at 35: CASE
+-- a statement on protected tables may not be of a BETWEEN or CASE on an expression of more than 64 parts
+-- Ask a shorter question, or several.
+
+-- case: too many aggregates
+SELECT sum(i4 + 0), sum(i4 + 1), sum(i4 + 2), sum(i4 + 3), sum(i4 + 4), sum(i4 + 5), sum(i4 + 6), sum(i4 + 7), sum(i4 + 8), sum(i4 + 9), sum(i4 + 10), sum(i4 + 11), sum(i4 + 12), sum(i4 + 13), sum(i4 + 14), sum(i4 + 15), sum(i4 + 16), sum(i4 + 17), sum(i4 + 18), sum(i4 + 19), sum(i4 + 20), sum(i4 + 21), sum(i4 + 22), sum(i4 + 23), sum(i4 + 24), sum(i4 + 25), sum(i4 + 26), sum(i4 + 27), sum(i4 + 28), sum(i4 + 29), sum(i4 + 30), sum(i4 + 31), sum(i4 + 32), sum(i4 + 33), sum(i4 + 34), sum(i4 + 35), sum(i4 + 36), sum(i4 + 37), sum(i4 + 38), sum(i4 + 39), sum(i4 + 40), sum(i4 + 41), sum(i4 + 42), sum(i4 + 43), sum(i4 + 44), sum(i4 + 45), sum(i4 + 46), sum(i4 + 47), sum(i4 + 48), sum(i4 + 49), sum(i4 + 50), sum(i4 + 51), sum(i4 + 52), sum(i4 + 53), sum(i4 + 54), sum(i4 + 55), sum(i4 + 56), sum(i4 + 57), sum(i4 + 58), sum(i4 + 59), sum(i4 + 60), sum(i4 + 61), sum(i4 + 62), sum(i4 + 63), sum(i4 + 64) FROM people
+-- => refused
+-- TOO_COMPLEX at 1: SELECT
+-- more than 64 different aggregates in one statement
+-- Ask several questions.
+
+-- case: over budget
+-- left: 1.5
+SELECT count(*) FROM people
+-- => refused
+-- OVER_BUDGET
+-- the privacy budget of "alice" does not cover this statement: it costs epsilon 8, delta 0, left are epsilon 1.5, delta 0.5
+-- The budget renews at 2026-12-01 00:00 UTC. A smaller dp.epsilon costs less; a question asked before may be free.
+
+-- case: infeasible epsilon
+-- policy: tight
+SELECT avg(i4) FROM people
+-- => refused
+-- INFEASIBLE at 8: avg(i4)
+-- avg cannot be answered at this epsilon: the noise would cover the whole range
+-- Ask for fewer aggregates or groups at once, or SET dp.epsilon higher if the policy allows it.
+
+-- case: no delta
+-- policy: pure
+SELECT max(i4) FROM people
+-- => refused
+-- INFEASIBLE at 8: max(i4)
+-- max needs a delta above 0 and below 0.7
+-- SET dp.delta to a small positive number, or use count and sum.
+
+-- case: unknown setting
+-- set: dp.magic=1
+SELECT count(*) FROM people
+-- => refused
+-- SETTING
+-- setting dp.magic is not known
+-- Known are dp.epsilon, dp.delta, dp.notice.
+
+-- case: epsilon above the policy
+-- set: dp.epsilon=100
+SELECT count(*) FROM people
+-- => refused
+-- SETTING
+-- setting dp.epsilon is above the policy's limit of 20
+-- SET dp.epsilon = 20 or less.
+
+-- case: epsilon that is no number
+-- set: dp.epsilon=inf
+SELECT count(*) FROM people
+-- => refused
+-- SETTING
+-- setting dp.epsilon must be a number
+-- SET dp.epsilon = 8
+
+-- case: negative delta
+-- set: dp.delta=-1
+SELECT count(*) FROM people
+-- => refused
+-- SETTING
+-- setting dp.delta must be a number
+-- SET dp.delta = 0.001
+
+-- case: protected join not on the unit
+SELECT count(*) FROM orders o JOIN calls c ON o.i4 = c.i4
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: left join from public rows
+SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code
+-- => refused
+-- UNSUPPORTED at 31: LEFT
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: full join
+SELECT count(*) FROM calls c FULL JOIN orders o ON o.uid = c.uid
+-- => refused
+-- UNSUPPORTED at 30: FULL
+-- FULL JOIN is not available on a protected table
+-- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+
+-- case: join of rows as units
+SELECT count(*) FROM people p JOIN people q ON p.i4 = q.i4
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: join on the reference alone
+SELECT count(*) FROM lines a JOIN lines b ON a.order_id = b.order_id
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: join of a reference with a unit
+SELECT count(*) FROM lines l JOIN calls c ON l.order_id = c.uid
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: join on a float that rounds many keys
+SELECT count(*) FROM people p JOIN rates r ON p.f8 = r.k
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- a public table can be joined on a key that is unique in it, so that no row is multiplied
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: different units in a union
+SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM notes) q
+-- => refused
+-- UNSUPPORTED
+-- UNION ALL of rows with different privacy units is not available
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: union of rows without repeats
+SELECT count(*) FROM (SELECT i4 FROM orders UNION SELECT i4 FROM calls) q
+-- => refused
+-- UNSUPPORTED at 23: SELECT
+-- only UNION ALL can combine rows of protected tables
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: limit below an aggregate
+SELECT sum(i4) FROM (SELECT i4 FROM people LIMIT 5) q
+-- => refused
+-- UNSUPPORTED at 44: LIMIT
+-- LIMIT is not available below an aggregate on a protected table
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: per unit and more keys
+SELECT avg(n) FROM (SELECT uid, t, count(*) AS n FROM orders GROUP BY uid, t) q
+-- => refused
+-- UNSUPPORTED at 71: uid,
+-- GROUP BY here can only be on the privacy unit itself
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: float as private key
+SELECT f8, count(*) FROM people GROUP BY f8
+-- => refused
+-- NO_VALUES at 42: f8
+-- column "f8" has no public values in the policy, so it cannot be a GROUP BY key
+-- Group by a column with `values`, a date_trunc or extract of a bounded date, or CASE labels.
+
+-- case: lateral
+SELECT count(*) FROM orders o, LATERAL (SELECT i4 FROM calls c WHERE c.uid = o.uid) q
+-- => refused
+-- UNSUPPORTED at 32: LATERAL
+-- this form of FROM is not available on a protected table
+-- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+
+-- case: private keys without delta
+-- policy: pure
+SELECT s, count(*) FROM people GROUP BY s
+-- => refused
+-- INFEASIBLE
+-- GROUP BY on keys that are not public needs a delta above 0
+-- SET dp.delta to a small positive number, or group by a column with public values.
+
+-- case: column list over equal names
+SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b)
+-- => refused
+-- UNSUPPORTED
+-- a subquery with a column list needs columns of different names
+-- Give each of its columns a name of its own: SELECT a AS x, a AS y.

@@ -1,0 +1,656 @@
+-- case: count distinct
+SELECT count(DISTINCT s) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(distinct): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(DISTINCT r1."s") FROM "w"."people" AS r1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: count distinct of many per unit
+SELECT count(DISTINCT s), count(*) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   count(distinct): sensitivity 6, scale 3/2, epsilon 4 delta 0
+--   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 6
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, (r1."s") AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."s") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+--   p1 = random
+--   p2 = 6
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: count distinct by groups
+SELECT t, count(DISTINCT i4), count(DISTINCT s) FILTER (WHERE b) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   count(distinct): sensitivity 6, scale 3/2, epsilon 4 delta 0
+--   count(distinct): sensitivity 6, scale 3/2, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p2)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (r2."i4") AS v FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) AND (r2."i4") IS NOT NULL) s) d) u WHERE rank <= %(p3)s::bigint GROUP BY k1
+--   p1 = ['x', 'y', 'z']
+--   p2 = random
+--   p3 = 6
+SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p2)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (r2."s") AS v FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) AND (r2."s") IS NOT NULL AND r2."b") s) d) u WHERE rank <= %(p3)s::bigint GROUP BY k1
+--   p1 = ['x', 'y', 'z']
+--   p2 = random
+--   p3 = 6
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: count distinct beside a median
+SELECT count(DISTINCT i4), avg(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 87
+--   count(distinct): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 87
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT (r1."i4") AS v FROM "w"."people" AS r1 WHERE (r1."i4") IS NOT NULL) u
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: count of units
+SELECT count(DISTINCT uid) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   count(distinct) of units: sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: count of units by groups
+SELECT t, count(DISTINCT uid), sum(i4) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   count(distinct) of units: sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 100, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p4)s::bigint) * %(p5)s::numeric), least(v2, %(p4)s::bigint) * %(p6)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p4)s::bigint GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 6
+--   p4 = 2
+--   p5 = 0
+--   p6 = 100
+--   p7 = ['x', 'y', 'z']
+--   p8 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: count of units by groups of visits
+SELECT t, count(DISTINCT uid) FROM visits GROUP BY t
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 0
+--   count(distinct) of units: sensitivity 4, scale 1/2, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, 1)) FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) u GROUP BY 1
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: count of unique units
+SELECT count(DISTINCT uid) FROM members WHERE i4 > 3
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 0
+--   count(distinct) of units: sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(DISTINCT r1."uid") FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."i4" > %(p1)s::bigint)
+--   p1 = 3
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: stddev
+SELECT stddev(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   stddev_samp from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 10000
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: variances
+SELECT variance(i4), var_pop(n2), var_samp(f8), stddev_pop(i2) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   var_samp from moments: clamp 0 .. 100, grid 1, rows 6, output grid 0.00001, epsilon 2 delta 0
+--   var_pop from moments: clamp 0 .. 175, grid 0.01, rows 6, output grid 0.00001, epsilon 2 delta 0
+--   var_samp from moments: clamp -100 .. 100, grid 0.01, rows 6, output grid 0.00001, epsilon 2 delta 0
+--   stddev_pop from moments: clamp -5 .. 10, grid 1, rows 6, output grid 0.000001, epsilon 2 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p4)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p4)s::bigint * %(p5)s::numeric), %(p4)s::bigint * %(p6)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p4)s::bigint * %(p8)s::numeric), %(p4)s::bigint * %(p9)s::numeric) END), pg_catalog.sum(least(v3, %(p4)s::bigint)), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(v4, %(p4)s::bigint * %(p14)s::numeric), %(p4)s::bigint * %(p15)s::numeric) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(v5, %(p4)s::bigint * %(p17)s::numeric), %(p4)s::bigint * %(p18)s::numeric) END), pg_catalog.sum(least(v6, %(p4)s::bigint)), pg_catalog.sum(CASE WHEN v7 IS NOT NULL THEN least(greatest(v7, %(p4)s::bigint * %(p22)s::numeric), %(p4)s::bigint * %(p23)s::numeric) END), pg_catalog.sum(CASE WHEN v8 IS NOT NULL THEN least(greatest(v8, %(p4)s::bigint * %(p25)s::numeric), %(p4)s::bigint * %(p26)s::numeric) END), pg_catalog.sum(least(v9, %(p4)s::bigint)), pg_catalog.sum(CASE WHEN v10 IS NOT NULL THEN least(greatest(v10, %(p4)s::bigint * %(p30)s::numeric), %(p4)s::bigint * %(p31)s::numeric) END), pg_catalog.sum(CASE WHEN v11 IS NOT NULL THEN least(greatest(v11, %(p4)s::bigint * %(p33)s::numeric), %(p4)s::bigint * %(p34)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p7)s::bigint)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r1."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r1."n2" > %(p11)s::numeric THEN (r1."n2" * %(p6)s::numeric)::integer WHEN r1."n2" <= %(p11)s::numeric THEN %(p2)s::integer END)::bigint - %(p10)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r1."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r1."n2" > %(p11)s::numeric THEN (r1."n2" * %(p6)s::numeric)::integer WHEN r1."n2" <= %(p11)s::numeric THEN %(p2)s::integer END)::bigint - %(p10)s::bigint)::bigint) * ((2 * (CASE WHEN r1."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r1."n2" > %(p11)s::numeric THEN (r1."n2" * %(p6)s::numeric)::integer WHEN r1."n2" <= %(p11)s::numeric THEN %(p2)s::integer END)::bigint - %(p10)s::bigint)::bigint) - %(p16)s::bigint)) AS v5, pg_catalog.count(r1."f8") AS v6, pg_catalog.sum((2 * (((CASE WHEN r1."f8" >= %(p21)s::double precision THEN %(p21)s::double precision WHEN r1."f8" > %(p20)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p20)s::double precision THEN %(p20)s::double precision END)::double precision * %(p21)s::double precision)::integer)::bigint - %(p19)s::bigint)) AS v7, pg_catalog.sum((2 * ((2 * (((CASE WHEN r1."f8" >= %(p21)s::double precision THEN %(p21)s::double precision WHEN r1."f8" > %(p20)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p20)s::double precision THEN %(p20)s::double precision END)::double precision * %(p21)s::double precision)::integer)::bigint - %(p19)s::bigint)::bigint) * ((2 * (((CASE WHEN r1."f8" >= %(p21)s::double precision THEN %(p21)s::double precision WHEN r1."f8" > %(p20)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p20)s::double precision THEN %(p20)s::double precision END)::double precision * %(p21)s::double precision)::integer)::bigint - %(p19)s::bigint)::bigint) - %(p24)s::bigint)) AS v8, pg_catalog.count(r1."i2") AS v9, pg_catalog.sum((2 * ((CASE WHEN r1."i2" >= %(p29)s::integer THEN %(p29)s::integer WHEN r1."i2" > %(p28)s::integer THEN r1."i2" WHEN r1."i2" <= %(p28)s::integer THEN %(p28)s::integer END)::integer)::bigint - %(p27)s::bigint)) AS v10, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i2" >= %(p29)s::integer THEN %(p29)s::integer WHEN r1."i2" > %(p28)s::integer THEN r1."i2" WHEN r1."i2" <= %(p28)s::integer THEN %(p28)s::integer END)::integer)::bigint - %(p27)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i2" >= %(p29)s::integer THEN %(p29)s::integer WHEN r1."i2" > %(p28)s::integer THEN r1."i2" WHEN r1."i2" <= %(p28)s::integer THEN %(p28)s::integer END)::integer)::bigint - %(p27)s::bigint)::bigint) - %(p32)s::bigint)) AS v11 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 6
+--   p5 = -100
+--   p6 = 100
+--   p7 = 10000
+--   p8 = -10000
+--   p9 = 10000
+--   p10 = 17500
+--   p11 = 0
+--   p12 = 175
+--   p13 = 17500
+--   p14 = -17500
+--   p15 = 17500
+--   p16 = 306250000
+--   p17 = -306250000
+--   p18 = 306250000
+--   p19 = 0
+--   p20 = -100
+--   p21 = 100
+--   p22 = -20000
+--   p23 = 20000
+--   p24 = 400000000
+--   p25 = -400000000
+--   p26 = 400000000
+--   p27 = 5
+--   p28 = -5
+--   p29 = 10
+--   p30 = -15
+--   p31 = 15
+--   p32 = 225
+--   p33 = -225
+--   p34 = 225
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "variance", dp_b1.a2 AS "var_pop", dp_b1.a3 AS "var_samp", dp_b1.a4 AS "stddev_pop" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric, a3 double precision, a4 numeric)
+
+-- case: variances by groups
+SELECT t, var_pop(i4), stddev(n2) FROM visits GROUP BY t
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 0
+--   var_pop from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 4 delta 0
+--   stddev_samp from moments: clamp 0 .. 175, grid 0.01, rows 5, output grid 0.00001, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p4)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p5)s::numeric), least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p6)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p8)s::numeric), least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p9)s::numeric) END), pg_catalog.sum(least(v3, greatest(%(p4)s::bigint - before3, 0))), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(v4, least(v3, greatest(%(p4)s::bigint - before3, 0)) * %(p14)s::numeric), least(v3, greatest(%(p4)s::bigint - before3, 0)) * %(p15)s::numeric) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(v5, least(v3, greatest(%(p4)s::bigint - before3, 0)) * %(p17)s::numeric), least(v3, greatest(%(p4)s::bigint - before3, 0)) * %(p18)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0, coalesce(pg_catalog.sum(v3) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before3 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p7)s::bigint)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r2."n2" > %(p11)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p11)s::numeric THEN %(p2)s::integer END)::bigint - %(p10)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r2."n2" > %(p11)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p11)s::numeric THEN %(p2)s::integer END)::bigint - %(p10)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r2."n2" > %(p11)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p11)s::numeric THEN %(p2)s::integer END)::bigint - %(p10)s::bigint)::bigint) - %(p16)s::bigint)) AS v5 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 5
+--   p5 = -100
+--   p6 = 100
+--   p7 = 10000
+--   p8 = -10000
+--   p9 = 10000
+--   p10 = 17500
+--   p11 = 0
+--   p12 = 175
+--   p13 = 17500
+--   p14 = -17500
+--   p15 = 17500
+--   p16 = 306250000
+--   p17 = -306250000
+--   p18 = 306250000
+--   p19 = ['x', 'y', 'z']
+--   p20 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "var_pop", dp_b1.a2 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric, a2 numeric)
+
+-- case: variances with bounds per group
+SELECT t, variance(i8) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   var_samp from moments: clamp -1000 .. 5000, grid 10, rows 4, output grid 0.0001, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p6)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, %(p6)s::bigint) * %(p7)s::numeric), least(v0, %(p6)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v0, %(p6)s::bigint) * %(p10)s::numeric), least(v0, %(p6)s::bigint) * %(p11)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p13)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i8") AS v0, pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p3)s::bigint THEN %(p3)s::bigint WHEN r2."i8" > %(p2)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p2)s::bigint THEN %(p2)s::bigint END)::numeric / %(p4)s::numeric)::bigint)::bigint - %(p1)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p3)s::bigint THEN %(p3)s::bigint WHEN r2."i8" > %(p2)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p2)s::bigint THEN %(p2)s::bigint END)::numeric / %(p4)s::numeric)::bigint)::bigint - %(p1)s::bigint)::bigint) * ((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p3)s::bigint THEN %(p3)s::bigint WHEN r2."i8" > %(p2)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p2)s::bigint THEN %(p2)s::bigint END)::numeric / %(p4)s::numeric)::bigint)::bigint - %(p1)s::bigint)::bigint) - %(p9)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p6)s::bigint GROUP BY 1
+--   p1 = 400
+--   p2 = -1000
+--   p3 = 5000
+--   p4 = 10
+--   p5 = 6
+--   p6 = 2
+--   p7 = -600
+--   p8 = 600
+--   p9 = 360000
+--   p10 = -360000
+--   p11 = 360000
+--   p12 = ['x', 'y', 'z']
+--   p13 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "variance" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+
+-- case: variance of rows by groups
+SELECT t, stddev(i4 + i2) FROM trips GROUP BY t
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 0
+--   stddev_samp from moments: clamp -5 .. 110, grid 1, rows 3, output grid 0.00001, epsilon 8 delta 0
+-- => backend
+SELECT (r2."t")::text, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric), %(p5)s::numeric), %(p6)s::numeric) END))::bigint), pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric), %(p5)s::numeric), %(p6)s::numeric) END))::bigint)::bigint - %(p7)s::bigint)), pg_catalog.sum((2 * ((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric), %(p5)s::numeric), %(p6)s::numeric) END))::bigint)::bigint - %(p7)s::bigint)::bigint) * ((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i2" > %(p3)s::integer THEN r2."i2" WHEN r2."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric), %(p5)s::numeric), %(p6)s::numeric) END))::bigint)::bigint - %(p7)s::bigint)::bigint) - %(p8)s::bigint)) FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = -5
+--   p4 = 10
+--   p5 = -5
+--   p6 = 110
+--   p7 = 105
+--   p8 = 13225
+--   p9 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+
+-- case: median
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed None, epsilon 8 delta 0
+-- => backend
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."people" AS r1 WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "percentile_cont" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision)
+
+-- case: quartiles of many per unit
+SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY n2), percentile_cont(0.75) WITHIN GROUP (ORDER BY i8) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   percentile_disc of order: clamp 0 .. 175, grid 0.01, rows 6, needed None, epsilon 4 delta 0
+--   percentile_cont of order: clamp -1000 .. 5000, grid 10, rows 6, needed None, epsilon 4 delta 0
+-- => backend
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p6)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY v
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = random
+--   p7 = 6
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p4)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY v
+--   p1 = -1000
+--   p2 = 5000
+--   p3 = 10
+--   p4 = random
+--   p5 = 6
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "percentile_disc", dp_b1.a2 AS "percentile_cont" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 double precision)
+
+-- case: median by groups
+SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits GROUP BY t
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 5, needed None, epsilon 8 delta 0
+-- => backend
+SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+--   p4 = random
+--   p5 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "percentile_cont" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 double precision)
+
+-- case: best mean and extremes
+-- policy: best
+SELECT avg(i4), min(i4), max(n2), max(d) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   avg from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 2 delta 0
+--   min of order: clamp 0 .. 100, grid 1, rows 1, needed 50, epsilon 2 delta 0
+--   max of order: clamp 0 .. 175, grid 0.01, rows 1, needed 60, epsilon 2 delta 0
+--   max of order: clamp 10957 .. 18262, grid 1, rows 1, needed 58, epsilon 2 delta 0
+-- => backend
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."people" AS r1 WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = 50
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "w"."people" AS r1 WHERE (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p6)s::bigint
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = 60
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((CASE WHEN r1."d" >= %(p2)s::date THEN %(p2)s::date WHEN r1."d" > %(p1)s::date THEN r1."d" WHEN r1."d" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((CASE WHEN r1."d" >= %(p2)s::date THEN %(p2)s::date WHEN r1."d" > %(p1)s::date THEN r1."d" WHEN r1."d" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = 58
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max", dp_b1.a4 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer, a3 numeric, a4 date)
+
+-- case: best mean and extremes of many per unit
+-- policy: best
+SELECT avg(i4), min(i4), max(n2) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   avg from moments: clamp 0 .. 100, grid 1, rows 6, output grid 0.00001, epsilon 8/3 delta 0
+--   min of order: clamp 0 .. 100, grid 1, rows 6, needed 222, epsilon 8/3 delta 0
+--   max of order: clamp 0 .. 175, grid 0.01, rows 6, needed 268, epsilon 8/3 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p4)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p4)s::bigint * %(p5)s::numeric), %(p4)s::bigint * %(p6)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 6
+--   p5 = -100
+--   p6 = 100
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p3)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY v ORDER BY v ASC LIMIT %(p5)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 6
+--   p5 = 222
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p6)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY v ORDER BY v DESC LIMIT %(p8)s::bigint
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = random
+--   p7 = 6
+--   p8 = 268
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer, a3 numeric)
+
+-- case: best mean and extremes by groups
+-- policy: best
+SELECT t, avg(i4), max(i4) FILTER (WHERE b), min(i8) FROM notes GROUP BY t
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys t of 4; cells 0
+--   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 8/3 delta 0
+--   max of order: clamp 0 .. 100, grid 1, rows 4, needed 148, epsilon 8/3 delta 0
+--   min of order: clamp -1000 .. 5000, grid 10, rows 4, needed 160, epsilon 8/3 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p4)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p5)s::numeric), least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p6)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p9)s::bigint GROUP BY 1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 4
+--   p5 = -100
+--   p6 = 100
+--   p7 = ['x', 'y', 'z']
+--   p8 = random
+--   p9 = 2
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL AND r2."b") d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p6)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+--   p4 = random
+--   p5 = 4
+--   p6 = 148
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v ASC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p5)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p4)s::text[]::text[]) OR r2."t" IS NULL) AND (pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p7)s::bigint
+--   p1 = -1000
+--   p2 = 5000
+--   p3 = 10
+--   p4 = ['x', 'y', 'z']
+--   p5 = random
+--   p6 = 4
+--   p7 = 160
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "max", dp_b1.a3 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric, a2 integer, a3 bigint)
+
+-- case: best with bounds per group
+-- policy: best
+SELECT t, avg(f8), min(f8) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   avg from moments: clamp -100 .. 100, grid 0.01, rows 4, output grid 0.00001, epsilon 4 delta 0
+--   min of order: clamp -100 .. 100, grid 0.01, rows 6, needed 180, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p5)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, %(p5)s::bigint) * %(p6)s::numeric), least(v0, %(p5)s::bigint) * %(p7)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."f8") AS v0, pg_catalog.sum((2 * (((CASE WHEN r2."f8" >= %(p3)s::double precision THEN %(p3)s::double precision WHEN r2."f8" > %(p2)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p2)s::double precision THEN %(p2)s::double precision END)::double precision * %(p3)s::double precision)::integer)::bigint - %(p1)s::bigint)) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p5)s::bigint GROUP BY 1
+--   p1 = 0
+--   p2 = -100
+--   p3 = 100
+--   p4 = 6
+--   p5 = 2
+--   p6 = -20000
+--   p7 = 20000
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v ASC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((CASE WHEN r2."f8" >= %(p2)s::double precision THEN %(p2)s::double precision WHEN r2."f8" > %(p1)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p1)s::double precision THEN %(p1)s::double precision END)::double precision * %(p2)s::double precision)::integer) AS v FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND (((CASE WHEN r2."f8" >= %(p2)s::double precision THEN %(p2)s::double precision WHEN r2."f8" > %(p1)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p1)s::double precision THEN %(p1)s::double precision END)::double precision * %(p2)s::double precision)::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p6)s::bigint
+--   p1 = -100
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+--   p4 = random
+--   p5 = 6
+--   p6 = 180
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 double precision, a2 double precision)
+
+-- case: best on trips
+-- policy: best
+SELECT t, avg(n2), max(i4), variance(i4) FROM trips GROUP BY t
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 0
+--   avg from moments: clamp 0 .. 175, grid 0.01, rows 3, output grid 0.00001, epsilon 8/3 delta 0
+--   max of order: clamp 0 .. 100, grid 1, rows 3, needed 112, epsilon 8/3 delta 0
+--   var_samp from moments: clamp 0 .. 100, grid 1, rows 3, output grid 0.00001, epsilon 8/3 delta 0
+-- => backend
+SELECT (r2."t")::text, pg_catalog.count(r2."n2"), pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END)::bigint - %(p1)s::bigint)), pg_catalog.count(r2."i4"), pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p8)s::integer THEN %(p8)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p7)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p8)s::integer THEN %(p8)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p7)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p8)s::integer THEN %(p8)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p7)s::bigint)::bigint) - %(p9)s::bigint)) FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p10)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 175
+--   p4 = 0
+--   p5 = 17500
+--   p6 = 100
+--   p7 = 100
+--   p8 = 100
+--   p9 = 10000
+--   p10 = ['x', 'y', 'z']
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT (r2."t")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY k1, v) c) p WHERE place <= %(p4)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+--   p4 = 112
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "max", dp_b1.a3 AS "variance" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric, a2 integer, a3 numeric)
+
+-- case: best of a join
+-- policy: best
+SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.t
+-- => plan
+-- w.orders, w.calls, unit r3."uid": rows 12, groups 2, per group 2; keys t of 4; cells 0
+--   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 4 delta 0
+--   max of order: clamp 0 .. 200, grid 1, rows 12, needed 304, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p5)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, %(p5)s::bigint) * %(p6)s::numeric), least(v0, %(p5)s::bigint) * %(p7)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.count(r4."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r4."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r4."i4" > %(p2)s::integer THEN r4."i4" WHEN r4."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) AS v1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) u WHERE rank <= %(p5)s::bigint GROUP BY 1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 12
+--   p5 = 2
+--   p6 = -100
+--   p7 = 100
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p6)s::bigint), k1, v) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, (pg_catalog.round((CASE WHEN ((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint) AS v FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p5)s::text[]::text[]) OR r3."t" IS NULL) AND (pg_catalog.round((CASE WHEN ((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p8)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = 0
+--   p4 = 200
+--   p5 = ['x', 'y', 'z']
+--   p6 = random
+--   p7 = 12
+--   p8 = 304
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric, a2 integer)
+
+-- case: gaussian
+-- policy: gaussian
+SELECT count(*), sum(i4), count(DISTINCT i4) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 6, sigma 8.19596, epsilon 8/3 delta 1/3000
+--   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, sigma 819.596, epsilon 8/3 delta 1/3000
+--   count(distinct): sensitivity 6, sigma 8.19596, epsilon 8/3 delta 1/3000
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 6
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, (r1."i4") AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."i4") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+--   p1 = random
+--   p2 = 6
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 bigint)
+
+-- case: gaussian by groups
+-- policy: gaussian
+SELECT t, count(*), sum(n2), count(DISTINCT uid) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   count(*): sensitivity 4, sigma 3.86361, epsilon 8/3 delta 1/3000
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, sigma 67613.2, epsilon 8/3 delta 1/3000
+--   count(distinct) of units: sensitivity 2, sigma 1.93181, epsilon 8/3 delta 1/3000
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p3)s::numeric), least(v2, %(p2)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 175
+--   p5 = 0
+--   p6 = 17500
+--   p7 = 100
+--   p8 = 17500
+--   p9 = ['x', 'y', 'z']
+--   p10 = random
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric, a3 bigint)
+
+-- case: gaussian by groups of visits
+-- policy: gaussian
+SELECT t, count(*), sum(n2), count(DISTINCT uid) FROM visits GROUP BY t
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 0
+--   count(*): sensitivity 5, sigma 6.82996, epsilon 8/3 delta 1/3000
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, sigma 119524, epsilon 8/3 delta 1/3000
+--   count(distinct) of units: sensitivity 4, sigma 2.73199, epsilon 8/3 delta 1/3000
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, greatest(%(p1)s::bigint - before2, 0)) * %(p2)s::numeric), least(v2, greatest(%(p1)s::bigint - before2, 0)) * %(p7)s::numeric) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0, coalesce(pg_catalog.sum(v2) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before2 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+--   p1 = 5
+--   p2 = 0
+--   p3 = 175
+--   p4 = 0
+--   p5 = 17500
+--   p6 = 100
+--   p7 = 17500
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric, a3 bigint)
+
+-- case: gaussian on trips
+-- policy: gaussian
+SELECT t, count(*), sum(i4) FROM trips GROUP BY t
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 0
+--   count(*): sensitivity 3, sigma 2.83743, epsilon 4 delta 1/2000
+--   sum: clamp 0 .. 100, grid 1, sensitivity 300 steps, sigma 283.743, epsilon 4 delta 1/2000
+-- => backend
+SELECT (r2."t")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: polyplace
+-- policy: polyplace
+SELECT avg(i4), max(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 38
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 19 partitions, epsilon 4 delta 0, each epsilon 4 delta 0, polyplace
+--   max: 0 .. 100 steps of 1, fill 0, 17 partitions, epsilon 4 delta 0, each epsilon 4 delta 0, polyplace
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 38
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer)
+
+-- case: polyplace by groups
+-- policy: polyplace
+SELECT b, max(i2) FROM members GROUP BY b
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys b of 2; cells 17
+--   max: -5 .. 10 steps of 1, fill -5, 17 partitions, epsilon 8 delta 0, each epsilon 8 delta 0, polyplace
+-- => backend
+SELECT k1, cell, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT (r2."b")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, r2."i2" AS x1 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = -5
+--   p2 = 10
+--   p3 = ['true', 'false']
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 17
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 smallint)

@@ -1,0 +1,442 @@
+-- case: arithmetic
+SELECT sum(i4 * n2 - 2.5), avg((i2 + i4) * 3) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 97
+--   sum: clamp -2.5 .. 17497.5, grid 0.01, sensitivity 1749750 steps, scale 874875/2, epsilon 4 delta 0
+--   avg: -1500 .. 33000 steps of 0.01, fill 15750, 97 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31 AS cell, pg_catalog.round((CASE WHEN (((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric * (CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p4)s::numeric WHEN r1."n2" > %(p3)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p3)s::numeric THEN %(p3)s::numeric END)::numeric) - %(p5)s::numeric) IS NOT NULL THEN least(greatest((((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric * (CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p4)s::numeric WHEN r1."n2" > %(p3)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p3)s::numeric THEN %(p3)s::numeric END)::numeric) - %(p5)s::numeric), %(p6)s::numeric), %(p7)s::numeric) END) * %(p8)s::numeric)::bigint AS x1, pg_catalog.round((CASE WHEN (((CASE WHEN r1."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r1."i2" > %(p9)s::integer THEN r1."i2" WHEN r1."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::numeric + (CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) * %(p11)s::numeric) IS NOT NULL THEN least(greatest((((CASE WHEN r1."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r1."i2" > %(p9)s::integer THEN r1."i2" WHEN r1."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::numeric + (CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) * %(p11)s::numeric), %(p12)s::numeric), %(p13)s::numeric) END) / %(p11)s::numeric)::bigint AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 0
+--   p4 = 175
+--   p5 = 2.5
+--   p6 = -2.5
+--   p7 = 17497.5
+--   p8 = 100
+--   p9 = -5
+--   p10 = 10
+--   p11 = 3
+--   p12 = -15
+--   p13 = 330
+--   p14 = random
+--   p15 = 2147483647
+--   p16 = 97
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric)
+
+-- case: division by constants
+SELECT sum(i4 / 7), sum(n2 / 4), sum(i2 % 3), avg(f8 / -3) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 299
+--   sum: clamp 0 .. 14, grid 1, sensitivity 70 steps, scale 35, epsilon 2 delta 0
+--   sum: clamp 0 .. 43.75, grid 0.00001, sensitivity 21875000 steps, scale 10937500, epsilon 2 delta 0
+--   sum: clamp -2 .. 2, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
+--   avg: -3333333 .. 3333333 steps of 0.00001, fill 0, 299 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p4)s::numeric), %(p6)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p6)s::bigint * %(p4)s::numeric), %(p6)s::bigint * %(p11)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p6)s::bigint * %(p15)s::numeric), %(p6)s::bigint * %(p16)s::numeric) END), pg_catalog.sum(v3), pg_catalog.sum(v4) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p22)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p23)s::bigint)) & %(p24)s::bigint) * %(p25)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.div((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric) IS NOT NULL THEN least(greatest(pg_catalog.div((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint) AS v0, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."n2" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric / %(p8)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."n2" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric / %(p8)s::numeric), %(p4)s::numeric), %(p9)s::numeric) END) * %(p10)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.mod((CASE WHEN r1."i2" >= %(p13)s::integer THEN %(p13)s::integer WHEN r1."i2" > %(p12)s::integer THEN r1."i2" WHEN r1."i2" <= %(p12)s::integer THEN %(p12)s::integer END)::numeric, %(p14)s::numeric) IS NOT NULL THEN least(greatest(pg_catalog.mod((CASE WHEN r1."i2" >= %(p13)s::integer THEN %(p13)s::integer WHEN r1."i2" > %(p12)s::integer THEN r1."i2" WHEN r1."i2" <= %(p12)s::integer THEN %(p12)s::integer END)::numeric, %(p14)s::numeric), %(p15)s::numeric), %(p16)s::numeric) END))::bigint) AS v2, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric), %(p20)s::numeric), %(p21)s::numeric) END) * %(p10)s::numeric)::bigint) AS v3, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric), %(p20)s::numeric), %(p21)s::numeric) END) * %(p10)s::numeric)::bigint) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 7
+--   p4 = 0
+--   p5 = 14
+--   p6 = 5
+--   p7 = 175
+--   p8 = 4
+--   p9 = 43.75
+--   p10 = 100000
+--   p11 = 4375000
+--   p12 = -5
+--   p13 = 10
+--   p14 = 3
+--   p15 = -2
+--   p16 = 2
+--   p17 = -100
+--   p18 = 100
+--   p19 = -3
+--   p20 = -33.33333
+--   p21 = 33.33333
+--   p22 = random
+--   p23 = random
+--   p24 = 2147483647
+--   p25 = 299
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric, a3 bigint, a4 double precision)
+
+-- case: rounding
+SELECT sum(round(n2, 1)), sum(floor(f8)), sum(ceil(n)), sum(trunc(f4, 2)), sum(abs(i2)), sum(-i2), sum(sign(n)) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   sum: clamp 0 .. 175, grid 0.1, sensitivity 1750 steps, scale 6125/4, epsilon 8/7 delta 0
+--   sum: clamp -100 .. 100, grid 1, sensitivity 100 steps, scale 175/2, epsilon 8/7 delta 0
+--   sum: clamp -3 .. 8, grid 1, sensitivity 8 steps, scale 7, epsilon 8/7 delta 0
+--   sum: clamp 0 .. 1, grid 0.01, sensitivity 100 steps, scale 175/2, epsilon 8/7 delta 0
+--   sum: clamp 0 .. 10, grid 1, sensitivity 10 steps, scale 35/4, epsilon 8/7 delta 0
+--   sum: clamp -10 .. 5, grid 1, sensitivity 10 steps, scale 35/4, epsilon 8/7 delta 0
+--   sum: clamp -1 .. 1, grid 1, sensitivity 1 steps, scale 7/8, epsilon 8/7 delta 0
+-- => backend
+SELECT pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.round((CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric, 1) IS NOT NULL THEN least(greatest(pg_catalog.round((CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric, 1), %(p1)s::numeric), %(p2)s::numeric) END) * %(p3)s::numeric)::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.floor((CASE WHEN r1."f8" >= %(p5)s::double precision THEN %(p5)s::double precision WHEN r1."f8" > %(p4)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p4)s::double precision THEN %(p4)s::double precision END)::numeric) IS NOT NULL THEN least(greatest(pg_catalog.floor((CASE WHEN r1."f8" >= %(p5)s::double precision THEN %(p5)s::double precision WHEN r1."f8" > %(p4)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p4)s::double precision THEN %(p4)s::double precision END)::numeric), %(p6)s::numeric), %(p7)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.ceil((CASE WHEN r1."n" >= %(p9)s::numeric THEN %(p9)s::numeric WHEN r1."n" > %(p8)s::numeric THEN r1."n" WHEN r1."n" <= %(p8)s::numeric THEN %(p8)s::numeric END)::numeric) IS NOT NULL THEN least(greatest(pg_catalog.ceil((CASE WHEN r1."n" >= %(p9)s::numeric THEN %(p9)s::numeric WHEN r1."n" > %(p8)s::numeric THEN r1."n" WHEN r1."n" <= %(p8)s::numeric THEN %(p8)s::numeric END)::numeric), %(p10)s::numeric), %(p11)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.trunc((CASE WHEN r1."f4" >= %(p13)s::double precision THEN %(p13)s::double precision WHEN r1."f4" > %(p12)s::double precision THEN r1."f4" WHEN r1."f4" <= %(p12)s::double precision THEN %(p12)s::double precision END)::numeric, 2) IS NOT NULL THEN least(greatest(pg_catalog.trunc((CASE WHEN r1."f4" >= %(p13)s::double precision THEN %(p13)s::double precision WHEN r1."f4" > %(p12)s::double precision THEN r1."f4" WHEN r1."f4" <= %(p12)s::double precision THEN %(p12)s::double precision END)::numeric, 2), %(p1)s::numeric), %(p14)s::numeric) END) * %(p7)s::numeric)::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.abs((CASE WHEN r1."i2" >= %(p16)s::integer THEN %(p16)s::integer WHEN r1."i2" > %(p15)s::integer THEN r1."i2" WHEN r1."i2" <= %(p15)s::integer THEN %(p15)s::integer END)::numeric) IS NOT NULL THEN least(greatest(pg_catalog.abs((CASE WHEN r1."i2" >= %(p16)s::integer THEN %(p16)s::integer WHEN r1."i2" > %(p15)s::integer THEN r1."i2" WHEN r1."i2" <= %(p15)s::integer THEN %(p15)s::integer END)::numeric), %(p1)s::numeric), %(p3)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN (- (CASE WHEN r1."i2" >= %(p16)s::integer THEN %(p16)s::integer WHEN r1."i2" > %(p15)s::integer THEN r1."i2" WHEN r1."i2" <= %(p15)s::integer THEN %(p15)s::integer END)::numeric) IS NOT NULL THEN least(greatest((- (CASE WHEN r1."i2" >= %(p16)s::integer THEN %(p16)s::integer WHEN r1."i2" > %(p15)s::integer THEN r1."i2" WHEN r1."i2" <= %(p15)s::integer THEN %(p15)s::integer END)::numeric), %(p17)s::numeric), %(p18)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.sign((CASE WHEN r1."n" >= %(p9)s::numeric THEN %(p9)s::numeric WHEN r1."n" > %(p8)s::numeric THEN r1."n" WHEN r1."n" <= %(p8)s::numeric THEN %(p8)s::numeric END)::numeric) IS NOT NULL THEN least(greatest(pg_catalog.sign((CASE WHEN r1."n" >= %(p9)s::numeric THEN %(p9)s::numeric WHEN r1."n" > %(p8)s::numeric THEN r1."n" WHEN r1."n" <= %(p8)s::numeric THEN %(p8)s::numeric END)::numeric), %(p19)s::numeric), %(p14)s::numeric) END))::bigint) FROM "w"."people" AS r1
+--   p1 = 0
+--   p2 = 175
+--   p3 = 10
+--   p4 = -100
+--   p5 = 100
+--   p6 = -100
+--   p7 = 100
+--   p8 = -2.5
+--   p9 = 7.5
+--   p10 = -3
+--   p11 = 8
+--   p12 = 0
+--   p13 = 1
+--   p14 = 1
+--   p15 = -5
+--   p16 = 10
+--   p17 = -10
+--   p18 = 5
+--   p19 = -1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "sum", dp_b1.a5 AS "sum", dp_b1.a6 AS "sum", dp_b1.a7 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 double precision, a3 numeric, a4 double precision, a5 bigint, a6 bigint, a7 numeric)
+
+-- case: case
+SELECT sum(CASE WHEN b THEN n2 WHEN i4 > 50 THEN 5 END), avg(CASE t WHEN 'x' THEN 1 ELSE 0 END) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 87
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 105000 steps, scale 26250, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.0001, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p1)s::numeric), %(p6)s::bigint * %(p7)s::numeric) END), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint) * %(p12)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN r1."b" THEN (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END IS NOT NULL THEN least(greatest(CASE WHEN r1."b" THEN (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END, %(p1)s::numeric), %(p2)s::numeric) END) * %(p5)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END, %(p1)s::numeric), %(p9)s::numeric) END))::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END, %(p1)s::numeric), %(p9)s::numeric) END))::bigint) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 175
+--   p3 = 50
+--   p4 = 5
+--   p5 = 100
+--   p6 = 6
+--   p7 = 17500
+--   p8 = x
+--   p9 = 1
+--   p10 = random
+--   p11 = 2147483647
+--   p12 = 87
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric)
+
+-- case: null handling
+SELECT sum(coalesce(i4, 7)), sum(nullif(i4, 5)), sum(greatest(i2, 3)), min(least(i2, i4)) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 89
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
+--   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
+--   min: -5 .. 100 steps of 1, fill 100, 89 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.min(x4) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31 AS cell, pg_catalog.round((CASE WHEN coalesce((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric) IS NOT NULL THEN least(greatest(coalesce((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint AS x1, pg_catalog.round((CASE WHEN nullif((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p6)s::numeric) IS NOT NULL THEN least(greatest(nullif((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p6)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint AS x2, pg_catalog.round((CASE WHEN greatest((CASE WHEN r1."i2" >= %(p8)s::integer THEN %(p8)s::integer WHEN r1."i2" > %(p7)s::integer THEN r1."i2" WHEN r1."i2" <= %(p7)s::integer THEN %(p7)s::integer END)::numeric, %(p9)s::numeric) IS NOT NULL THEN least(greatest(greatest((CASE WHEN r1."i2" >= %(p8)s::integer THEN %(p8)s::integer WHEN r1."i2" > %(p7)s::integer THEN r1."i2" WHEN r1."i2" <= %(p7)s::integer THEN %(p7)s::integer END)::numeric, %(p9)s::numeric), %(p10)s::numeric), %(p11)s::numeric) END))::bigint AS x3, pg_catalog.round((CASE WHEN least((CASE WHEN r1."i2" >= %(p8)s::integer THEN %(p8)s::integer WHEN r1."i2" > %(p7)s::integer THEN r1."i2" WHEN r1."i2" <= %(p7)s::integer THEN %(p7)s::integer END)::numeric, (CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(least((CASE WHEN r1."i2" >= %(p8)s::integer THEN %(p8)s::integer WHEN r1."i2" > %(p7)s::integer THEN r1."i2" WHEN r1."i2" <= %(p7)s::integer THEN %(p7)s::integer END)::numeric, (CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p10)s::numeric), %(p5)s::numeric) END))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 7
+--   p4 = 0
+--   p5 = 100
+--   p6 = 5
+--   p7 = -5
+--   p8 = 10
+--   p9 = 3
+--   p10 = -5
+--   p11 = 10
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 89
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 bigint, a4 integer)
+
+-- case: casts
+SELECT sum(b::int), sum(i2::numeric), sum(f8::int), max(n2::float8) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 187
+--   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 1/2, epsilon 2 delta 0
+--   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
+--   sum: clamp -100 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
+--   max: 0 .. 17500 steps of 0.01, fill 0, 187 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.max(x4) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31 AS cell, pg_catalog.round((CASE WHEN (r1."b")::integer::numeric IS NOT NULL THEN least(greatest((r1."b")::integer::numeric, %(p1)s::numeric), %(p2)s::numeric) END))::bigint AS x1, pg_catalog.round((CASE WHEN (CASE WHEN r1."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric IS NOT NULL THEN least(greatest((CASE WHEN r1."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric, %(p5)s::numeric), %(p6)s::numeric) END))::bigint AS x2, pg_catalog.round((CASE WHEN pg_catalog.round((CASE WHEN r1."f8" >= %(p8)s::double precision THEN %(p8)s::double precision WHEN r1."f8" > %(p7)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric, 0) IS NOT NULL THEN least(greatest(pg_catalog.round((CASE WHEN r1."f8" >= %(p8)s::double precision THEN %(p8)s::double precision WHEN r1."f8" > %(p7)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric, 0), %(p9)s::numeric), %(p10)s::numeric) END))::bigint AS x3, pg_catalog.round((CASE WHEN (CASE WHEN r1."n2" >= %(p11)s::numeric THEN %(p11)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric IS NOT NULL THEN least(greatest((CASE WHEN r1."n2" >= %(p11)s::numeric THEN %(p11)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric, %(p1)s::numeric), %(p11)s::numeric) END) * %(p10)s::numeric)::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 1
+--   p3 = -5
+--   p4 = 10
+--   p5 = -5
+--   p6 = 10
+--   p7 = -100
+--   p8 = 100
+--   p9 = -100
+--   p10 = 100
+--   p11 = 175
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 187
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric, a3 bigint, a4 double precision)
+
+-- case: extract
+SELECT avg(extract(year FROM d)), sum(extract(month FROM ts)), max(extract(epoch FROM tz)), min(extract(hour FROM ts)) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 510
+--   avg: 1998000 .. 2021000 steps of 0.001, fill 2009500, 191 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   sum: clamp 1 .. 12, grid 1, sensitivity 12 steps, scale 6, epsilon 2 delta 0
+--   max: 946685 .. 1577836 steps of 1000, fill 946685, 255 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   min: 0 .. 23 steps of 1, fill 23, 61 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.min(x4) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31 AS cell, pg_catalog.round((CASE WHEN (CASE WHEN extract(year FROM r1."d") >= %(p2)s::numeric THEN %(p2)s::numeric WHEN extract(year FROM r1."d") > %(p1)s::numeric THEN extract(year FROM r1."d") WHEN extract(year FROM r1."d") <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric IS NOT NULL THEN least(greatest((CASE WHEN extract(year FROM r1."d") >= %(p2)s::numeric THEN %(p2)s::numeric WHEN extract(year FROM r1."d") > %(p1)s::numeric THEN extract(year FROM r1."d") WHEN extract(year FROM r1."d") <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric, %(p1)s::numeric), %(p2)s::numeric) END))::bigint AS x1, pg_catalog.round((CASE WHEN (CASE WHEN extract(month FROM r1."ts") >= %(p4)s::numeric THEN %(p4)s::numeric WHEN extract(month FROM r1."ts") > %(p3)s::numeric THEN extract(month FROM r1."ts") WHEN extract(month FROM r1."ts") <= %(p3)s::numeric THEN %(p3)s::numeric END)::numeric IS NOT NULL THEN least(greatest((CASE WHEN extract(month FROM r1."ts") >= %(p4)s::numeric THEN %(p4)s::numeric WHEN extract(month FROM r1."ts") > %(p3)s::numeric THEN extract(month FROM r1."ts") WHEN extract(month FROM r1."ts") <= %(p3)s::numeric THEN %(p3)s::numeric END)::numeric, %(p3)s::numeric), %(p4)s::numeric) END))::bigint AS x2, pg_catalog.round((CASE WHEN (CASE WHEN extract(epoch FROM r1."tz") >= %(p6)s::numeric THEN %(p6)s::numeric WHEN extract(epoch FROM r1."tz") > %(p5)s::numeric THEN extract(epoch FROM r1."tz") WHEN extract(epoch FROM r1."tz") <= %(p5)s::numeric THEN %(p5)s::numeric END)::numeric IS NOT NULL THEN least(greatest((CASE WHEN extract(epoch FROM r1."tz") >= %(p6)s::numeric THEN %(p6)s::numeric WHEN extract(epoch FROM r1."tz") > %(p5)s::numeric THEN extract(epoch FROM r1."tz") WHEN extract(epoch FROM r1."tz") <= %(p5)s::numeric THEN %(p5)s::numeric END)::numeric, %(p7)s::numeric), %(p8)s::numeric) END) / %(p9)s::numeric)::bigint AS x3, pg_catalog.round((CASE WHEN (CASE WHEN extract(hour FROM r1."ts") >= %(p11)s::numeric THEN %(p11)s::numeric WHEN extract(hour FROM r1."ts") > %(p10)s::numeric THEN extract(hour FROM r1."ts") WHEN extract(hour FROM r1."ts") <= %(p10)s::numeric THEN %(p10)s::numeric END)::numeric IS NOT NULL THEN least(greatest((CASE WHEN extract(hour FROM r1."ts") >= %(p11)s::numeric THEN %(p11)s::numeric WHEN extract(hour FROM r1."ts") > %(p10)s::numeric THEN extract(hour FROM r1."ts") WHEN extract(hour FROM r1."ts") <= %(p10)s::numeric THEN %(p10)s::numeric END)::numeric, %(p10)s::numeric), %(p11)s::numeric) END))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 1998
+--   p2 = 2021
+--   p3 = 1
+--   p4 = 12
+--   p5 = 946684800
+--   p6 = 1577836800
+--   p7 = 946685000
+--   p8 = 1577836000
+--   p9 = 1000
+--   p10 = 0
+--   p11 = 23
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 510
+-- => loss
+-- epsilon 8 delta 3/4000
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "sum", dp_b1.a3 AS "max", dp_b1.a4 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric, a3 numeric, a4 numeric)
+
+-- case: constants
+SELECT sum(5), avg(0.25), count(1), count(NULL) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 17
+--   sum: clamp 5 .. 5, grid 5, sensitivity 5 steps, scale 5/2, epsilon 2 delta 0
+--   avg: 1 .. 1 steps of 0.25, fill 1, 17 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
+--   count: sensitivity 5, scale 5/2, epsilon 2 delta 0
+-- => backend
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p2)s::bigint * %(p3)s::numeric), %(p2)s::bigint * %(p4)s::numeric) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.sum(least(v3, %(p2)s::bigint)), pg_catalog.sum(least(v4, %(p2)s::bigint)) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p7)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN %(p1)s::numeric IS NOT NULL THEN least(greatest(%(p1)s::numeric, %(p1)s::numeric), %(p1)s::numeric) END) / %(p1)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN %(p5)s::numeric IS NOT NULL THEN least(greatest(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) END) * %(p6)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN %(p5)s::numeric IS NOT NULL THEN least(greatest(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) END) * %(p6)s::numeric)::bigint) AS v2, pg_catalog.count(*) AS v3, pg_catalog.count(NULL::text) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 5
+--   p2 = 5
+--   p3 = 0
+--   p4 = 1
+--   p5 = 0.25
+--   p6 = 4
+--   p7 = random
+--   p8 = random
+--   p9 = 2147483647
+--   p10 = 17
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg", dp_b1.a3 AS "count", dp_b1.a4 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric, a3 bigint, a4 bigint)
+
+-- case: filter
+SELECT count(*) FILTER (WHERE b), sum(n2) FILTER (WHERE t = 'x' OR t IS NULL), avg(n2) FILTER (WHERE NOT b) FROM notes
+-- => plan
+-- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 139
+--   count(*): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 26250, epsilon 8/3 delta 0
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- => backend
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p3)s::numeric), %(p1)s::bigint * %(p8)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v3) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashtextextended(r1."uid"::text, %(p9)s::bigint)) & %(p10)s::bigint) * %(p11)s::bigint) >> 31 AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" > %(p3)s::numeric THEN (r1."n2" * %(p7)s::numeric)::integer WHEN r1."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" > %(p3)s::numeric THEN (r1."n2" * %(p7)s::numeric)::integer WHEN r1."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 4
+--   p2 = x
+--   p3 = 0
+--   p4 = 175
+--   p5 = 0
+--   p6 = 17500
+--   p7 = 100
+--   p8 = 17500
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 139
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric, a3 numeric)
+
+-- case: text conditions
+SELECT count(*) FROM people WHERE s LIKE 'a%' AND lower(s) = 'abc' AND length(s) < 5 AND left(s, 2) <> 'zz' AND substr(s, 1, 2) IN ('a', 'b') AND s NOT ILIKE '_b%' AND starts_with(s, 'q') AND position('x' in s) > 0 AND trim(s) > ''
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."s" LIKE %(p1)s::text) AND (pg_catalog.lower(r1."s"::text) = %(p2)s::text) AND ((pg_catalog.length(r1."s"::text))::numeric < %(p3)s::numeric) AND (pg_catalog.left(r1."s"::text, %(p4)s::integer) <> %(p5)s::text) AND (pg_catalog.substr(r1."s"::text, %(p6)s::integer, %(p4)s::integer) IN (%(p7)s::text, %(p8)s::text)) AND (NOT (r1."s" ILIKE %(p9)s::text)) AND pg_catalog.starts_with(r1."s"::text, %(p10)s::text) AND ((pg_catalog.strpos(r1."s"::text, %(p11)s::text))::numeric > %(p12)s::numeric) AND (pg_catalog.btrim(r1."s"::text) > %(p13)s::text))
+--   p1 = a%
+--   p2 = abc
+--   p3 = 5
+--   p4 = 2
+--   p5 = zz
+--   p6 = 1
+--   p7 = a
+--   p8 = b
+--   p9 = _b%
+--   p10 = q
+--   p11 = x
+--   p12 = 0
+--   p13 = 
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: number conditions
+SELECT count(*) FROM people WHERE i2 BETWEEN 1 AND 3 AND i4 NOT IN (1, 2) AND n2 < 12.5 AND f4 >= 0.5 AND f8 <> 1e-3 AND i8 = 3000000000 AND i4 > 17.5 AND free IS NOT NULL
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((r1."i2" >= %(p1)s::bigint) AND (r1."i2" <= %(p2)s::bigint)) AND (NOT (r1."i4" IN (%(p1)s::bigint, %(p3)s::bigint))) AND (r1."n2" < %(p4)s::numeric) AND (r1."f4" >= %(p5)s::double precision) AND (r1."f8" <> %(p6)s::double precision) AND (r1."i8" = %(p7)s::bigint) AND ((r1."i4")::numeric > %(p8)s::numeric) AND (NOT (r1."free" IS NULL)))
+--   p1 = 1
+--   p2 = 3
+--   p3 = 2
+--   p4 = 12.5
+--   p5 = 0.5
+--   p6 = 0.001
+--   p7 = 3000000000
+--   p8 = 17.5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: time conditions
+SELECT count(*) FROM people WHERE d > '2010-01-01' AND ts < timestamp '2015-01-01 12:00' AND tz >= '2011-02-03 04:05:06+00' AND ts::date = date '2012-01-01' AND extract(dow FROM d) IN (0, 6)
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."d" > %(p1)s::date) AND (r1."ts" < %(p2)s::timestamp without time zone) AND (r1."tz" >= %(p3)s::timestamp with time zone) AND ((r1."ts")::date = %(p4)s::date) AND ((extract(dow FROM r1."d"))::numeric IN (%(p5)s::numeric, %(p6)s::numeric)))
+--   p1 = 2010-01-01
+--   p2 = 2015-01-01 12:00
+--   p3 = 2011-02-03 04:05:06+00
+--   p4 = 2012-01-01
+--   p5 = 0
+--   p6 = 6
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: truth
+SELECT count(*) FROM people WHERE b IS TRUE OR b IS NOT FALSE OR b IS NULL OR NOT (b AND i4 = 1) OR b = true
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."b" IS TRUE) OR (NOT (r1."b" IS FALSE)) OR (r1."b" IS NULL) OR (NOT (r1."b" AND (r1."i4" = %(p1)s::bigint))) OR (r1."b" = %(p2)s::boolean))
+--   p1 = 1
+--   p2 = true
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: distinct from
+SELECT count(*) FROM people WHERE t IS DISTINCT FROM 'x' AND i4 IS NOT DISTINCT FROM 5
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."t" IS DISTINCT FROM %(p1)s::text) AND (r1."i4" IS NOT DISTINCT FROM %(p2)s::bigint))
+--   p1 = x
+--   p2 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: not in binds tighter
+SELECT count(*) FROM people WHERE NOT i4 IN (1) AND i4 NOT IN (2) OR b
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((NOT (r1."i4" IN (%(p1)s::bigint))) AND (NOT (r1."i4" IN (%(p2)s::bigint)))) OR r1."b")
+--   p1 = 1
+--   p2 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: arithmetic in a condition is clamped
+SELECT count(*) FROM people WHERE i4 * 2 + n2 > 30
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric * %(p3)s::numeric) + (CASE WHEN r1."n2" >= %(p5)s::numeric THEN %(p5)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric) > %(p6)s::numeric)
+--   p1 = 0
+--   p2 = 100
+--   p3 = 2
+--   p4 = 0
+--   p5 = 175
+--   p6 = 30
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: unit column in a condition
+SELECT count(*) FROM orders WHERE uid = 7
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."uid" = %(p2)s::bigint) GROUP BY r1."uid") u
+--   p1 = 6
+--   p2 = 7
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: backslash in the middle of LIKE
+SELECT count(*) FROM people WHERE s LIKE 'a\%b'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."s" LIKE %(p1)s::text)
+--   p1 = a\%b
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: doubled backslash at the end of LIKE
+SELECT count(*) FROM people WHERE s LIKE 'a\\'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."s" LIKE %(p1)s::text)
+--   p1 = a\\
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: column against column
+SELECT count(*) FROM people WHERE i2 < i4 AND f4 < f8 AND n2 > n AND i4 > f8
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."i2" < r1."i4") AND (r1."f4" < r1."f8") AND (r1."n2" > r1."n") AND ((r1."i4")::numeric > (r1."f8")::numeric))
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

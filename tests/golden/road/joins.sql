@@ -1,0 +1,293 @@
+-- case: join on the unit
+SELECT count(*), sum(o.i4) FROM orders o JOIN calls c ON o.uid = c.uid
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 12
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: join on the unit by groups
+SELECT o.t, count(*), avg(c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.t
+-- => plan
+-- w.orders, w.calls, unit r3."uid": rows 12, groups 2, per group 2; keys t of 4; cells 175
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, (((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."i4") AS v1, pg_catalog.sum((CASE WHEN r4."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r4."i4" > %(p3)s::integer THEN r4."i4" WHEN r4."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+--   p1 = 12
+--   p2 = 2
+--   p3 = 0
+--   p4 = 100
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 175
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+
+-- case: join with a table of one row per unit
+SELECT m.t, count(*), max(o.i4) FROM members m JOIN orders o USING (uid) GROUP BY m.t
+-- => plan
+-- w.members, w.orders, unit r3."uid": rows 6, groups 2, per group 2; keys t of 4; cells 89
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   max: 0 .. 100 steps of 1, fill 0, 89 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, (((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.max(r4."i4") >= %(p4)s::integer THEN %(p4)s::integer WHEN pg_catalog.max(r4."i4") > %(p3)s::integer THEN pg_catalog.max(r4."i4") WHEN pg_catalog.max(r4."i4") <= %(p3)s::integer THEN %(p3)s::integer END AS v1 FROM ("w"."members" AS r3 JOIN "w"."orders" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 100
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 89
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 integer)
+
+-- case: two tables of one row per unit
+SELECT count(*), avg(a.i4 + b.i4) FROM members a JOIN members b ON a.uid = b.uid
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 93
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   avg: 0 .. 20000 steps of 0.01, fill 10000, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint AS x1 FROM ("w"."members" AS r1 JOIN "w"."members" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 0
+--   p4 = 200
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 93
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: left join on the unit
+SELECT count(*), count(c.i4), sum(c.n2) FROM orders o LEFT JOIN calls c ON o.uid = c.uid AND c.i4 > 5
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 12, scale 9/2, epsilon 8/3 delta 0
+--   count: sensitivity 12, scale 9/2, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 78750, epsilon 8/3 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p2)s::numeric), %(p1)s::bigint * %(p7)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p8)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 12
+--   p2 = 0
+--   p3 = 175
+--   p4 = 0
+--   p5 = 17500
+--   p6 = 100
+--   p7 = 17500
+--   p8 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 numeric)
+
+-- case: left join with few
+SELECT count(c.id), sum(c.i4) FROM members m LEFT JOIN (SELECT uid, i4, i2 AS id FROM calls) c ON m.uid = c.uid WHERE m.b
+-- => plan
+-- w.members, w.calls, unit r1."uid": rows 2, groups None, per group None; keys none; cells 0
+--   count: sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r3."id") AS v0, pg_catalog.sum((CASE WHEN r3."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."i4" > %(p2)s::integer THEN r3."i4" WHEN r3."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."members" AS r1 LEFT JOIN (SELECT r2."uid" AS "uid", r2."i4" AS "i4", r2."i2" AS "id", r2."uid" AS "dp_unit" FROM "w"."calls" AS r2) AS r3 ON (r1."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND r1."b" GROUP BY r1."uid") u
+--   p1 = 2
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: three tables on the unit
+SELECT count(*) FROM members m JOIN orders o ON m.uid = o.uid JOIN calls c ON c.uid = o.uid WHERE m.i4 > c.i4
+-- => plan
+-- w.members, w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 12, scale 3/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM (("w"."members" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) JOIN "w"."calls" AS r3 ON (r2."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND (r1."i4" > r3."i4") GROUP BY r1."uid") u
+--   p1 = 12
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: comma join on the unit
+SELECT sum(o.n2) FROM orders o, calls c WHERE o.uid = c.uid AND c.b
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 26250, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p1)s::numeric), %(p6)s::bigint * %(p7)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = 12
+--   p7 = 17500
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: join with a public table
+SELECT z.zone, count(*), avg(p.i4) FROM people p JOIN places z ON p.t = z.code GROUP BY z.zone
+-- => plan
+-- w.people, w.places, unit 1 row(s), partitions by hash of r3."id"; keys zone of 2; cells 87
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (r4."zone")::text AS k1, (((pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, r3."i4" AS x1 FROM ("w"."people" AS r3 JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) WHERE (r4."zone" = ANY(%(p3)s::text[]::text[])) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['north', 'south']
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 87
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+
+-- case: left join with a public table
+SELECT z.zone, count(*), sum(p.i4) FROM people p LEFT JOIN places z ON p.t = z.code GROUP BY z.zone
+-- => plan
+-- w.people, w.places, unit 1 row(s), partitions by hash of r3."id"; keys zone of 3; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
+-- => backend
+SELECT (r4."zone")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ("w"."people" AS r3 LEFT JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) WHERE (r4."zone" = ANY(%(p3)s::text[]::text[]) OR r4."zone" IS NULL) GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['north', 'south']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: public table first
+SELECT count(*), max(o.i4) FROM places z JOIN orders o ON z.code = o.t WHERE z.zone = 'north'
+-- => plan
+-- w.places, w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 43
+--   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
+--   max: 0 .. 100 steps of 1, fill 0, 43 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1) FROM (SELECT r2."uid" AS unit, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.max(r2."i4") >= %(p3)s::integer THEN %(p3)s::integer WHEN pg_catalog.max(r2."i4") > %(p2)s::integer THEN pg_catalog.max(r2."i4") WHEN pg_catalog.max(r2."i4") <= %(p2)s::integer THEN %(p2)s::integer END AS v1 FROM ("w"."places" AS r1 JOIN "w"."orders" AS r2 ON (r1."code" = r2."t")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = %(p7)s::text) GROUP BY r2."uid") u GROUP BY 1
+--   p1 = 6
+--   p2 = 0
+--   p3 = 100
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 43
+--   p7 = north
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 integer)
+
+-- case: join on the unit and with a public table
+SELECT z.zone, count(*) FROM orders o JOIN calls c ON o.uid = c.uid LEFT JOIN places z ON z.code = c.t GROUP BY z.zone
+-- => plan
+-- w.orders, w.calls, w.places, unit r4."uid": rows 12, groups 2, per group 2; keys zone of 3; cells 0
+--   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r4."uid" AS unit, (r6."zone")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."orders" AS r4 JOIN "w"."calls" AS r5 ON (r4."uid" = r5."uid")) LEFT JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) WHERE r4."uid" IS NOT NULL AND (r6."zone" = ANY(%(p3)s::text[]::text[]) OR r6."zone" IS NULL) GROUP BY r4."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = 12
+--   p2 = 2
+--   p3 = ['north', 'south']
+--   p4 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: units of a join
+SELECT count(DISTINCT o.uid) FROM orders o JOIN calls c ON o.uid = c.uid WHERE c.i4 > 3
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   count(distinct) of units: sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r2."i4" > %(p1)s::bigint) GROUP BY r1."uid") u
+--   p1 = 3
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: units of the far side of a left join
+SELECT count(DISTINCT c.uid) FROM orders o LEFT JOIN calls c ON o.uid = c.uid
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   count(distinct) of units: sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r2."uid") AS v0 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: self join on the unit
+SELECT count(*) FROM orders a JOIN orders b ON a.uid = b.uid AND a.i4 < b.i4
+-- => plan
+-- w.orders, unit r1."uid": rows 36, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 36, scale 9/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid") AND (r1."i4" < r2."i4")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 36
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: whole number key of a public table
+SELECT count(*), avg(p.i4) FROM people p JOIN rates r ON p.i4 = r.k
+-- => plan
+-- w.people, w.rates, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 87
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM ("w"."people" AS r1 JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 87
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: right join
+SELECT count(*) FROM calls c RIGHT JOIN orders o ON o.uid = c.uid
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 12, scale 3/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 12
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

@@ -1,0 +1,376 @@
+-- case: group by a column without values
+SELECT s, count(*) FROM people GROUP BY s
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys s of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT (r2."s")::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint)
+
+-- case: private keys of many per unit
+SELECT s, count(*), sum(i4), avg(i4) FROM visits GROUP BY s
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys s of private; cells 987
+--   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
+--   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 250, epsilon 2 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 987 partitions, epsilon 2 delta 1/4000, each epsilon 2/5 delta 5e-05
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, greatest(%(p1)s::bigint - before2, 0)) * %(p4)s::numeric), least(v2, greatest(%(p1)s::bigint - before2, 0)) * %(p5)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0, coalesce(pg_catalog.sum(v2) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before2 FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, (((pg_catalog.hashint8extended(r2."uid", %(p6)s::bigint) # pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) u WHERE rank <= %(p1)s::bigint GROUP BY 1, 2
+--   p1 = 5
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = random
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 987
+--   p10 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint, a2 bigint, a3 numeric)
+
+-- case: private keys with bounds per group
+SELECT s, count(*), sum(i4) FROM orders GROUP BY s
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
+--   selection: epsilon 8/3 delta 1/3000, each epsilon 1.33333 delta 0.0001667
+--   count(*): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 150, epsilon 8/3 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::numeric), least(v2, %(p2)s::bigint) * %(p6)s::numeric) END), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 100
+--   p5 = 0
+--   p6 = 100
+--   p7 = random
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint, a2 bigint)
+
+-- case: private and public keys
+SELECT s, b, count(*) FROM notes GROUP BY s, b
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys s of private, b of 2; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+-- => backend
+SELECT k1, k2, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p3)s::bigint), k1, k2) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p3)s::bigint), k1, k2 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, (r2."b")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) GROUP BY r2."uid", 2, 3) g) u WHERE rank <= %(p4)s::bigint GROUP BY 1, 2
+--   p1 = 4
+--   p2 = ['true', 'false']
+--   p3 = random
+--   p4 = 2
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.k2 AS "b", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), k2 boolean, a1 bigint)
+
+-- case: private keys of trips
+SELECT free, count(*) FROM trips GROUP BY free
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys free of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 1.33333 delta 1.158e-05
+--   count(*): sensitivity 3, scale 3/4, epsilon 4 delta 0
+-- => backend
+SELECT (r2."free")::text, pg_catalog.count(*) FROM "w"."trips" AS r2 GROUP BY 1
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "free", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 integer, a1 bigint)
+
+-- case: private keys and units
+SELECT s, count(DISTINCT uid), count(DISTINCT i4) FROM orders GROUP BY s
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
+--   selection: epsilon 8/3 delta 1/3000, each epsilon 1.33333 delta 0.0001667
+--   count(distinct) of units: sensitivity 2, scale 3/4, epsilon 8/3 delta 0
+--   count(distinct): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = random
+--   p2 = 2
+SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p1)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, (r2."i4") AS v FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."i4") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint GROUP BY k1
+--   p1 = random
+--   p2 = 6
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint, a2 bigint)
+
+-- case: private keys and order
+-- policy: best
+SELECT s, max(i4), avg(i4), variance(i4) FROM visits GROUP BY s
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys s of private; cells 0
+--   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
+--   max of order: clamp 0 .. 100, grid 1, rows 5, needed 248, epsilon 2 delta 0
+--   avg from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
+--   var_samp from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p4)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p5)s::numeric), least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p6)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p8)s::numeric), least(v0, greatest(%(p4)s::bigint - before0, 0)) * %(p9)s::numeric) END), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p7)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) u WHERE rank <= %(p4)s::bigint GROUP BY 1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 5
+--   p5 = -100
+--   p6 = 100
+--   p7 = 10000
+--   p8 = -10000
+--   p9 = 10000
+--   p10 = random
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p3)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p5)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 5
+--   p5 = 248
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "max", dp_b1.a2 AS "avg", dp_b1.a3 AS "variance" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 integer, a2 numeric, a3 numeric)
+
+-- case: private keys alone
+SELECT DISTINCT s FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
+--   selection: epsilon 8 delta 1/1000, each epsilon 4 delta 0.0005001
+-- => backend
+SELECT k1, pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = random
+--   p2 = 2
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT DISTINCT dp_b1.k1 AS "s" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20))
+
+-- case: private keys of an expression
+SELECT lower(s), count(*) FROM orders GROUP BY lower(s)
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys expression of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (pg_catalog.lower(r2."s"::text))::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = 6
+--   p2 = 2
+--   p3 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "lower", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: private keys of one row per unit
+SELECT s, count(*), max(i4) FROM members GROUP BY s
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys s of private; cells 65
+--   selection: epsilon 8/3 delta 1/3000, each epsilon 2.66667 delta 0.0003333
+--   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+--   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- => backend
+SELECT k1, cell, pg_catalog.count(*), CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT (r2."s")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r2."i4" AS x1 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 65
+-- => loss
+-- epsilon 8 delta 1/1500
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint, a2 integer)
+
+-- case: private keys of a union
+SELECT s, count(*) FROM (SELECT s FROM people UNION ALL SELECT s FROM events) q GROUP BY s
+-- => plan
+-- w.people, w.events, unit 2 row(s), partitions by random; keys s of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+-- => backend
+SELECT (r16."s")::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "s" FROM (SELECT r10."s" AS "c1" FROM (SELECT r9."s" AS "s", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."s" AS "c1" FROM (SELECT r11."s" AS "s" FROM "w"."events" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint)
+
+-- case: group by an expression
+SELECT count(*) FROM people GROUP BY i4 / 10
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT (pg_catalog.div((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric))::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 10
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 integer, a1 bigint)
+
+-- case: labels as keys
+SELECT CASE WHEN i4 > 50 THEN 'high' WHEN i4 >= 0 THEN 'low' END AS label, count(*), avg(n2) FROM orders GROUP BY 1
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys expression of 3; cells 187
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p16)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (CASE WHEN (r2."i4" > %(p8)s::bigint) THEN %(p9)s::text WHEN (r2."i4" >= %(p10)s::bigint) THEN %(p11)s::text ELSE NULL::text END)::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."n2") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN (r2."i4" > %(p8)s::bigint) THEN %(p9)s::text WHEN (r2."i4" >= %(p10)s::bigint) THEN %(p11)s::text ELSE NULL::text END)::text = ANY(%(p15)s::text[]) OR CASE WHEN (r2."i4" > %(p8)s::bigint) THEN %(p9)s::text WHEN (r2."i4" >= %(p10)s::bigint) THEN %(p11)s::text ELSE NULL::text END IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 175
+--   p5 = 0
+--   p6 = 17500
+--   p7 = 100
+--   p8 = 50
+--   p9 = high
+--   p10 = 0
+--   p11 = low
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 187
+--   p15 = ['high', 'low']
+--   p16 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS label, dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+
+-- case: years as keys
+SELECT extract(year FROM d) AS y, count(*) FROM visits GROUP BY y
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys expression of 22; cells 0
+--   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (extract(year FROM r2."d"))::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((extract(year FROM r2."d"))::text = ANY(%(p2)s::text[])) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p1)s::bigint GROUP BY 1
+--   p1 = 5
+--   p2 = ['1999', '2000', '2001', '2002', '2003', '2004', '2005', '2006', '2007', '2008', '2009', '2010', '2011', '2012', '2013', '2014', '2015', '2016', '2017', '2018', '2019', '2020']
+--   p3 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS y, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 bigint)
+
+-- case: months as keys, narrowed
+SELECT date_trunc('month', d) AS m, count(*), sum(i4) FROM visits WHERE d >= '2010-01-01' AND d < '2010-12-31' GROUP BY 1
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys expression of 12; cells 0
+--   count(*): sensitivity 5, scale 5/4, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 125, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, greatest(%(p1)s::bigint - before2, 0)) * %(p4)s::numeric), least(v2, greatest(%(p1)s::bigint - before2, 0)) * %(p5)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0, coalesce(pg_catalog.sum(v2) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before2 FROM (SELECT r2."uid" AS unit, (pg_catalog.date_trunc('month', (CASE WHEN r2."d" >= %(p7)s::date THEN %(p7)s::date WHEN r2."d" > %(p6)s::date THEN r2."d" WHEN r2."d" <= %(p6)s::date THEN %(p6)s::date END)::timestamp AT TIME ZONE 'UTC'))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((pg_catalog.date_trunc('month', (CASE WHEN r2."d" >= %(p7)s::date THEN %(p7)s::date WHEN r2."d" > %(p6)s::date THEN r2."d" WHEN r2."d" <= %(p6)s::date THEN %(p6)s::date END)::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p8)s::text[])) AND ((r2."d" >= %(p9)s::date) AND (r2."d" < %(p10)s::date)) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p1)s::bigint GROUP BY 1
+--   p1 = 5
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = 2000-01-01
+--   p7 = 2020-01-01
+--   p8 = ['2010-01-01 00:00:00+00', '2010-02-01 00:00:00+00', '2010-03-01 00:00:00+00', '2010-04-01 00:00:00+00', '2010-05-01 00:00:00+00', '2010-06-01 00:00:00+00', '2010-07-01 00:00:00+00', '2010-08-01 00:00:00+00', '2010-09-01 00:00:00+00', '2010-10-01 00:00:00+00', '2010-11-01 00:00:00+00', '2010-12-01 00:00:00+00']
+--   p9 = 2010-01-01
+--   p10 = 2010-12-31
+--   p11 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS m, dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 timestamp with time zone, a1 bigint, a2 bigint)
+
+-- case: whole numbers as keys
+SELECT floor(n2 / 50), count(*) FROM trips GROUP BY floor(n2 / 50)
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys expression of 5; cells 0
+--   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
+-- => backend
+SELECT (pg_catalog.floor(((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric / %(p3)s::numeric)))::text, pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE ((pg_catalog.floor(((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric / %(p3)s::numeric)))::text = ANY(%(p4)s::text[])) GROUP BY 1
+--   p1 = 0
+--   p2 = 175
+--   p3 = 50
+--   p4 = ['0', '1', '2', '3', '4']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "floor", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 bigint)
+
+-- case: a condition as key
+SELECT i4 > 50, count(*) FROM people GROUP BY i4 > 50
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT ((r2."i4" > %(p1)s::bigint))::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (((r2."i4" > %(p1)s::bigint))::text = ANY(%(p2)s::text[])) GROUP BY 1
+--   p1 = 50
+--   p2 = ['true', 'false']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
+
+-- case: keys narrowed
+SELECT t, count(*), avg(i4) FROM orders WHERE t IN ('x', 'y', 'nowhere') GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups None, per group 2; keys t of 2; cells 175
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[])) AND (r2."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r2."uid", 2) u GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 100
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 175
+--   p8 = ['x', 'y']
+--   p9 = x
+--   p10 = y
+--   p11 = nowhere
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+
+-- case: keys narrowed to none
+SELECT t, count(*), count(DISTINCT uid), max(i4) FROM orders WHERE t = 'nowhere' GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups None, per group None; keys t of 0; cells 65
+--   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
+--   count(distinct) of units: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+--   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.max(r2."i4") >= %(p3)s::integer THEN %(p3)s::integer WHEN pg_catalog.max(r2."i4") > %(p2)s::integer THEN pg_catalog.max(r2."i4") WHEN pg_catalog.max(r2."i4") <= %(p2)s::integer THEN %(p2)s::integer END AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[])) AND (r2."t" = %(p8)s::text) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 0
+--   p3 = 100
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 65
+--   p7 = []
+--   p8 = nowhere
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 integer)
+
+-- case: keys narrowed by padded text
+SELECT c, count(*) FROM people WHERE c = 'a ' GROUP BY c
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys c of 1; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT (r2."c")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."c" = ANY(%(p1)s::text[]::bpchar[])) AND (r2."c" = %(p2)s::bpchar) GROUP BY 1
+--   p1 = ['a']
+--   p2 = a 
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "c", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character(2), a1 bigint)

@@ -1,0 +1,138 @@
+-- case: rows of a reference
+SELECT count(*), sum(i4), avg(i4) FROM lines
+-- => plan
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 131
+--   count(*): sensitivity 7, scale 21/8, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 700 steps, scale 525/2, epsilon 8/3 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- => backend
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r1u."uid" AS unit, (((pg_catalog.hashint4extended(r1u."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u GROUP BY 1
+--   p1 = 7
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 131
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 numeric)
+
+-- case: rows of a reference by groups
+SELECT t, count(*), min(i2) FROM lines GROUP BY t
+-- => plan
+-- w.lines, w.orders, unit r2u."uid": rows 7, groups None, per group None; keys t of 4; cells 109
+--   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
+--   min: -5 .. 10 steps of 1, fill 10, 109 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 0.000125
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.min(v1) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2u."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2u."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.min(r2."i2") >= %(p3)s::integer THEN %(p3)s::integer WHEN pg_catalog.min(r2."i2") > %(p2)s::integer THEN pg_catalog.min(r2."i2") WHEN pg_catalog.min(r2."i2") <= %(p2)s::integer THEN %(p2)s::integer END AS v1 FROM ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) WHERE r2u."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2u."uid", 2) g) u GROUP BY 1, 2
+--   p1 = 7
+--   p2 = -5
+--   p3 = 10
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 109
+--   p7 = ['x', 'y', 'z']
+--   p8 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 smallint)
+
+-- case: join along the reference
+SELECT count(*), sum(l.i4 * o.i2) FROM lines l JOIN orders o ON l.order_id = o.id
+-- => plan
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
+--   sum: clamp -500 .. 1000, grid 1, sensitivity 7000 steps, scale 1750, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::numeric), %(p1)s::bigint * %(p7)s::numeric) END) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * (CASE WHEN r2."i2" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i2" > %(p4)s::integer THEN r2."i2" WHEN r2."i2" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * (CASE WHEN r2."i2" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i2" > %(p4)s::integer THEN r2."i2" WHEN r2."i2" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric), %(p6)s::numeric), %(p7)s::numeric) END))::bigint) AS v1 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u
+--   p1 = 7
+--   p2 = 0
+--   p3 = 100
+--   p4 = -5
+--   p5 = 10
+--   p6 = -500
+--   p7 = 1000
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: left join along the reference
+SELECT o.t, count(*) FROM lines l LEFT JOIN orders o ON l.order_id = o.id GROUP BY o.t
+-- => plan
+-- w.lines, w.orders, unit r3u."uid": rows 7, groups None, per group None; keys t of 4; cells 0
+--   count(*): sensitivity 7, scale 7/8, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r3u."uid" AS unit, (r4."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) LEFT JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL AND (r4."t" = ANY(%(p2)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r3u."uid", 2) g) u GROUP BY 1
+--   p1 = 7
+--   p2 = ['x', 'y', 'z']
+--   p3 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: join against the reference
+SELECT count(l.i4), max(l.i4) FROM orders o LEFT JOIN lines l ON l.order_id = o.id
+-- => plan
+-- w.orders, w.lines, unit r1."uid": rows 7, groups None, per group None; keys none; cells 43
+--   count: sensitivity 7, scale 7/4, epsilon 4 delta 0
+--   max: 0 .. 100 steps of 1, fill 0, 43 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, pg_catalog.count(r2."i4") AS v0, CASE WHEN pg_catalog.max(r2."i4") >= %(p3)s::integer THEN %(p3)s::integer WHEN pg_catalog.max(r2."i4") > %(p2)s::integer THEN pg_catalog.max(r2."i4") WHEN pg_catalog.max(r2."i4") <= %(p2)s::integer THEN %(p2)s::integer END AS v1 FROM ("w"."orders" AS r1 LEFT JOIN ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) ON (r1."id" = r2."order_id")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 7
+--   p2 = 0
+--   p3 = 100
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 43
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 integer)
+
+-- case: referenced rows counted
+SELECT count(DISTINCT order_id) FROM lines
+-- => plan
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 0
+--   count(distinct): sensitivity 7, scale 7/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1u."uid" AS unit, (r1."order_id") AS v FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL AND (r1."order_id") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+--   p1 = random
+--   p2 = 7
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: a reference, its target and more of the unit
+SELECT count(*) FROM lines l JOIN orders o ON l.order_id = o.id JOIN calls c ON c.uid = o.uid
+-- => plan
+-- w.lines, w.orders, w.calls, unit r1u."uid": rows 14, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 14, scale 7/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0 FROM ((("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) JOIN "w"."calls" AS r3 ON (r2."uid" = r3."uid")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u
+--   p1 = 14
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: private keys of a reference
+SELECT order_id, count(*) FROM lines GROUP BY order_id
+-- => plan
+-- w.lines, w.orders, unit r2u."uid": rows 7, groups 7, per group None; keys order_id of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 0.571429 delta 7.144e-05
+--   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p2)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p2)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2u."uid" AS unit, (r2."order_id")::text AS k1, pg_catalog.count(*) AS v0 FROM ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) WHERE r2u."uid" IS NOT NULL GROUP BY r2u."uid", 2) g) u WHERE rank <= %(p1)s::bigint GROUP BY 1
+--   p1 = 7
+--   p2 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "order_id", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 integer, a1 bigint)

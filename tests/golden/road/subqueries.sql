@@ -1,0 +1,431 @@
+-- case: rows in a cte
+WITH q AS (SELECT i4 FROM people) SELECT sum(i4) FROM q
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."dp_key1"; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+WITH q AS (SELECT i4 FROM people) SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: rows in a subquery, computed
+SELECT sum(x), avg(x) FROM (SELECT i4 * 2 + i2 AS x, t FROM orders WHERE b) q WHERE t = 'x'
+-- => plan
+-- w.orders, unit r2."dp_unit": rows 6, groups None, per group None; keys none; cells 93
+--   sum: clamp -5 .. 210, grid 1, sensitivity 1260 steps, scale 315, epsilon 4 delta 0
+--   avg: -500 .. 21000 steps of 0.01, fill 10250, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p1)s::numeric), %(p5)s::bigint * %(p2)s::numeric) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, (((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.sum(CASE WHEN r2."x" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."x" > %(p1)s::numeric THEN (r2."x")::integer WHEN r2."x" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((CASE WHEN r1."i4" >= %(p10)s::integer THEN %(p10)s::integer WHEN r1."i4" > %(p9)s::integer THEN r1."i4" WHEN r1."i4" <= %(p9)s::integer THEN %(p9)s::integer END)::numeric * %(p11)s::numeric) + (CASE WHEN r1."i2" >= %(p12)s::integer THEN %(p12)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p13)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
+--   p1 = -5
+--   p2 = 210
+--   p3 = -5
+--   p4 = 210
+--   p5 = 6
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 93
+--   p9 = 0
+--   p10 = 100
+--   p11 = 2
+--   p12 = 10
+--   p13 = x
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: a subquery without its unit
+SELECT t, count(*), avg(x) FROM (SELECT t, i4 AS x FROM orders) q GROUP BY t
+-- => plan
+-- w.orders, unit r4."dp_unit": rows 6, groups 2, per group 2; keys t of 4; cells 175
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r4."dp_unit" AS unit, (r4."t")::text AS k1, (((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."x") AS v1, pg_catalog.sum((CASE WHEN r4."x" >= %(p4)s::integer THEN %(p4)s::integer WHEN r4."x" > %(p3)s::integer THEN r4."x" WHEN r4."x" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM (SELECT r3."t" AS "t", r3."i4" AS "x", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."t" = ANY(%(p8)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r4."dp_unit", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 100
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 175
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+
+-- case: a subquery of a subquery
+SELECT max(y) FROM (SELECT x + 1 AS y FROM (SELECT i4 AS x FROM trips) a WHERE x > 3) b
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r3."dp_key1", r3."dp_key2"; keys none; cells 103
+--   max: 1 .. 101 steps of 1, fill 1, 103 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
+-- => backend
+SELECT cell, pg_catalog.max(x1) FROM (SELECT (((pg_catalog.hash_record_extended(ROW(r3."dp_key1", r3."dp_key2"), %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, CASE WHEN r3."y" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r3."y" > %(p1)s::numeric THEN (r3."y")::integer WHEN r3."y" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM (SELECT ((CASE WHEN r2."x" >= %(p6)s::integer THEN %(p6)s::integer WHEN r2."x" > %(p5)s::integer THEN r2."x" WHEN r2."x" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric + %(p1)s::numeric) AS "y", r2."dp_key1" AS "dp_key1", r2."dp_key2" AS "dp_key2" FROM (SELECT r1."i4" AS "x", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 WHERE (r2."x" > %(p7)s::bigint)) AS r3 LIMIT ALL) r GROUP BY 1
+--   p1 = 1
+--   p2 = 101
+--   p3 = 1
+--   p4 = 101
+--   p5 = 0
+--   p6 = 100
+--   p7 = 3
+--   p8 = random
+--   p9 = 2147483647
+--   p10 = 103
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 integer)
+
+-- case: a join of subqueries
+SELECT count(*), sum(a.x) FROM (SELECT uid, i4 AS x FROM orders) a JOIN (SELECT uid AS who, b FROM calls) c ON a.uid = c.who WHERE c.b
+-- => plan
+-- w.orders, w.calls, unit r2."dp_unit": rows 12, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."x" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."x" > %(p2)s::integer THEN r2."x" WHEN r2."x" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 JOIN (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL AND r4."b" GROUP BY r2."dp_unit") u
+--   p1 = 12
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: rows per unit
+SELECT avg(n), max(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) q
+-- => plan
+-- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 103
+--   avg: 0 .. 60000 steps of 0.0001, fill 30000, 103 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   max: 0 .. 6 steps of 1, fill 0, 17 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer), CASE WHEN pg_catalog.max(x1) >= %(p2)s::bigint THEN %(p2)s::bigint WHEN pg_catalog.max(x1) > %(p1)s::bigint THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::bigint THEN %(p1)s::bigint END FROM (SELECT (((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 6
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 103
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint)
+
+-- case: groups of rows per unit
+SELECT n, count(*) FROM (SELECT uid, count(*) AS n FROM calls GROUP BY uid) q GROUP BY n
+-- => plan
+-- w.calls, unit 1 row(s), partitions by hash of r7."dp_unit", r7."dp_unit" not null; keys n of 3; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT (r7."n")::text, pg_catalog.count(*) FROM (SELECT r6."unit" AS "uid", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL GROUP BY r5."uid") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL AND (r7."n" = ANY(%(p2)s::text[]::bigint[])) GROUP BY 1
+--   p1 = 2
+--   p2 = ['0', '1', '2']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "n", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 bigint, a1 bigint)
+
+-- case: sums per unit
+SELECT count(*), sum(s), avg(a), max(m), avg(d) FROM (SELECT uid, sum(n2) AS s, avg(i4) AS a, max(i4) AS m, count(DISTINCT t) AS d FROM orders WHERE b GROUP BY uid HAVING count(*) > 1) q
+-- => plan
+-- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 530
+--   count(*): sensitivity 1, scale 5/8, epsilon 8/5 delta 0
+--   sum: clamp 0 .. 1050, grid 0.01, sensitivity 105000 steps, scale 65625, epsilon 8/5 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 223 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
+--   max: 0 .. 100 steps of 1, fill 0, 111 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
+--   avg: 0 .. 60000 steps of 0.0001, fill 30000, 265 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((CASE WHEN x4 >= %(p9)s::bigint THEN %(p9)s::bigint WHEN x4 > %(p8)s::bigint THEN x4 WHEN x4 <= %(p8)s::bigint THEN %(p8)s::bigint END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31 AS cell, CASE WHEN r4."s" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r4."s" > %(p1)s::numeric THEN (r4."s" * %(p5)s::numeric)::integer WHEN r4."s" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1, CASE WHEN r4."a" >= %(p5)s::numeric THEN %(p6)s::integer WHEN r4."a" > %(p1)s::numeric THEN (r4."a" * %(p5)s::numeric)::integer WHEN r4."a" <= %(p1)s::numeric THEN %(p3)s::integer END AS x2, CASE WHEN r4."m" >= %(p5)s::numeric THEN %(p7)s::integer WHEN r4."m" > %(p1)s::numeric THEN (r4."m")::integer WHEN r4."m" <= %(p1)s::numeric THEN %(p3)s::integer END AS x3, r4."d" AS x4 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."a2" AS "a", r3."a3" AS "m", r3."a4" AS "d", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.sum((CASE WHEN r2."n2" >= %(p11)s::numeric THEN %(p11)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric) AS a1, pg_catalog.avg((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS a2, pg_catalog.max((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS a3, least(pg_catalog.count(DISTINCT r2."t"), %(p9)s::bigint) AS a4, least(pg_catalog.count(*), %(p9)s::bigint) AS a5 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid") AS r3 WHERE (r3."a5" > %(p10)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 1050
+--   p3 = 0
+--   p4 = 105000
+--   p5 = 100
+--   p6 = 10000
+--   p7 = 100
+--   p8 = 0
+--   p9 = 6
+--   p10 = 1
+--   p11 = 175
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 530
+-- => loss
+-- epsilon 8 delta 3/5000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg", dp_b1.a4 AS "max", dp_b1.a5 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric, a3 numeric, a4 integer, a5 numeric)
+
+-- case: sums per unit of a join
+SELECT avg(s) FROM (SELECT o.uid, sum(o.i4 + c.i4) AS s FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.uid) q
+-- => plan
+-- w.orders, w.calls, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 49
+--   avg: 0 .. 24000 steps of 0.1, fill 12000, 49 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, CASE WHEN r6."s" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r6."s" > %(p1)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((CASE WHEN r3."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r3."i4" > %(p3)s::integer THEN r3."i4" WHEN r3."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r4."i4" > %(p3)s::integer THEN r4."i4" WHEN r4."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric)) AS a1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 2400
+--   p3 = 0
+--   p4 = 2400
+--   p5 = 12
+--   p6 = 100
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 49
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: a join with rows per unit
+SELECT m.t, avg(q.n) FROM members m LEFT JOIN (SELECT uid, count(*) FILTER (WHERE i4 > 5) AS n FROM orders GROUP BY uid) q ON m.uid = q.uid GROUP BY m.t
+-- => plan
+-- w.members, w.orders, unit 1 row(s), partitions by hash of r6."uid", r6."uid" not null; keys t of 4; cells 53
+--   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT (r6."t")::text AS k1, (((pg_catalog.hashint4extended(r6."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, r9."n" AS x1 FROM ("w"."members" AS r6 LEFT JOIN (SELECT r8."unit" AS "uid", r8."a1" AS "n", r8."unit" AS "dp_unit" FROM (SELECT r7."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r7."i4" > %(p3)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r7 WHERE r7."uid" IS NOT NULL GROUP BY r7."uid") AS r8) AS r9 ON (r6."uid" = r9."uid")) WHERE r6."uid" IS NOT NULL AND (r6."t" = ANY(%(p4)s::text[]::text[]) OR r6."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 6
+--   p3 = 5
+--   p4 = ['x', 'y', 'z']
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 53
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+
+-- case: many rows with what their unit has
+SELECT sum(o.i4) FROM orders o JOIN (SELECT uid, max(i4) AS most FROM orders GROUP BY uid) q ON o.uid = q.uid WHERE o.i4 = q.most
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r4."unit" AS "uid", r4."a1" AS "most", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.max((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."uid") AND (r1."i4" = r5."most")) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r5."most")::numeric) GROUP BY r1."uid") u
+--   p1 = 0
+--   p2 = 100
+--   p3 = 6
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: per unit through a reference
+SELECT avg(n), sum(s) FROM (SELECT o.uid, count(*) AS n, sum(l.i4) AS s FROM lines l JOIN orders o ON l.order_id = o.id GROUP BY o.uid) q
+-- => plan
+-- w.lines, w.orders, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 105
+--   avg: 0 .. 70000 steps of 0.0001, fill 35000, 105 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   sum: clamp 0 .. 700, grid 1, sensitivity 700 steps, scale 175, epsilon 4 delta 0
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer), pg_catalog.sum(x2) FROM (SELECT (((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, r6."n" AS x1, CASE WHEN r6."s" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r6."s" > %(p3)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p3)s::numeric THEN %(p5)s::integer END AS x2 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "n", r5."a2" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((CASE WHEN r3."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r3."i4" > %(p5)s::integer THEN r3."i4" WHEN r3."i4" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric) AS a2 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 7
+--   p3 = 0
+--   p4 = 700
+--   p5 = 0
+--   p6 = 700
+--   p7 = 100
+--   p8 = random
+--   p9 = 2147483647
+--   p10 = 105
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric)
+
+-- case: dates per unit
+SELECT max(last), count(*) FROM (SELECT uid, max(d) AS last FROM orders GROUP BY uid) q
+-- => plan
+-- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 83
+--   max: 10957 .. 18262 steps of 1, fill 10957, 83 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(*) FROM (SELECT (((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, r4."last" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "last", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.max(CASE WHEN r2."d" >= %(p2)s::date THEN %(p2)s::date WHEN r2."d" > %(p1)s::date THEN r2."d" WHEN r2."d" <= %(p1)s::date THEN %(p1)s::date END) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = 6
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 83
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "max", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date, a2 bigint)
+
+-- case: union of rows
+SELECT count(*), sum(i4), avg(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM calls) q
+-- => plan
+-- w.orders, w.calls, unit r8."dp_unit": rows 8, groups None, per group None; keys none; cells 131
+--   count(*): sensitivity 8, scale 3, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 800 steps, scale 300, epsilon 8/3 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- => backend
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r8."dp_unit" AS unit, (((pg_catalog.hashint4extended(r8."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."i4" > %(p2)s::integer THEN r8."i4" WHEN r8."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r8."i4") AS v2 FROM (SELECT r7."c1" AS "i4", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."i4" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "i4", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."i4" AS "i4", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u GROUP BY 1
+--   p1 = 8
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 131
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 numeric)
+
+-- case: union of one table twice
+SELECT t, count(*), sum(i4) FROM (SELECT t, i4 FROM people WHERE b UNION ALL SELECT t, i4 FROM people) q GROUP BY t
+-- => plan
+-- w.people, unit 2 row(s), partitions by random; keys t of 4; cells 0
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
+-- => backend
+SELECT (r16."t")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r16."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r16."i4" > %(p1)s::integer THEN r16."i4" WHEN r16."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT r15."c1" AS "t", r15."c2" AS "i4" FROM (SELECT r10."t" AS "c1", r10."i4" AS "c2" FROM (SELECT r9."t" AS "t", r9."i4" AS "i4", r9."id" AS "dp_key1" FROM "w"."people" AS r9 WHERE r9."b") AS r10 UNION ALL SELECT r12."t" AS "c1", r12."i4" AS "c2" FROM (SELECT r11."t" AS "t", r11."i4" AS "i4", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 WHERE (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: union of two tables of rows
+SELECT max(i4), count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM events) q
+-- => plan
+-- w.people, w.events, unit 2 row(s), partitions by random; keys none; cells 107
+--   max: 0 .. 100 steps of 1, fill 0, 107 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+-- => backend
+SELECT cell, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END, pg_catalog.count(*) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r8."i4" AS x1 FROM (SELECT r7."c1" AS "i4" FROM (SELECT r2."i4" AS "c1" FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1" FROM (SELECT r3."i4" AS "i4" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 107
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "max", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 integer, a2 bigint)
+
+-- case: union by groups and units
+SELECT t, count(*), count(DISTINCT uid) FROM (SELECT uid, t FROM orders UNION ALL SELECT uid, t FROM calls) q GROUP BY t
+-- => plan
+-- w.orders, w.calls, unit r16."dp_unit": rows 8, groups 2, per group 2; keys t of 4; cells 0
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   count(distinct): sensitivity 8, scale 2, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY r16."dp_unit", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = 8
+--   p2 = 2
+--   p3 = ['x', 'y', 'z']
+--   p4 = random
+SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p2)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, (r16."uid") AS v FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p1)s::text[]::text[]) OR r16."t" IS NULL) AND (r16."uid") IS NOT NULL) s) d) u WHERE rank <= %(p3)s::bigint GROUP BY k1
+--   p1 = ['x', 'y', 'z']
+--   p2 = random
+--   p3 = 8
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: union per unit
+SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM (SELECT uid FROM orders UNION ALL SELECT uid FROM calls) a GROUP BY uid) q
+-- => plan
+-- w.orders, w.calls, unit 1 row(s), partitions by hash of r18."dp_unit", r18."dp_unit" not null; keys none; cells 55
+--   avg: 0 .. 80000 steps of 0.0001, fill 40000, 55 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r18."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r18."n" AS x1 FROM (SELECT r17."unit" AS "uid", r17."a1" AS "n", r17."unit" AS "dp_unit" FROM (SELECT r16."dp_unit" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM (SELECT r15."c1" AS "uid", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL GROUP BY r16."dp_unit") AS r17) AS r18 WHERE r18."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 8
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 55
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: subquery in where
+SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 87
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- w.people, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 87
+SELECT pg_catalog.count(*) FROM "w"."people" AS r3 WHERE ((r3."i4")::numeric > %(s65536)s::numeric)
+--   s65536 = None
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b2.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(a1 bigint)
+
+-- case: an answer inside an aggregate
+SELECT sum(CASE WHEN i4 > (SELECT avg(i4) FROM orders) THEN 1 ELSE 0 END) FROM orders
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 87
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- w.orders, unit r3."uid": rows 6, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 1, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
+-- => backend
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 87
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p3)s::numeric), %(p4)s::bigint * %(p2)s::numeric) END) FROM (SELECT r3."uid" AS unit, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p3)s::numeric), %(p2)s::numeric) END))::bigint) AS v0 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
+--   s65536 = None
+--   p2 = 1
+--   p3 = 0
+--   p4 = 6
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b2.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(a1 bigint)
+
+-- case: distinct below an aggregate
+SELECT count(*) FROM (SELECT DISTINCT i4 FROM orders) q
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys i4 of private; cells 0
+--   selection: epsilon 8 delta 1/1000, each epsilon 4 delta 0.0005001
+-- => backend
+SELECT k1, pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."i4")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+--   p1 = random
+--   p2 = 2
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT count(*) FROM (SELECT DISTINCT dp_b1.k1 AS "i4" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 integer)) q
+
+-- case: the name of a hidden column
+SELECT sum(dp_unit) FROM (SELECT i4 AS dp_unit FROM orders) q
+-- => plan
+-- w.orders, unit r2."dp_unit_": rows 6, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r2."dp_unit_" AS unit, pg_catalog.sum((CASE WHEN r2."dp_unit" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."dp_unit" > %(p1)s::integer THEN r2."dp_unit" WHEN r2."dp_unit" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM (SELECT r1."i4" AS "dp_unit", r1."uid" AS "dp_unit_" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit_" IS NOT NULL GROUP BY r2."dp_unit_") u
+--   p1 = 0
+--   p2 = 100
+--   p3 = 6
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

@@ -1,0 +1,754 @@
+-- case: count(*) of people
+SELECT count(*) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sum(i4) of people
+SELECT sum(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r1
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: avg(i4) of people
+SELECT avg(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 45
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 45
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: max(d) of people
+SELECT max(d) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 43
+--   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, r1."d" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 43
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+
+-- case: count(*) of events
+SELECT count(*) FROM events
+-- => plan
+-- w.events, unit 1 row(s), partitions by random; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."events" AS r1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sum(i4) of events
+SELECT sum(i4) FROM events
+-- => plan
+-- w.events, unit 1 row(s), partitions by random; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."events" AS r1
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: avg(i4) of events
+SELECT avg(i4) FROM events
+-- => plan
+-- w.events, unit 1 row(s), partitions by random; keys none; cells 45
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 45
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: max(d) of events
+SELECT max(d) FROM events
+-- => plan
+-- w.events, unit 1 row(s), partitions by random; keys none; cells 43
+--   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p4)s::double precision)::bigint AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = 43
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+
+-- case: count(*) of trips
+SELECT count(*) FROM trips
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 0
+--   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."trips" AS r1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sum(i4) of trips
+SELECT sum(i4) FROM trips
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 300 steps, scale 75/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."trips" AS r1
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: avg(i4) of trips
+SELECT avg(i4) FROM trips
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 203
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 203 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 203
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: max(d) of trips
+SELECT max(d) FROM trips
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 197
+--   max: 10957 .. 18262 steps of 1, fill 10957, 197 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
+-- => backend
+SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT (((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, r1."d" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 197
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+
+-- case: count(*) of visits
+SELECT count(*) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sum(i4) of visits
+SELECT sum(i4) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 125/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 0
+--   p2 = 100
+--   p3 = 5
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: avg(i4) of visits
+SELECT avg(i4) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 45
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p3)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 45
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: max(d) of visits
+SELECT max(d) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 43
+--   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p4)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(r1."d") > %(p1)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = random
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 43
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+
+-- case: count(*) of orders
+SELECT count(*) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 6
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sum(i4) of orders
+SELECT sum(i4) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 0
+--   p2 = 100
+--   p3 = 6
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: avg(i4) of orders
+SELECT avg(i4) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 45
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 45
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: max(d) of orders
+SELECT max(d) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 43
+--   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(r1."d") > %(p1)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 43
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+
+-- case: count(*) of members
+SELECT count(*) FROM members
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sum(i4) of members
+SELECT sum(i4) FROM members
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: avg(i4) of members
+SELECT avg(i4) FROM members
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 45
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 45
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: max(d) of members
+SELECT max(d) FROM members
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 43
+--   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT (((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, r1."d" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 2000-01-01
+--   p2 = 2020-01-01
+--   p3 = 1970-01-01
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 43
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+
+-- case: all aggregates of people by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GROUP BY t
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 1186
+--   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 281 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+-- => backend
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."id"::integer, %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31 AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = -5
+--   p7 = 10
+--   p8 = 0
+--   p9 = 1
+--   p10 = 1000000
+--   p11 = 2000-01-01 00:00:00.000000
+--   p12 = 2020-01-01 00:00:00.000000
+--   p13 = ['x', 'y', 'z']
+--   p14 = random
+--   p15 = 2147483647
+--   p16 = 1186
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: all aggregates of events by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GROUP BY t
+-- => plan
+-- w.events, unit 1 row(s), partitions by random; keys t of 4; cells 1186
+--   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 281 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+-- => backend
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.floor(pg_catalog.random() * %(p14)s::double precision)::bigint AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = -5
+--   p7 = 10
+--   p8 = 0
+--   p9 = 1
+--   p10 = 1000000
+--   p11 = 2000-01-01 00:00:00.000000
+--   p12 = 2020-01-01 00:00:00.000000
+--   p13 = ['x', 'y', 'z']
+--   p14 = 1186
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: all aggregates of trips by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GROUP BY t
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 4194
+--   count(*): sensitivity 3, scale 9/4, epsilon 4/3 delta 0
+--   count: sensitivity 3, scale 9/4, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 52500 steps, scale 39375, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 995 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1429 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2097 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
+-- => backend
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, (((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31 AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = -5
+--   p7 = 10
+--   p8 = 0
+--   p9 = 1
+--   p10 = 1000000
+--   p11 = 2000-01-01 00:00:00.000000
+--   p12 = 2020-01-01 00:00:00.000000
+--   p13 = ['x', 'y', 'z']
+--   p14 = random
+--   p15 = 2147483647
+--   p16 = 4194
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: all aggregates of visits by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GROUP BY t
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 5286
+--   count(*): sensitivity 5, scale 15/4, epsilon 4/3 delta 0
+--   count: sensitivity 5, scale 15/4, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, scale 65625, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 1255 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1801 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2643 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(least(v1, greatest(%(p1)s::bigint - before1, 0))), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, greatest(%(p1)s::bigint - before3, 0)) * %(p2)s::numeric), least(v3, greatest(%(p1)s::bigint - before3, 0)) * %(p7)s::numeric) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0, coalesce(pg_catalog.sum(v1) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before1, coalesce(pg_catalog.sum(v3) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before3, coalesce(pg_catalog.sum(v4) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint8extended(r2."uid", %(p15)s::bigint) # pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+--   p1 = 5
+--   p2 = 0
+--   p3 = 175
+--   p4 = 0
+--   p5 = 17500
+--   p6 = 100
+--   p7 = 17500
+--   p8 = -5
+--   p9 = 10
+--   p10 = 0
+--   p11 = 1
+--   p12 = 1000000
+--   p13 = 2000-01-01 00:00:00.000000
+--   p14 = 2020-01-01 00:00:00.000000
+--   p15 = random
+--   p16 = random
+--   p17 = 2147483647
+--   p18 = 5286
+--   p19 = ['x', 'y', 'z']
+--   p20 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: all aggregates of orders by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 2494
+--   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
+--   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p3)s::numeric), least(v3, %(p2)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 175
+--   p5 = 0
+--   p6 = 17500
+--   p7 = 100
+--   p8 = 17500
+--   p9 = -5
+--   p10 = 10
+--   p11 = 0
+--   p12 = 1
+--   p13 = 1000000
+--   p14 = 2000-01-01 00:00:00.000000
+--   p15 = 2020-01-01 00:00:00.000000
+--   p16 = random
+--   p17 = 2147483647
+--   p18 = 2494
+--   p19 = ['x', 'y', 'z']
+--   p20 = random
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: all aggregates of notes by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GROUP BY t
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys t of 4; cells 2494
+--   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
+--   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+-- => backend
+SELECT k1, cell, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(least(v1, greatest(%(p1)s::bigint - before1, 0))), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, greatest(%(p1)s::bigint - before3, 0)) * %(p2)s::numeric), least(v3, greatest(%(p1)s::bigint - before3, 0)) * %(p7)s::numeric) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0, coalesce(pg_catalog.sum(v1) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before1, coalesce(pg_catalog.sum(v3) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before3, coalesce(pg_catalog.sum(v4) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashtextextended(r2."uid"::text, %(p15)s::bigint)) & %(p16)s::bigint) * %(p17)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u WHERE rank <= %(p20)s::bigint GROUP BY 1, 2
+--   p1 = 4
+--   p2 = 0
+--   p3 = 175
+--   p4 = 0
+--   p5 = 17500
+--   p6 = 100
+--   p7 = 17500
+--   p8 = -5
+--   p9 = 10
+--   p10 = 0
+--   p11 = 1
+--   p12 = 1000000
+--   p13 = 2000-01-01 00:00:00.000000
+--   p14 = 2020-01-01 00:00:00.000000
+--   p15 = random
+--   p16 = 2147483647
+--   p17 = 2494
+--   p18 = ['x', 'y', 'z']
+--   p19 = random
+--   p20 = 2
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: all aggregates of members by t
+SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members GROUP BY t
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys t of 4; cells 1186
+--   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 281 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+-- => backend
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31 AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = -5
+--   p7 = 10
+--   p8 = 0
+--   p9 = 1
+--   p10 = 1000000
+--   p11 = 2000-01-01 00:00:00.000000
+--   p12 = 2020-01-01 00:00:00.000000
+--   p13 = ['x', 'y', 'z']
+--   p14 = random
+--   p15 = 2147483647
+--   p16 = 1186
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+
+-- case: counts of people by two keys
+SELECT b, i2, count(*) FROM people WHERE i4 > 5 GROUP BY b, i2
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys b of 2, i2 of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT (r2."b")::text, (r2."i2")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."b" = ANY(%(p1)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p2)s::text[]::smallint[])) AND (r2."i4" > %(p3)s::bigint) GROUP BY 1, 2
+--   p1 = ['true', 'false']
+--   p2 = ['1', '2']
+--   p3 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, k2 smallint, a1 bigint)
+
+-- case: counts of trips by two keys
+SELECT b, i2, count(*) FROM trips WHERE i4 > 5 GROUP BY b, i2
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys b of 2, i2 of 2; cells 0
+--   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
+-- => backend
+SELECT (r2."b")::text, (r2."i2")::text, pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."b" = ANY(%(p1)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p2)s::text[]::smallint[])) AND (r2."i4" > %(p3)s::bigint) GROUP BY 1, 2
+--   p1 = ['true', 'false']
+--   p2 = ['1', '2']
+--   p3 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, k2 smallint, a1 bigint)
+
+-- case: counts of visits by two keys
+SELECT b, i2, count(*) FROM visits WHERE i4 > 5 GROUP BY b, i2
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys b of 2, i2 of 2; cells 0
+--   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
+-- => backend
+SELECT k1, k2, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p4)s::bigint), k1, k2) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p4)s::bigint), k1, k2 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r2."i4" > %(p1)s::bigint) GROUP BY r2."uid", 2, 3) g) u GROUP BY 1, 2
+--   p1 = 5
+--   p2 = ['true', 'false']
+--   p3 = ['1', '2']
+--   p4 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, k2 smallint, a1 bigint)
+
+-- case: counts of orders by two keys
+SELECT b, i2, count(*) FROM orders WHERE i4 > 5 GROUP BY b, i2
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys b of 2, i2 of 2; cells 0
+--   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
+-- => backend
+SELECT k1, k2, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p6)s::bigint), k1, k2) AS rank FROM (SELECT r2."uid" AS unit, (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p3)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p4)s::text[]::smallint[])) AND (r2."i4" > %(p5)s::bigint) GROUP BY r2."uid", 2, 3) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+--   p1 = 6
+--   p2 = 2
+--   p3 = ['true', 'false']
+--   p4 = ['1', '2']
+--   p5 = 5
+--   p6 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, k2 smallint, a1 bigint)
+
+-- case: counts of notes by two keys
+SELECT b, i2, count(*) FROM notes WHERE i4 > 5 GROUP BY b, i2
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys b of 2, i2 of 2; cells 0
+--   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
+-- => backend
+SELECT k1, k2, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p5)s::bigint), k1, k2) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p5)s::bigint), k1, k2 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."uid" AS unit, (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r2."i4" > %(p4)s::bigint) GROUP BY r2."uid", 2, 3) g) u WHERE rank <= %(p6)s::bigint GROUP BY 1, 2
+--   p1 = 4
+--   p2 = ['true', 'false']
+--   p3 = ['1', '2']
+--   p4 = 5
+--   p5 = random
+--   p6 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, k2 smallint, a1 bigint)
+
+-- case: by one single key of visits
+SELECT c, sum(i8) AS total FROM visits GROUP BY 1
+-- => plan
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys c of 2; cells 0
+--   sum: clamp -1000 .. 5000, grid 10, sensitivity 2500 steps, scale 625/2, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, greatest(%(p4)s::bigint - before1, 0)) * %(p5)s::numeric), least(v1, greatest(%(p4)s::bigint - before1, 0)) * %(p6)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v1) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+--   p1 = -1000
+--   p2 = 5000
+--   p3 = 10
+--   p4 = 5
+--   p5 = -100
+--   p6 = 500
+--   p7 = ['a', 'bb']
+--   p8 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "c", dp_b1.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character(2), a1 numeric)
+
+-- case: by one single key of orders
+SELECT c, sum(i8) AS total FROM orders GROUP BY 1
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups None, per group 2; keys c of 2; cells 0
+--   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::numeric), least(v1, %(p5)s::bigint) * %(p7)s::numeric) END) FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r2."uid", 2) u GROUP BY 1
+--   p1 = -1000
+--   p2 = 5000
+--   p3 = 10
+--   p4 = 6
+--   p5 = 2
+--   p6 = -100
+--   p7 = 500
+--   p8 = ['a', 'bb']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "c", dp_b1.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character(2), a1 numeric)
+
+-- case: by one single key of notes
+SELECT c, sum(i8) AS total FROM notes GROUP BY 1
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups None, per group None; keys c of 2; cells 0
+--   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, greatest(%(p4)s::bigint - before1, 0)) * %(p5)s::numeric), least(v1, greatest(%(p4)s::bigint - before1, 0)) * %(p6)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v1) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+--   p1 = -1000
+--   p2 = 5000
+--   p3 = 10
+--   p4 = 4
+--   p5 = -100
+--   p6 = 500
+--   p7 = ['a', 'bb']
+--   p8 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "c", dp_b1.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character(2), a1 numeric)

@@ -1,0 +1,49 @@
+"""A table with a column of every type that questions know, for comparing result types."""
+
+from __future__ import annotations
+
+SCRIPT = """\
+CREATE SCHEMA kinds;
+CREATE TYPE kinds.mood AS ENUM ('low', 'high');
+CREATE TABLE kinds.things (
+    id bigint PRIMARY KEY, owner integer NOT NULL,
+    small smallint, int integer, big bigint, num numeric, num2 numeric(10,2),
+    single real, double double precision,
+    day date, at timestamp, att timestamptz, att3 timestamptz(3),
+    txt text, vc varchar(20), ch char(3), flag boolean NOT NULL, mood kinds.mood, uid uuid, "Mixed Case" integer
+);
+INSERT INTO kinds.things
+SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, date '2020-01-01' + g % 300,
+       timestamp '2020-01-01' + g * interval '1 hour', timestamptz '2020-01-01+00' + g * interval '1 hour',
+       timestamptz '2020-01-01+00' + g * interval '1 hour',
+       chr(97 + g % 3), chr(97 + g % 2), chr(97 + g % 4), g % 2 = 0, 'low', gen_random_uuid(), g % 10
+FROM generate_series(1, 8000) AS g;
+CREATE TABLE kinds.codes (code text PRIMARY KEY, label varchar(30));
+INSERT INTO kinds.codes VALUES ('a', 'first'), ('b', 'second'), ('c', 'third');
+"""
+
+TABLES = """\
+tables:
+  kinds.things:
+    unit: {owner: owner}
+    max_rows_per_unit: 2
+    columns:
+      small:  {bounds: [0, 100]}
+      int:    {bounds: [0, 1000]}
+      big:    {bounds: [0, 10000000], grid: 1000}
+      num:    {bounds: [0, 1000], grid: 0.1}
+      num2:   {bounds: [0, 100]}
+      single: {bounds: [0, 50], grid: 0.5}
+      double: {bounds: [0, 3000], grid: 0.5}
+      day:    {bounds: [2020-01-01, 2021-01-01]}
+      at:     {bounds: [2020-01-01, 2021-01-01], grid: 3600}
+      att:    {bounds: [2020-01-01, 2021-01-01], grid: 3600}
+      att3:   {bounds: [2020-01-01, 2021-01-01], grid: 3600}
+      txt:    {values: [a, b, c]}
+      vc:     {values: [a, b]}
+      ch:     {values: [a, b, c, d]}
+      flag:   {values: [true, false]}
+      uid:    {}
+      Mixed Case: {bounds: [0, 10], values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
+  kinds.codes: public
+"""

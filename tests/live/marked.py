@@ -1,0 +1,156 @@
+"""Databases with marked secrets in every kind of column, and how the marks look in bytes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Column, Table
+from proxy.policy.model import Privacy
+from tests.world import CATALOG, PLACES, POLICIES, PUBLIC, RATES, SCHEMA
+
+TEXT, NUMBER, DAY = "SECRET-4242-marker", 987654321, "2387-06-05"
+
+# What each column of the marked row holds. All is outside the policy's bounds or keys, or not in the policy.
+_MARKED = {
+    SqlType.INT2: "31337",
+    SqlType.INT4: str(NUMBER),
+    SqlType.INT8: f"{NUMBER}9876",
+    SqlType.FLOAT4: "9.876543e30",
+    SqlType.FLOAT8: "9.87654321e300",
+    SqlType.TEXT: f"'{TEXT}'",
+    SqlType.VARCHAR: f"'{TEXT}'",
+    SqlType.BPCHAR: "'Zq'",
+    SqlType.BOOL: "true",
+    SqlType.DATE: f"'{DAY}'",
+    SqlType.TIMESTAMP: f"'{DAY} 04:03:02'",
+    SqlType.TIMESTAMPTZ: f"'{DAY} 04:03:02+00'",
+}
+_NUMERICS = {None: f"{NUMBER}{NUMBER}.{NUMBER}", 2: "987654.32"}
+_USUAL = {
+    SqlType.INT2: "g % 10", SqlType.INT4: "g", SqlType.INT8: "g", SqlType.NUMERIC: "g % 7",
+    SqlType.FLOAT4: "0.5", SqlType.FLOAT8: "g % 90", SqlType.TEXT: "'x'", SqlType.VARCHAR: "'abc'",
+    SqlType.BPCHAR: "'a'", SqlType.BOOL: "g % 2 = 0", SqlType.DATE: "date '2010-01-01' + g",
+    SqlType.TIMESTAMP: "timestamp '2010-01-01'", SqlType.TIMESTAMPTZ: "timestamptz '2010-01-01+00'",
+}  # fmt: skip
+
+BYTES: tuple[bytes, ...] = (
+    b"4242-marker",
+    b"987654321",
+    b"987654.32",
+    b"876543e+30",
+    DAY.encode(),
+    b"06/05/2387",
+    # Short ones as a value in a row, after its length: else they may occur in a nonce or a process id.
+    b"\0\0\0\x0531337",
+    b"\0\0\0\x02Zq",
+    b"\0\0\0\x03NaN",
+    b'"NaN"',
+    b" NaN",
+    struct.pack("!i", NUMBER),
+    struct.pack("!i", (date.fromisoformat(DAY) - date(2000, 1, 1)).days),
+    struct.pack("!d", 9.87654321e300),
+    struct.pack("!f", 9.876543e30),
+    struct.pack("!q", NUMBER * 10**4 + 9876),
+)
+
+
+def found(said: bytes) -> list[bytes]:
+    """The marks that occur."""
+    return [mark for mark in BYTES if mark in said]
+
+
+def _marked(column: Column) -> str:
+    if column.type is SqlType.NUMERIC:
+        return _NUMERICS[column.scale]
+    return _MARKED[column.type]
+
+
+def _table(table: Table) -> Iterator[str]:
+    columns = [f"{column.name} {column.type_name}" for column in table.columns]
+    if table.name not in PUBLIC:
+        columns.append(f"hidden text DEFAULT '{TEXT}'")  # no policy lists it
+    keys = [f"PRIMARY KEY ({', '.join(table.primary_key)})"] if table.primary_key else []
+    keys += [f"UNIQUE ({', '.join(unique)})" for unique in table.unique]
+    yield f"CREATE TABLE {table.name} ({', '.join([*columns, *keys])});"
+    if table.name not in PUBLIC:
+        yield from _rows(table)
+
+
+def _rows(table: Table) -> Iterator[str]:
+    names = ", ".join(column.name for column in table.columns)
+    usual = ", ".join(_USUAL[column.type] for column in table.columns)
+    yield f"INSERT INTO {table.name} ({names}) SELECT {usual} FROM generate_series(1, 300) g;"
+    marked = ", ".join(_marked(column) for column in table.columns)
+    yield f"INSERT INTO {table.name} ({names}) VALUES ({marked});"
+    # Each text is on one unit only: keys of two may be told with some probability.
+    nan = {"n": "'NaN'", "f8": "'NaN'", "id": "-5", "leg": "'x'", "order_id": "1"}
+    values = ", ".join(nan.get(column.name, "NULL") for column in table.columns)
+    yield f"INSERT INTO {table.name} ({names}) VALUES ({values});"
+
+
+_KNOWN = [
+    f"INSERT INTO {SCHEMA}.regions VALUES ('x'), ('y');",
+    *(f"INSERT INTO {SCHEMA}.places VALUES ('{code}', '{zone}');" for code, zone in PLACES),
+    *(f"INSERT INTO {SCHEMA}.rates VALUES ({rate});" for rate in RATES),
+]
+WORLD = "\n".join(
+    [
+        f"CREATE SCHEMA {SCHEMA};",
+        *(line for t in CATALOG.tables.values() for line in _table(t)),
+        *_KNOWN,
+    ]
+)
+# delta is the probability that a key of one unit is told: small, so that the test does not meet it.
+_DELTA = Fraction(1, 10**12)
+WORLD_POLICY = replace(
+    POLICIES["world"],
+    digest="marked world",
+    privacy=Privacy(Fraction(8), _DELTA, Fraction(20), _DELTA),
+)
+
+
+def lab(folder: Path) -> str:
+    """The script beside the attacks, without what is psql's, and the person it hides marked as ours."""
+    script = (folder / "schema.sql").read_text(encoding="utf-8")
+    lines = [
+        line
+        for line in script.splitlines()
+        if not line.startswith(("drop database", "create database", "\\", "create role", "grant", "revoke"))
+    ]  # fmt: skip
+    lines.append(
+        f"update adult set notes = '{TEXT}', zip = '{TEXT}', income = 'NaN', born = '{DAY}', hours ="
+        f" {NUMBER}.5, age = {NUMBER} where user_id = 4242;"
+        f" insert into visits values ({NUMBER}, '{DAY} 04:03:02+00', 9.87654321e300, '{TEXT}');"
+        f" insert into adult (user_id, notes, zip) values ({NUMBER}, '{TEXT}', '00001');"
+    )
+    return "\n".join(lines)
+
+
+LAB_TABLES = """\
+tables:
+  public.adult:
+    unit: {person: user_id}
+    max_rows_per_unit: 1
+    columns:
+      age:       {bounds: [0, 120]}
+      sex:       {values: [M, F, null]}
+      education: {values: [HS, BA, MS, PhD]}
+      hours:     {bounds: [0, 100], grid: 1}
+      income:    {bounds: [0, 200000], grid: 100}
+      born:      {bounds: [1940-01-01, 2010-01-01]}
+      zip:       {}
+  public.visits:
+    unit: {person: user_id}
+    max_rows_per_unit: 10
+    columns:
+      ts:     {bounds: [2024-01-01, 2025-01-01]}
+      amount: {bounds: [0, 100], grid: 0.1}
+      store:  {values: [store0, store1, store2]}
+  public.states: public
+"""

@@ -1,0 +1,72 @@
+"""A database of its own for a test: made by a script on the protected server, with its policy and shadow."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from proxy.cli.assembly import Database, assemble
+from proxy.databases.catalog_reader import read_catalog
+from proxy.databases.embedded import EmbeddedPostgres
+from proxy.databases.policy_yaml import read_policy, render
+from proxy.databases.shadow import Shadow
+from proxy.policy.check import check, fitted
+
+_HEAD = """\
+dpproxy: 1
+database: {name}
+source: ${{DSN}}
+privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 2}}
+budgets: {{total: {{epsilon: 1000000, delta: 0.9}}, default: {{epsilon: 100000, delta: 0.9}}}}
+"""
+
+READER = "live_reader"
+_GRANT = f"""\
+DO $$ DECLARE s name; BEGIN
+    FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO {READER}', s);
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO {READER}', s);
+    END LOOP;
+END $$"""
+_PASSWORD = "reader's password"
+
+
+def made_database(protected: EmbeddedPostgres, name: str, script: str) -> str:
+    """Makes a database by a script; gives the reader's DSN, which may read all of it."""
+    with psycopg.connect(protected.dsn(), autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        known = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (READER,))
+        if known.fetchone() is None:
+            password = sql.Literal(_PASSWORD)
+            role = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
+            connection.execute(role.format(sql.Identifier(READER), password))
+    superuser = make_conninfo(protected.dsn(), dbname=name)
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute(script.encode())
+        connection.execute(_GRANT)
+        connection.execute("ANALYZE")
+    return make_conninfo(superuser, user=READER, password=_PASSWORD)
+
+
+def served_database(
+    protected: EmbeddedPostgres,
+    shadow_server: EmbeddedPostgres,
+    name: str,
+    script: str,
+    tables: str,
+) -> Database:
+    """
+    Given    script: SQL that fills the database; tables: the rest of its policy, in YAML
+    Gives    the database, to be served or asked by its engine
+    """
+    source = made_database(protected, name, script)
+    text = _HEAD.format(name=name) + tables
+    policy = read_policy(text, f"{name}.yaml", {"DSN": source})
+    catalog = read_catalog(source)
+    problems = render(check(policy, catalog), text, f"{name}.yaml")
+    assert problems == "", problems
+    policy = fitted(policy, catalog)
+    shadow = Shadow(shadow_server.dsn(), name, shadow_server.address)
+    shadow.build(policy, catalog)
+    return assemble(policy, catalog, shadow)

@@ -1,0 +1,128 @@
+"""The whole proxy in a thread of its own: real engines, real shadows, the wire door on a free port."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+import uvloop
+
+from proxy.cli.assembly import Assembly, Database
+from proxy.servers.wire.server import WireServer
+from tests.servers_fixture import PASSWORD, Servers
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class LiveProxy:
+    """`analyst` is one of its own, so that its budget is nobody else's."""
+
+    servers: Servers
+    assembly: Assembly
+    server: WireServer
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+    analyst: str
+
+    @property
+    def port(self) -> int:
+        return self.server.address[1]
+
+    def dsn(self, database: str = "shop", analyst: str | None = None) -> str:
+        """Through the proxy."""
+        return self.servers.analyst_dsn(database, analyst or self.analyst, self.port)
+
+    def direct_dsn(self, database: str = "shop", analyst: str | None = None) -> str:
+        """Past it, to the shadow."""
+        return self.servers.analyst_dsn(database, analyst or self.analyst)
+
+    def connect(
+        self, database: str = "shop", *, analyst: str | None = None, **more: Any
+    ) -> psycopg.Connection:
+        more.setdefault("autocommit", True)
+        return psycopg.connect(self.dsn(database, analyst), **more)
+
+    def direct(
+        self, database: str = "shop", *, analyst: str | None = None, **more: Any
+    ) -> psycopg.Connection:
+        more.setdefault("autocommit", True)
+        return psycopg.connect(self.direct_dsn(database, analyst), **more)
+
+    def spent(self, analyst: str | None = None) -> tuple[int, float, int]:
+        """From the ledger itself, over all databases: entries, their epsilon, entries not settled."""
+        entries, epsilon, open_ = 0, 0.0, 0
+        for database in self.assembly.databases.values():
+            with psycopg.connect(database.shadow.superuser_dsn) as connection:
+                row = connection.execute(_SPENT, (analyst or self.analyst,)).fetchone()
+            assert row is not None
+            entries, epsilon, open_ = entries + row[0], epsilon + row[1], open_ + row[2]
+        return entries, epsilon, open_
+
+    def when_settled(self, analyst: str) -> tuple[int, float, int]:
+        """Settling follows the answer: wait for it, a few seconds at most."""
+        pause = threading.Event()
+        for _ in range(100):
+            if self.spent(analyst)[2] == 0:
+                break
+            pause.wait(0.05)
+        return self.spent(analyst)
+
+    def psql(self, text: str, *arguments: str, direct: bool = False, database: str = "shop") -> str:
+        """Output and errors in one, as psql prints them; no alignment."""
+        program = shutil.which("psql")
+        if program is None:
+            pytest.skip("there is no psql")
+        dsn = self.direct_dsn(database) if direct else self.dsn(database)
+        done = subprocess.run(
+            [program, "-X", "-A", *arguments, "-d", dsn],
+            input=text,
+            env={**os.environ, "PGPASSWORD": PASSWORD},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.stdout
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it on the proxy's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def stop(self) -> None:
+        self.do(self.server.stop(grace_seconds=0.5))
+        self.do(self.assembly.close())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(10)
+        self.loop.close()
+
+
+_SPENT = """\
+SELECT count(*)::int, coalesce(sum(r.epsilon), 0)::float8,
+       (count(*) FILTER (WHERE s.receipt IS NULL))::int
+FROM dp.receipt r LEFT JOIN dp.settlement s ON s.receipt = r.id WHERE r.analyst = %s"""
+
+
+def start_proxy(servers: Servers, databases: Sequence[Database]) -> LiveProxy:
+    loop = uvloop.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    assembly = Assembly(databases)
+
+    async def start() -> WireServer:
+        await assembly.open()
+        server = assembly.wire_server()
+        await server.start("127.0.0.1", 0)
+        return server
+
+    server = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
+    return LiveProxy(servers, assembly, server, loop, thread, servers.new_analyst())

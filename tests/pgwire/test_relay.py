@@ -1,0 +1,195 @@
+"""The machine alone, driven by bytes against a real PostgreSQL over a plain socket: no server."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import select
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from proxy.pgwire import frames
+from proxy.pgwire.answers import Answers, Expectation, Kind
+from proxy.pgwire.calls import Answered, Ask, Refuse
+from proxy.pgwire.frames import ProtocolError
+from proxy.pgwire.relay import Effects, Relay
+from proxy.servers.wire.guarded_reader import GuardedReader
+from tests.raw_client import RawClient
+from tests.scripted_brain import ScriptedBrain
+from tests.wire_shadow import wire_shadow
+
+COUNT = b"SELECT count(*) FROM shop.orders"
+
+
+class Link:
+    """A machine between our bytes and a real connection."""
+
+    def __init__(self) -> None:
+        self.brain = ScriptedBrain(wire_shadow().orders_oid)
+        self.shadow = RawClient(wire_shadow().conninfo())
+        self.reset()
+
+    def reset(self) -> None:
+        self.machine = Relay(GuardedReader(self.brain))
+        self.heard = b""
+        self.asked = 0
+
+    def say(self, data: bytes) -> None:
+        self._perform(self.machine.from_client(data))
+
+    def _perform(self, effects: Effects) -> None:
+        self.heard += effects.to_client
+        if effects.to_shadow:
+            self.shadow.socket.sendall(effects.to_shadow)
+        if effects.ask is not None:
+            self.asked += 1
+            self._perform(self.machine.answered(self._answer(effects.ask)))
+
+    def _answer(self, ask: Ask) -> Answered | Refuse:
+        return asyncio.run(self.brain.ask("alice", ask))
+
+    def listen(self, ready: int, piece: int = 1 << 16) -> bytes:
+        """Until so many ReadyForQuery have come, reading the shadow in pieces of that size."""
+        while self._ready() < ready:
+            readable, _, _ = select.select([self.shadow.socket], [], [], 10)
+            assert readable, f"nothing more came after {self.heard!r}"
+            self._perform(self.machine.from_shadow(self.shadow.socket.recv(piece)))
+        return self.heard
+
+    def _ready(self) -> int:
+        return len(_frames(self.heard, b"Z"))
+
+
+def _frames(data: bytes, tag: bytes) -> list[bytes]:
+    found, at = [], 0
+    while at + 5 <= len(data):
+        end = at + 1 + frames.U32.unpack_from(data, at + 1)[0]
+        if data[at : at + 1] == tag and end <= len(data):
+            found.append(data[at + 5 : end])
+        at = end
+    return found
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    link = Link()
+    yield link
+    link.shadow.__exit__(None, None, None)
+
+
+_TALK = b"".join(
+    [
+        frames.query(b"SELECT 1; " + COUNT + b"; SELECT repeat('x', 300)"),
+        frames.parse(b"s", COUNT + b" WHERE amount > $1"),
+        frames.describe_statement(b"s"),
+        frames.bind(b"", b"s", [b"20"]),
+        frames.describe_portal(b""),
+        frames.execute(b""),
+        frames.SYNC,
+        frames.query(b"CREATE TEMP TABLE IF NOT EXISTS t (n int); SELECT * FROM shop.orders"),
+        frames.query(b"BEGIN; CREATE TEMP TABLE cut (n int)"),
+        frames.query(b"COPY cut FROM STDIN"),
+        frames.frame(b"d", b"1\n2\n"),
+        frames.frame(b"d", b"3\n"),
+        frames.frame(b"c"),
+        frames.query(b"SELECT sum(n) FROM cut; " + COUNT),
+        frames.query(b"ROLLBACK"),
+        frames.bind(b"", b"s", [b"x"]),
+        frames.execute(b""),
+        frames.SYNC,
+        frames.close_statement(b"s"),
+        frames.SYNC,
+    ]
+)
+_READY = 9
+
+
+@given(
+    st.lists(st.integers(0, len(_TALK)), max_size=8), st.sampled_from([1 << 16, 1, 2, 7, 64, 333])
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_cut_of_the_bytes_gives_the_same(link: Link, cuts: list[int], piece: int) -> None:
+    link.reset()
+    link.say(_TALK)
+    whole, asked = link.listen(_READY), link.asked
+    assert asked == 3
+    link.reset()
+    edges = sorted({0, len(_TALK), *cuts})
+    for start, end in itertools.pairwise(edges):
+        link.say(_TALK[start:end])
+    assert link.listen(_READY, piece) == whole
+    assert link.asked == asked
+    assert link.machine.idle
+
+
+@given(st.lists(st.sampled_from(range(12)), min_size=1, max_size=14))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_order_of_messages_ends_ready(link: Link, order: list[int]) -> None:
+    """Parse, Bind, Describe, Execute, Close, Flush, Query in every order: after a last Sync there is
+    one ReadyForQuery for each Query and Sync that was not skipped, and the machine is idle."""
+    messages = [
+        frames.parse(b"", COUNT),
+        frames.parse(b"a", COUNT + b" WHERE amount > $1", [23]),
+        frames.bind(b"", b""),
+        frames.bind(b"p", b"a", [b"1"]),
+        frames.describe_statement(b"a"),
+        frames.describe_portal(b"p"),
+        frames.execute(b"p"),
+        frames.execute(b""),
+        frames.close_statement(b"a"),
+        frames.FLUSH,
+        frames.parse(b"", b"SELECT 1"),
+        frames.query(b"SELECT 2; " + COUNT),
+    ]
+    link.reset()
+    link.say(frames.query(b"DEALLOCATE ALL"))
+    link.listen(1)
+    for number in order:
+        link.say(messages[number])
+    link.say(frames.SYNC)
+    link.say(frames.query(b"SELECT 'the end'"))
+    while b"the end" not in link.heard or not link.machine.idle:
+        link.listen(link._ready() + 1)
+    assert link.heard.endswith(frames.frame(b"Z", b"I"))
+    assert not _frames(link.heard, b"E") or b"_dpproxy" not in b"".join(_frames(link.heard, b"E"))
+
+
+@given(st.lists(st.binary(max_size=40), max_size=5))
+def test_random_bytes_from_the_client_never_raise(pieces: list[bytes]) -> None:
+    machine = Relay(ScriptedBrain(0))
+    for piece in pieces:
+        effects = machine.from_client(piece)
+        if effects.close:
+            break
+    assert machine.waiting_bytes <= sum(map(len, pieces))
+
+
+@given(st.binary(max_size=60), st.sampled_from([Kind.QUERY, Kind.EXECUTE, Kind.DESCRIBE]))
+def test_random_bytes_from_the_shadow(data: bytes, kind: Kind) -> None:
+    answers = Answers(b"UTF8")
+    answers.expect(Expectation(kind))
+    try:
+        answers.feed(data)
+    except ProtocolError:
+        return
+
+
+def test_rows_stream_through_before_they_are_whole() -> None:
+    answers = Answers(b"UTF8")
+    answers.expect(Expectation(Kind.QUERY))
+    row = frames.frame(b"D", b"\0\1" + frames.U32.pack(100_000) + b"x" * 100_000)
+    heard = b""
+    for start in range(0, len(row), 1_000):
+        heard += answers.feed(row[start : start + 1_000])
+        assert len(answers._buffer) < 10
+    assert heard == row
+
+
+def test_a_client_frame_has_a_limit() -> None:
+    machine = Relay(ScriptedBrain(0))
+    effects = machine.from_client(b"Q" + frames.U32.pack(65 * 1024 * 1024))
+    assert effects.close
+    assert b"too long" in effects.to_client

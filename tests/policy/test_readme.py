@@ -1,0 +1,35 @@
+"""policies/README.md explains every key that the reader knows, and no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from proxy.databases.policy_tables import COLUMN_KEYS, TABLE_KEYS
+from proxy.databases.policy_yaml import (
+    BUDGET_KEYS,
+    BUDGETS_KEYS,
+    MEDIAN_KEYS,
+    POLICY_KEYS,
+    PRIVACY_KEYS,
+)
+
+README = Path(__file__).parents[2] / "policies" / "README.md"
+
+
+def test_every_key_is_explained() -> None:
+    text = README.read_text(encoding="utf-8")
+    table = text[text.index("## Every key") : text.index("Not available in this version")]
+    first_cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    explained = {word for cell in first_cells for word in re.findall(r"`([^`]+)`", cell)}
+    known = {
+        *POLICY_KEYS,
+        *(f"privacy.{key}" for key in PRIVACY_KEYS),
+        *(f"tables.T.{key}" for key in TABLE_KEYS),
+        *(f"columns.C.{key}" for key in COLUMN_KEYS),
+        *(f"budgets.{key}" for key in BUDGETS_KEYS),
+        *BUDGET_KEYS,
+        "tables.T: public",
+    }
+    assert explained == known
+    assert all(f"{{{key}: laplace}}" in table for key in MEDIAN_KEYS)

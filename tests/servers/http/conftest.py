@@ -1,0 +1,28 @@
+"""Both doors of one proxy, in front of the demo's databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from proxy.cli.assembly import assemble
+from tests.live_proxy import start_proxy
+from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers_fixture import servers
+
+
+@pytest.fixture(scope="session")
+def doors() -> Iterator[BothDoors]:
+    pair = servers()
+    proxy = start_proxy(
+        pair,
+        [
+            assemble(pair.policies[name], pair.catalogs[name], pair.shadows[name])
+            for name in pair.policies
+        ],
+    )
+    http = open_http(proxy)
+    yield http
+    http.close()
+    proxy.stop()

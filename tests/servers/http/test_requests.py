@@ -1,0 +1,303 @@
+"""Who may ask, and what a request may look like."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import socket
+import time
+
+import psycopg
+import pytest
+from psycopg import sql as composed
+
+from proxy.databases.analyst_sessions import SessionLimits
+from proxy.databases.users import add_analyst, remove_analyst, set_password
+from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers_fixture import PASSWORD
+
+_BODY = {"database": "shop", "sql": "SELECT 1"}
+
+
+def _token(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def test_wrong_credentials_read_alike(doors: BothDoors) -> None:
+    told = set()
+    for user, password in (
+        (doors.analyst, "wrong"),
+        ("nobody", PASSWORD),
+        ("postgres", PASSWORD),
+        (doors.analyst, ""),
+        ("", ""),
+        ("x\0y", "x"),
+        ("x' dbname=postgres", "x"),
+        ("a" * 5000, "x"),
+    ):
+        header = {"Authorization": _token(user, password)}
+        for database in ("shop", "nothing"):
+            response = doors.client.post(
+                "/v1/query", json={**_BODY, "database": database}, headers=header
+            )
+            assert response.status_code == 401
+            assert response.headers["www-authenticate"].startswith("Basic")
+            if len(user) < 1000:
+                told.add(response.text)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "Basic",
+        "Basic !!!",
+        "Basic " + base64.b64encode(b"nocolon").decode(),
+        "Bearer x",
+        "Basic " + base64.b64encode(b"\xff:\xfe").decode(),
+        "Negotiate x",
+    ],
+)
+def test_no_credentials(doors: BothDoors, header: str) -> None:
+    response = doors.client.post("/v1/query", json=_BODY, headers={"Authorization": header})
+    assert (response.status_code, response.json()["sqlstate"]) == (401, "28000")
+
+
+def test_the_body_is_not_read_before_the_credentials_are_there(doors: BothDoors) -> None:
+    with socket.create_connection(doors.server.address, timeout=10) as client:
+        client.sendall(
+            b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 1000000\r\n\r\n"
+        )
+        assert client.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_names_and_passwords_of_any_characters(doors: BothDoors) -> None:
+    superuser = doors.proxy.servers.shadow_server.dsn()
+    name, password = "o'Brien \\ \"é", "p:w'd \\ €"
+    add_analyst(superuser, name, password)
+    try:
+        response = doors.client.post(
+            "/v1/query",
+            json={**_BODY, "sql": "SELECT session_user"},
+            headers={"Authorization": _token(name, password)},
+        )
+        assert response.json()["rows"] == [[name]]
+    finally:
+        remove_analyst(superuser, name)
+
+
+def test_a_long_name_has_the_budget_of_the_role(doors: BothDoors) -> None:
+    """PostgreSQL cuts names at 63 bytes: what is longer is not another analyst."""
+    name = "n" * 63
+    add_analyst(doors.proxy.servers.shadow_server.dsn(), name, PASSWORD)
+    try:
+        response = doors.query("SELECT count(*) FROM shop.orders", analyst=name + "x")
+        if response.status_code == 200:
+            assert doors.proxy.spent(name)[0] == 1
+        assert doors.proxy.spent(name + "x")[0] == 0
+    finally:
+        remove_analyst(doors.proxy.servers.shadow_server.dsn(), name)
+
+
+def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
+    limits = SessionLimits(age_seconds=1.0)
+    short = open_http(doors.proxy, limits)
+    superuser = doors.proxy.servers.shadow_server.dsn()
+    name = doors.proxy.servers.new_analyst()
+    try:
+        processes = {
+            short.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0][0]
+            for _ in range(3)
+        }
+        assert len(processes) == 1  # one login
+        assert short.sessions.idle == 1
+        set_password(superuser, name, "another")
+        deadline = time.monotonic() + 10
+        while short.query("SELECT 1", analyst=name).status_code == 200:
+            assert time.monotonic() < deadline, "the old password goes on"
+        while short.sessions.idle:
+            assert time.monotonic() < deadline, "a session outlives its time"
+            short.proxy.do(asyncio.sleep(0.05))
+    finally:
+        short.close()
+
+
+def test_a_removed_analyst_is_out_at_once(doors: BothDoors) -> None:
+    name = doors.proxy.servers.new_analyst()
+    assert doors.query("SELECT 1", analyst=name).status_code == 200
+    remove_analyst(doors.proxy.servers.shadow_server.dsn(), name)
+    assert doors.query("SELECT 1", analyst=name).status_code == 401
+
+
+def test_a_session_that_the_server_ended_is_replaced(doors: BothDoors) -> None:
+    name = doors.proxy.servers.new_analyst()
+    (first,) = doors.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0]
+    with psycopg.connect(doors.proxy.servers.shadow_server.dsn(), autocommit=True) as connection:
+        connection.execute(composed.SQL("SELECT pg_terminate_backend({}, 5000)").format(first))
+    (second,) = doors.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0]
+    assert first != second
+
+
+def test_sessions_are_not_shared(doors: BothDoors) -> None:
+    names = [doors.proxy.servers.new_analyst() for _ in range(3)]
+    for _ in range(2):
+        for name in names:
+            told = doors.query("SELECT session_user", analyst=name).json()
+            assert told["rows"] == [[name]]
+        wrong = doors.client.post("/v1/query", json=_BODY, auth=(names[0], PASSWORD + "x"))
+        assert wrong.status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"nothing", 400),
+        (b"[]", 400),
+        (b'{"database": "shop"}', 400),
+        (b'{"database": "shop", "sql": 1}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "sql": "SELECT 2"}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "more": 1}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "epsilon": NaN}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "epsilon": "1"}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "params": {}}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "params": [[1]]}', 400),
+        (b'{"database": "shop", "sql": "SELECT $1::int", "params": [9007199254740993]}', 400),
+        (b'{"database": "shop", "sql": "SELECT 1", "params": ' + b"[" * 50_000, 400),
+        (b'{"database": "shop", "sql": "SELECT \\u0000"}', 400),
+        (b'{"database": "shop", "sql": "SELECT \'\\ud800\'"}', 400),
+        (b'{"database": "shop", "sql": "\xff"}', 400),
+        (b'{"database": "shop", "sql": "' + b"x" * 2**20 + b'"}', 413),
+        (b'{"database": "shop", "sql": "SELECT 1", "params": null, "epsilon": null}', 200),
+    ],
+)
+def test_bodies(doors: BothDoors, body: bytes, status: int) -> None:
+    response = doors.client.post(
+        "/v1/query",
+        content=body,
+        headers={"Content-Type": "application/json"},
+        auth=(doors.analyst, PASSWORD),
+    )
+    assert response.status_code == status, response.text
+    if status != 200:
+        assert response.json()["status"] == status
+
+
+def test_a_body_in_pieces_has_the_same_limit(doors: BothDoors) -> None:
+    response = doors.client.post(
+        "/v1/query",
+        content=iter([b" " * 2**19] * 3),
+        headers={"Content-Type": "application/json"},
+        auth=(doors.analyst, PASSWORD),
+    )
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, 415),
+        ({"Content-Type": "application/json", "Host": "evil.example:8432"}, 421),
+        ({"Content-Type": "application/json", "Host": "127.0.0.1.evil.example"}, 421),
+        ({"Content-Type": "application/json", "Host": "localhost:1"}, 200),
+        ({"Content-Type": "application/json; charset=utf-8", "Host": "[::1]:1"}, 200),
+    ],
+)
+def test_headers(doors: BothDoors, headers: dict[str, str], status: int) -> None:
+    response = doors.client.post(
+        "/v1/query", content=json.dumps(_BODY), headers=headers, auth=(doors.analyst, PASSWORD)
+    )
+    assert response.status_code == status
+    assert "set-cookie" not in response.headers
+    assert not any(name.startswith("access-control") for name in response.headers)
+    assert response.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"Host: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked",
+        b"Host: localhost\r\nHost: localhost\r\nContent-Length: 2",
+        b"Content-Length: 2",
+        b"Host: localhost\r\nContent-Length: -1",
+        b"Host: localhost\r\nContent-Length: 2\r\nContent-Length: 3",
+    ],
+)
+def test_ambiguous_requests(doors: BothDoors, head: bytes) -> None:
+    with socket.create_connection(doors.server.address, timeout=10) as client:
+        client.sendall(
+            b"POST /v1/query HTTP/1.1\r\nContent-Type: application/json\r\n" + head + b"\r\n\r\n{}"
+        )
+        assert client.recv(100).startswith(b"HTTP/1.1 400")
+
+
+def test_other_methods_and_routes(doors: BothDoors) -> None:
+    auth = (doors.analyst, PASSWORD)
+    assert doors.client.get("/v1/query", auth=auth).status_code == 405
+    assert doors.client.options("/v1/query").status_code == 405
+    for path in ("/nothing", "/v1/query/..%2f", "/v1/../etc/passwd", "/docs/x"):
+        response = doors.client.get(path, auth=auth)
+        assert (response.status_code, response.json()["status"]) == (404, 404)
+
+
+def test_a_client_that_goes_away_stops_its_statement(doors: BothDoors) -> None:
+    name = doors.proxy.servers.new_analyst()
+    body = json.dumps({"database": "shop", "sql": "SELECT pg_sleep(60)"}).encode()
+    with socket.create_connection(doors.server.address, timeout=10) as client:
+        client.sendall(
+            b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Authorization: " + _token(name, PASSWORD).encode() + b"\r\n"
+            b"Content-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body
+        )
+        assert _sleeping(doors, name, 1)
+    assert _sleeping(doors, name, 0)
+
+
+def _sleeping(doors: BothDoors, name: str, wanted: int) -> bool:
+    """Whether so many of the analyst's statements sleep, within ten seconds."""
+    deadline = time.monotonic() + 10
+    with psycopg.connect(doors.proxy.servers.shadow_server.dsn(), autocommit=True) as connection:
+        while time.monotonic() < deadline:
+            row = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE usename = %s AND wait_event = 'PgSleep'",
+                (name,),
+            ).fetchone()
+            if row == (wanted,):
+                return True
+            connection.execute("SELECT pg_sleep(0.02)")
+    return False
+
+
+def test_readiness(doors: BothDoors) -> None:
+    slow = open_http(doors.proxy)
+    try:
+        assert slow.client.get("/readyz").json()["status"] == "ready"
+        slow.readiness["ledger"] = False
+        slow.proxy.do(asyncio.sleep(1.1))  # what was found holds for a second
+        response = slow.client.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["checks"] == {"protected": True, "ledger": False}
+    finally:
+        slow.close()
+
+
+def test_logs_hold_nothing_of_a_request(
+    doors: BothDoors, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    mark = "marked7c1f"
+    doors.query(f"SELECT count(*) FROM shop.orders WHERE status = '{mark}'")
+    doors.query(f"SELECT {mark} FROM shop.orders")
+    doors.query(f"SELECT '{mark}'::int")
+    doors.query("SELECT $1::int", mark)
+    doors.get("/v1/schema", database=mark)
+    doors.client.get(f"/{mark}?x={mark}", headers={"Authorization": _token(mark, mark)})
+    doors.client.post("/v1/query", json=_BODY, headers={"Authorization": _token("nobody", mark)})
+    doors.client.post("/v1/query", content=mark, headers={"X-Mark": mark})
+    out, err = capfd.readouterr()
+    assert "request" in out + err  # it did log
+    assert mark not in out + err + caplog.text

@@ -1,0 +1,192 @@
+"""Both doors say the same: SQLSTATE, message, hint, position, detail; names and types of columns."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from psycopg.pq import DiagnosticField
+
+from tests.servers.http.both_doors import BothDoors
+
+_REPORTED = {
+    "sqlstate": DiagnosticField.SQLSTATE,
+    "detail": DiagnosticField.MESSAGE_PRIMARY,
+    "hint": DiagnosticField.MESSAGE_HINT,
+}
+_ORDERS, _CENSUS = "shop.orders", "census.adult"
+
+ANSWERED = (
+    f"SELECT count(*) FROM {_ORDERS}",
+    f"SELECT count(*);-- {_ORDERS}",
+    f"SELECT count(*) AS n, sum(total), avg(total), max(total) FROM {_ORDERS};",
+    f"SELECT status, count(*) FROM {_ORDERS} GROUP BY status ORDER BY 2 DESC LIMIT 2",
+    f"SELECT round(sum(total) / count(*), 2) AS mean, count(*)::text FROM {_ORDERS}",
+    f"WITH x AS (SELECT status, count(*) AS n FROM {_ORDERS} GROUP BY status) SELECT sum(n) FROM x",
+    "SELECT count(*) FROM orders WHERE created_at > '2021-01-01'",
+    "SELECT state, count(*) FROM shop.customers GROUP BY 1 HAVING count(*) > 3",
+    "SELECT max(birth_date) FROM shop.customers",
+    f"EXPLAIN SELECT count(*) FROM {_ORDERS}",
+    f"EXPLAIN (FORMAT JSON) SELECT count(*) FROM {_ORDERS}",
+    f"SELECT * FROM {_ORDERS} LIMIT 0",
+    f"SELECT id, total FROM {_ORDERS} WHERE false",
+    "SELECT 1 AS one, 'x', NULL, 1.5::numeric(6,2), now(), ARRAY[1, 2], '{}'::jsonb, true",
+    "SELECT * FROM shop.products LIMIT 3",
+    "SELECT * FROM dp.columns",
+    "SHOW search_path",
+    "SELECT relname FROM pg_class LIMIT 1",
+    "SET dp.epsilon = 0.5",
+    "TABLE shop.products",
+    "VALUES (1, 'a')",
+)
+REFUSED = (
+    f"SELECT * FROM {_ORDERS}",
+    f"SELECT id FROM {_ORDERS} WHERE total > 5",
+    f"select\n\n   total from {_ORDERS}",
+    f"SELECT 'é€𝄞', total FROM {_ORDERS}",
+    f"TABLE {_ORDERS}",
+    "SELECT name FROM shop.customers",
+    "SELECT email, count(*) FROM shop.customers GROUP BY email",
+    f"SELECT sum(id) FROM {_ORDERS}",
+    f"SELECT total, count(*) FROM {_ORDERS} GROUP BY total",
+    f"SELECT count(*) FROM {_ORDERS} WHERE random() < 0.5",
+    f"SELECT count(*) FROM {_ORDERS} o JOIN shop.customers c ON c.state = o.status",
+    f"SELECT sum(DISTINCT total) FROM {_ORDERS}",
+    f"SELECT string_agg(status, ',') FROM {_ORDERS}",
+    f"SELECT count(*) FROM {_ORDERS} TABLESAMPLE system (1)",
+    f"SELECT count(*) FROM {_ORDERS} WHERE pg_sleep(0) IS NULL",
+    f"SELECT count(ctid) FROM {_ORDERS}",
+    f"SELECT count({_ORDERS.split('.')[1]}) FROM {_ORDERS}",
+    f"SELECT count(*) OVER () FROM {_ORDERS}",
+    f"SELECT array_agg(total) FROM {_ORDERS}",
+    f"COPY {_ORDERS} TO STDOUT",
+    f"CREATE TEMP TABLE t AS SELECT * FROM {_ORDERS}",
+    f"INSERT INTO {_ORDERS} SELECT * FROM {_ORDERS}",
+    f"UPDATE {_ORDERS} SET total = 0",
+    f"DELETE FROM {_ORDERS}",
+    f"TRUNCATE {_ORDERS}",
+    f"DROP TABLE {_ORDERS}",
+    f"CREATE VIEW v AS SELECT * FROM {_ORDERS}",
+    "SELECT * FROM dp.receipt",
+    "SELECT dp.low(1)",
+    "SELECT count(*) FROM shop.orders WHERE status = ANY (ARRAY(SELECT status FROM shop.orders))",
+)
+POSTGRES = (
+    f"SELECT nothing FROM {_ORDERS}",
+    f"SELECT count(nothing) FROM {_ORDERS}",
+    "SELECT * FROM shop.nothing",
+    "SELECT count(*) FROM nowhere.orders",
+    f"SELECT count(* FROM {_ORDERS}",
+    f"SELEC count(*) FROM {_ORDERS}",
+    f"SELECT count(*) FROM {_ORDERS} WHERE total > 'x'",
+    f"SELECT count(*) FROM {_ORDERS} WHERE total > status",
+    f"SELECT count(*), status FROM {_ORDERS}",
+    f"SELECT count(*) FROM {_ORDERS} WHERE count(*) > 1",
+    f"SELECT 1 / (count(*) - count(*)) FROM {_ORDERS}",
+    f"SELECT count(*)::int / 0 FROM {_ORDERS}",
+    f"SELECT count(*) FROM {_ORDERS}; SELECT 1",
+    "SELECT 1; SELECT 2",
+    "SELECT 1 / 0",
+    "SELECT 'abc'::int",
+    "SELECT date '2020-13-01'",
+    "SELECT nothing",
+    "SELECT unknown_function(1)",
+    "EXECUTE nothing(1)",
+    "SELECT 'open",
+    'SELECT "open',
+    "SELECT repeat('x', -1)::int",
+    "DECLARE c CURSOR FOR SELECT * FROM nothing",
+    f"DECLARE c WRONG FOR SELECT * FROM {_ORDERS}",
+    f"EXPLAIN SELECT nothing FROM {_ORDERS}",
+    "SET work_mem = 'x'",
+    "CREATE TABLE shop.t (a int)",
+    "CREATE ROLE x",
+    "SELECT pg_read_file('/etc/passwd')",
+    "RESET nothing",
+)
+WITH_PARAMETERS: tuple[tuple[str, tuple[str | None, ...]], ...] = (
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $1", ("20",)),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $1", ("x",)),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $1", ("NaN",)),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $1", (None,)),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $1", ()),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $1", ("1", "2")),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE total > $2", ("1", "2")),
+    (f"SELECT count(*) + $1 FROM {_ORDERS} WHERE created_at > $2", ("1", "2021-01-01")),
+    (f"SELECT count(*) + $1 FROM {_ORDERS} WHERE created_at > $2", ("1", "no date")),
+    (f"SELECT total FROM {_ORDERS} WHERE total > $1", ("1",)),
+    (f"SELECT count(*) FROM {_ORDERS} WHERE status = $1", ("it's; --",)),
+    ("SELECT $1::int + $2", ("1", "2")),
+    ("SELECT $1::int", ("x",)),
+    ("SELECT $1", ()),
+)
+CENSUS = (
+    f"SELECT sex, married, avg(age), sum(income) FROM {_CENSUS} GROUP BY sex, married",
+    f"SELECT occupation, count(*) FROM {_CENSUS} GROUP BY occupation",
+    f"SELECT zip FROM {_CENSUS}",
+)
+
+
+@pytest.mark.parametrize("sql", (*ANSWERED, *REFUSED, *POSTGRES))
+def test_statement(doors: BothDoors, sql: str) -> None:
+    there, here = doors.over_the_wire(sql, (), "shop"), doors.over_http(sql, (), "shop")
+    assert here == there
+    assert (here.error is None) == (sql in ANSWERED), here.error
+
+
+@pytest.mark.parametrize(("sql", "params"), WITH_PARAMETERS)
+def test_with_parameters(doors: BothDoors, sql: str, params: tuple[str | None, ...]) -> None:
+    assert doors.over_http(sql, params, "shop") == doors.over_the_wire(sql, params, "shop")
+
+
+@pytest.mark.parametrize("sql", CENSUS)
+def test_of_the_census(doors: BothDoors, sql: str) -> None:
+    assert doors.over_http(sql, (), "census") == doors.over_the_wire(sql, (), "census")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT count(*) FROM {_ORDERS} WHERE {' OR '.join(['total > 1'] * 3000)}",
+        f"SELECT count(*) FROM {_ORDERS} WHERE {'(' * 60}total > 1{')' * 60}",
+        f"SELECT count(*) FROM {_ORDERS} WHERE {'(' * 60}total > 1{')' * 59}",
+        f"SELECT {' '.join(['NOT'] * 40)} (count(*) > 1) FROM {_ORDERS}",
+    ],
+    ids=["too long", "too deep", "too deep, and wrong", "too many NOTs"],
+)
+def test_too_complex(doors: BothDoors, sql: str) -> None:
+    here = doors.over_http(sql, (), "shop")
+    assert here == doors.over_the_wire(sql, (), "shop")
+    assert here.error is not None
+
+
+@pytest.mark.parametrize("epsilon", ["5", "0", "-1", "2.0000001"])
+def test_settings_out_of_range(doors: BothDoors, epsilon: str) -> None:
+    sql = f"SELECT count(*) FROM {_ORDERS}"
+    with doors.proxy.connect("shop") as connection:
+        connection.execute(f"SET dp.epsilon = '{epsilon}'".encode())
+        result = connection.pgconn.exec_params(sql.encode(), [])
+    problem = doors.query(sql, epsilon=float(epsilon)).json()
+    for member, field in _REPORTED.items():
+        told = result.error_field(field)
+        assert problem[member] == (None if told is None else told.decode())
+
+
+def test_over_budget(doors: BothDoors) -> None:
+    poor = doors.proxy.servers.new_analyst()
+    with psycopg.connect(doors.proxy.servers.shadows["shop"].superuser_dsn) as connection:
+        connection.execute(
+            "INSERT INTO dp.allowance VALUES ('analyst', %s, 1.5, 0.1, 'month')", (poor,)
+        )
+    sql = f"SELECT count(*) FROM {_ORDERS}"
+    first = doors.query(sql, analyst=poor)
+    assert first.json()["privacy"]["remaining"]["epsilon"] == 0.5
+    second = doors.query(sql, analyst=poor)
+    assert second.status_code == 429
+    with doors.proxy.connect("shop", analyst=poor) as client:
+        result = client.pgconn.exec_params(sql.encode(), [])
+    problem = second.json()
+    for member, field in _REPORTED.items():
+        told = result.error_field(field)
+        assert problem[member] == (None if told is None else told.decode())
+    assert problem["sqlstate"] == "53400"
+    assert doors.proxy.spent(poor)[:2] == (1, 1.0)

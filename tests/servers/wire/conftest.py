@@ -1,0 +1,71 @@
+"""A wire server in a thread of its own, in front of a real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+
+from proxy.servers.wire.brain import Served, ShadowAddress
+from proxy.servers.wire.hub import Limits
+from proxy.servers.wire.server import WireServer
+from tests.scripted_brain import ScriptedBrain
+from tests.wire_shadow import WireShadow, wire_shadow
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Running:
+    shadow: WireShadow
+    brain: ScriptedBrain
+    server: WireServer
+    loop: asyncio.AbstractEventLoop
+
+    @property
+    def port(self) -> int:
+        return self.server.address[1]
+
+    def conninfo(self, **more: str) -> str:
+        return self.shadow.conninfo(self.port, **more)
+
+    def connect(self, **more: Any) -> psycopg.Connection:
+        return psycopg.connect(self.conninfo(), autocommit=True, **more)
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it on the server's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+
+
+def serve(limits: Limits | None = None, **more: Any) -> Iterator[Running]:
+    shadow = wire_shadow()
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    brain = ScriptedBrain(shadow.orders_oid)
+    served = Served(ShadowAddress(shadow.host, shadow.port), brain)
+    server = WireServer({"shop": served}, limits=limits, **more)
+    running = Running(shadow, brain, server, loop)
+    running.do(server.start("127.0.0.1", 0))
+    try:
+        yield running
+    finally:
+        running.do(server.stop(grace_seconds=0.5))
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
+
+
+@pytest.fixture
+def relay() -> Iterator[Running]:
+    yield from serve()
+
+
+@pytest.fixture(scope="session")
+def shadow() -> WireShadow:
+    return wire_shadow()

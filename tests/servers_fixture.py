@@ -1,0 +1,193 @@
+"""The embedded pair for tests, started once per run: the protected server with the demo's data, and the
+shadow's server with the shadows of both databases.
+
+    from tests.servers_fixture import servers
+    pair = servers()
+    psycopg.connect(pair.analyst_dsn("shop", "alice"))
+
+The pair is shared: a test that changes policies, kills servers or spends budgets makes its own
+analyst (`new_analyst`), its own database, or its own server (`EmbeddedPostgres(tmp_path, ...)`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import itertools
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from psycopg.conninfo import make_conninfo
+
+from proxy.catalog.model import Catalog, TableName
+from proxy.databases.catalog_reader import read_catalog
+from proxy.databases.demo_data import make_demo_data
+from proxy.databases.embedded import EmbeddedPostgres, start_together
+from proxy.databases.shadow import Shadow
+from proxy.databases.users import add_analyst
+from proxy.mechanisms.loss import Loss
+from proxy.policy.model import (
+    Bounds,
+    BoundsKind,
+    Budget,
+    Budgets,
+    ColumnPolicy,
+    IdentifierUnit,
+    Period,
+    Policy,
+    Privacy,
+    ProtectedTable,
+    PublicTable,
+    RowUnit,
+)
+
+PASSWORD = "analyst's password"
+_STATES = ("CA", "TX", "NY", "FL", "IL", "PA", "OH", "GA", "NC", "MI")
+_SCHOOLING = (
+    *("HS-grad", "Some-college", "Bachelors", "Masters", "Assoc", "Doctorate", "11th", "Other"),
+)
+
+
+@dataclass(frozen=True)
+class Servers:
+    """policies and catalogs by database; source_dsns are the hardened reader's."""
+
+    protected: EmbeddedPostgres
+    shadow_server: EmbeddedPostgres
+    source_dsns: Mapping[str, str]
+    policies: Mapping[str, Policy]
+    catalogs: Mapping[str, Catalog]
+    shadows: Mapping[str, Shadow]
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def analyst_dsn(self, database: str, analyst: str, port: int | None = None) -> str:
+        """Straight to the shadow, or through whoever listens on `port`."""
+        host, shadow_port = self.shadow_server.address
+        return make_conninfo(
+            host=host,
+            port=port or shadow_port,
+            user=analyst,
+            password=PASSWORD,
+            dbname=database,
+        )
+
+    def new_analyst(self) -> str:
+        """A fresh one, with nothing spent. alice and bob are always there."""
+        name = f"analyst_{next(self._numbers)}"
+        add_analyst(self.shadow_server.dsn(), name, PASSWORD)
+        return name
+
+
+@functools.cache
+def servers() -> Servers:
+    home = Path(tempfile.mkdtemp(prefix="dpproxy-test-"))
+    protected = EmbeddedPostgres(home, "protected", durable=False)
+    shadow_server = EmbeddedPostgres(home, "shadow")  # durable: the ledger insists
+
+    def stop() -> None:
+        protected.stop()
+        shadow_server.stop()
+        shutil.rmtree(home, ignore_errors=True)
+
+    atexit.register(stop)
+    start_together([protected, shadow_server])
+    source_dsns = make_demo_data(protected.dsn())
+    catalogs = {database: read_catalog(dsn) for database, dsn in source_dsns.items()}
+    policies = {
+        "census": census_policy(source_dsns["census"]),
+        "shop": shop_policy(source_dsns["shop"]),
+    }
+    shadows = {
+        database: Shadow(shadow_server.dsn(), database, shadow_server.address)
+        for database in policies
+    }
+    for database, shadow in shadows.items():
+        shadow.build(policies[database], catalogs[database])
+    for analyst in ("alice", "bob"):
+        add_analyst(shadow_server.dsn(), analyst, PASSWORD)
+    return Servers(protected, shadow_server, source_dsns, policies, catalogs, shadows)
+
+
+PRIVACY = Privacy(
+    epsilon=Fraction(1),
+    delta=Fraction(1, 10**6),
+    max_epsilon=Fraction(2),
+    max_delta=Fraction(1, 10**6),
+)
+
+
+def budgets(
+    total: int = 10**6, each: int = 10**4, per: Period = Period.MONTH, delta: str = "0.9"
+) -> Budgets:
+    """Large enough for a whole test run."""
+    return Budgets(
+        Budget(Loss(Fraction(total), Fraction(delta))),
+        Budget(Loss(Fraction(each), Fraction(delta)), per),
+        {},
+    )
+
+
+def census_policy(source: str) -> Policy:
+    table = ProtectedTable(
+        TableName("census", "adult"),
+        RowUnit(),
+        _columns(
+            ColumnPolicy("age", bounds=_numbers(17, 90)),
+            ColumnPolicy("sex", values=("Female", "Male")),
+            ColumnPolicy("education", values=_SCHOOLING),
+            ColumnPolicy("occupation"),
+            ColumnPolicy("region", values=("North", "South", "East", "West", "Centre")),
+            ColumnPolicy("hours_per_week", bounds=_numbers(1, 99)),
+            ColumnPolicy("income", bounds=_numbers(0, 250000)),
+            ColumnPolicy("married"),
+        ),
+    )
+    return Policy("census", source, PRIVACY, {table.name: table}, budgets(), "census policy 1")
+
+
+def shop_policy(source: str) -> Policy:
+    customers, orders, products = (
+        TableName("shop", name) for name in ("customers", "orders", "products")
+    )
+    tables: dict[TableName, ProtectedTable | PublicTable] = {
+        customers: ProtectedTable(
+            customers,
+            IdentifierUnit("person", "id"),
+            _columns(
+                ColumnPolicy("state", values=_STATES),
+                ColumnPolicy("birth_date", bounds=_days(-25567, 20453)),
+            ),
+            max_rows_per_unit=1,
+        ),
+        orders: ProtectedTable(
+            orders,
+            IdentifierUnit("person", "customer_id"),
+            _columns(
+                ColumnPolicy("id"),
+                ColumnPolicy("product_id", references=(products, "id")),
+                ColumnPolicy("quantity", bounds=_numbers(1, 5)),
+                ColumnPolicy("total", bounds=_numbers(0, 175), grid=Fraction(1, 100)),
+                ColumnPolicy("status", values=("paid", "shipped", "returned", "cancelled")),
+                ColumnPolicy("created_at"),
+            ),
+            max_rows_per_unit=40,
+        ),
+        products: PublicTable(products),
+    }
+    return Policy("shop", source, PRIVACY, tables, budgets(), "shop policy 1")
+
+
+def _columns(*columns: ColumnPolicy) -> dict[str, ColumnPolicy]:
+    return {column.name: column for column in columns}
+
+
+def _numbers(low: int, high: int) -> Bounds:
+    return Bounds(Fraction(low), Fraction(high))
+
+
+def _days(low: int, high: int) -> Bounds:
+    return Bounds(Fraction(low), Fraction(high), BoundsKind.DATE)
