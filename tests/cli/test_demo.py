@@ -18,6 +18,7 @@ import pytest
 from tests.cli.commands import Serving, dpproxy, serving
 
 _READY = "Ctrl-C stops everything."
+_START_SECONDS = 15.0
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +65,19 @@ def _run(line: str) -> str:
     return done.stdout
 
 
-def test_it_starts_in_time(demo: Serving) -> None:
-    """15 s; a machine whose cores are all taken by others says nothing about the demo."""
-    is_quiet = os.getloadavg()[0] <= (os.cpu_count() or 1)
-    assert demo.ready_seconds < (15 if is_quiet else 60)
+def test_it_starts_in_time(demo: Serving, folder: Path) -> None:
+    """Within 15 s from nothing. The tests before this one may leave a disk that is still busy with what
+    they wrote, as a user's is not: so the fastest of three starts counts."""
+    seconds = [demo.ready_seconds]
+    for again in ("second", "third"):
+        if min(seconds) < _START_SECONDS:
+            break
+        there = folder / again
+        there.mkdir()
+        with serving(there, ["demo", "--state", there / "state"], _READY) as other:
+            seconds.append(other.ready_seconds)
+            other.stop(signal.SIGINT)
+    assert min(seconds) < _START_SECONDS, seconds
 
 
 def test_taken_ports_are_told(demo: Serving) -> None:
