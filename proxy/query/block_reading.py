@@ -13,6 +13,7 @@ from sqlglot import TokenType, exp
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.blocks import (
     AGGREGATES,
     OTHER_AGGREGATES,
@@ -25,9 +26,10 @@ from proxy.query.blocks import (
 from proxy.query.expressions import ColumnRef, Expression
 from proxy.query.query import Block, Key
 from proxy.query.query_aggregates import Aggregate
-from proxy.query.reading import ColumnType, Scope, is_aggregate, read_aggregate, read_expression
+from proxy.query.reading import read_expression
 from proxy.query.relations import Relation
 from proxy.query.residual import Edit, column_name, quoted, recordset
+from proxy.query.scope import ColumnType, Scope
 from proxy.query.slices import HINT as _ASK
 from proxy.query.slices import parse, parse_item
 from proxy.query.sources import Sources

@@ -18,13 +18,15 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column, TableName
 from proxy.query import blocks as spans
+from proxy.query.aggregate_reading import Inner, readers_within
 from proxy.query.blocks import Select, Span, Visible, query_parts
 from proxy.query.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
 from proxy.query.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
-from proxy.query.reading import ColumnType, Inner, Named, Scope, read_condition, read_expression
+from proxy.query.reading import READERS, read_condition, read_expression
 from proxy.query.rebuilding import rebuild
 from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
 from proxy.query.residual import column_name
+from proxy.query.scope import ColumnType, Named, Scope
 from proxy.query.slices import HINT, parse, parse_item
 from proxy.query.statements import split_commas
 from proxy.query.tokens import Lexed
@@ -180,7 +182,7 @@ class Sources:
         item = read_from(self.lexed, select.clauses["from"])
         merged: dict[str, ColumnRef] = {}
         relation, named = self._relation(item, merged)
-        scope = Scope(named, self.parameters, merged, self.scalar_types)
+        scope = Scope(named, self.parameters, merged, self.scalar_types, READERS)
         return relation, scope
 
     def where(
@@ -237,7 +239,7 @@ class Sources:
         left, left_named = self._relation(item.left, merged)
         right, right_named = self._relation(item.right, merged)
         named = (*left_named, *right_named)
-        scope = Scope(named, self.parameters, merged, self.scalar_types)
+        scope = Scope(named, self.parameters, merged, self.scalar_types, READERS)
         equal: list[tuple[ColumnRef, ColumnRef]] = []
         rest: Expression | None = None
         for name in item.using:
@@ -355,7 +357,7 @@ class Sources:
                 select.clauses["group"][0], "GROUP BY here can only be on the privacy unit itself"
             )
         inner = Inner(self.alias(), [])
-        reading = replace(scope, inner=inner)
+        reading = replace(scope, readers=readers_within(inner))
 
         def one_row(part: Expression) -> Expression:
             if isinstance(part, ColumnRef) and part.relation != inner.alias:

@@ -1,0 +1,132 @@
+"""Comparisons and what joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query import expressions as ir
+from proxy.query.expressions import Expression
+from proxy.query.nodes.operands import read_constant, repeated, text_operand, together, typed
+from proxy.query.scope import Readers, Scope, only, position_of, unknown
+
+_COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
+    exp.EQ: ir.Comparator.EQ,
+    exp.NEQ: ir.Comparator.NE,
+    exp.LT: ir.Comparator.LT,
+    exp.LTE: ir.Comparator.LE,
+    exp.GT: ir.Comparator.GT,
+    exp.GTE: ir.Comparator.GE,
+    exp.NullSafeNEQ: ir.Comparator.DISTINCT,
+    exp.NullSafeEQ: ir.Comparator.NOT_DISTINCT,
+}
+
+
+def condition(node: exp.Expr, scope: Scope) -> Expression:
+    expression = typed(scope.read(node), SqlType.BOOL)
+    if expression.type is not SqlType.BOOL:
+        raise Refusal(
+            Code.SYNTAX,
+            "a condition must be true or false",
+            "Compare the value with something.",
+            position_of(node),
+        )
+    return expression
+
+
+def comparison(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression")
+    operands = [scope.read(node.this), scope.read(node.expression)]
+    (left, right), meeting = together(operands, node)
+    _no_condition_as_operand(node, left, right)
+    if meeting is SqlType.OTHER:
+        raise unknown(node)
+    return ir.Comparison(_COMPARATORS[type(node)], left, right)
+
+
+def _no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
+    """NOT, IN and friends under a comparison are where parsers differ (design/SQL.md 3, 1 and 2)."""
+    for operand in operands:
+        if operand.type is SqlType.BOOL and not isinstance(
+            operand, ir.ColumnRef | ir.Constant | ir.Parameter
+        ):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a condition cannot be an operand of another comparison",
+                "Combine conditions with AND, OR and NOT.",
+                position_of(node),
+            )
+
+
+def _connective(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression")
+    word = "AND" if isinstance(node, exp.And) else "OR"
+    operands: list[Expression] = []
+    for part in node.flatten():
+        operands.append(condition(part, scope))
+    return ir.Connective(word, tuple(operands))
+
+
+def _not(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this")
+    return ir.Not(condition(node.this, scope))
+
+
+def _negated(node: exp.Expr, expression: Expression) -> Expression:
+    return ir.Not(expression) if node.args.get("negate") else expression
+
+
+def _is(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression", "negate")
+    operand = typed(scope.read(node.this))
+    match node.expression:
+        case exp.Null():
+            return _negated(node, ir.Is(operand, None))
+        case exp.Boolean() as truth if operand.type is SqlType.BOOL:
+            return _negated(node, ir.Is(operand, bool(truth.this)))
+        case _:
+            raise unknown(node)
+
+
+def _in(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expressions")
+    items = [read_constant(item, scope) for item in node.expressions]
+    settled, _ = together([scope.read(node.this), *items], node)
+    constants = [item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter)]
+    return ir.In(settled[0], tuple(constants))
+
+
+def _between(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "low", "high")
+    operand = repeated(scope.read(node.this))
+    parts = [operand, scope.read(node.args["low"]), scope.read(node.args["high"])]
+    (operand, low, high), _ = together(parts, node)
+    _no_condition_as_operand(node, operand, low, high)
+    at_least = ir.Comparison(ir.Comparator.GE, operand, low)
+    at_most = ir.Comparison(ir.Comparator.LE, operand, high)
+    return ir.Connective("AND", (at_least, at_most))
+
+
+def _like(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression", "negate")
+    pattern = typed(read_constant(node.expression, scope))
+    assert isinstance(pattern, ir.Constant | ir.Parameter)
+    where = position_of(node)
+    like = ir.Like(text_operand(node.this, scope), pattern, isinstance(node, exp.ILike), where)
+    return _negated(node, like)
+
+
+READERS: Readers = {
+    **dict.fromkeys(_COMPARATORS, comparison),
+    exp.And: _connective,
+    exp.Or: _connective,
+    exp.Not: _not,
+    exp.Is: _is,
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Like: _like,
+    exp.ILike: _like,
+}

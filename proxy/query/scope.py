@@ -1,0 +1,121 @@
+"""What names mean inside one SELECT, and which nodes of a parsed expression may be read there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import ErrorLevel
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query import expressions as ir
+from proxy.query.expressions import Expression
+from proxy.query.tokens import fold, truncate
+
+_POSTGRES = Postgres()
+
+
+class ColumnType(NamedTuple):
+    type: SqlType
+    type_name: str  # as PostgreSQL prints it, modifier included
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A relation as names can reach it: ours (alias), the client's prefixes, its columns."""
+
+    alias: str
+    qualifiers: frozenset[tuple[str, ...]]
+    columns: Mapping[str, ColumnType]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What names mean inside one SELECT.
+
+    merged: columns that JOIN ... USING has made one; parameters: types of $1, $2, ...;
+    scalars: types of answers of other blocks, by the number under which they stand as parameters;
+    readers: how each kind of node is read; what is not in it is refused.
+    """
+
+    relations: tuple[Named, ...]
+    parameters: tuple[SqlType, ...]
+    merged: Mapping[str, ir.ColumnRef] = field(default_factory=dict)
+    scalars: Mapping[int, SqlType] = field(default_factory=dict)
+    readers: Readers = field(default_factory=dict)
+
+    def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:
+        """The one column of this name, or None."""
+        if not qualifier and name in self.merged:
+            return self.merged[name]
+        found = [
+            relation
+            for relation in self.relations
+            if name in relation.columns and (not qualifier or qualifier in relation.qualifiers)
+        ]
+        if len(found) != 1:
+            return None
+        return ir.ColumnRef(name, found[0].columns[name].type, None, found[0].alias)
+
+    def read(self, node: exp.Expr) -> Expression:
+        """A part of an expression: a node by its exact type."""
+        reader = self.readers.get(type(node))
+        if reader is None:
+            raise unknown(node)
+        return reader(node, self)
+
+
+Reader = Callable[[exp.Expr, Scope], Expression]
+Readers = Mapping[type[exp.Expr], Reader]
+
+
+def position_of(node: exp.Expr) -> int | None:
+    """1-based position of the first word below a node that kept its place."""
+    for part in node.walk():
+        if "start" in part.meta:
+            return int(part.meta["start"]) + 1
+    return None
+
+
+def identifier(node: object) -> str:
+    """An identifier as PostgreSQL folds it."""
+    assert isinstance(node, exp.Identifier)
+    return truncate(node.name) if node.args.get("quoted") else fold(node.name)
+
+
+def unknown(node: exp.Expr) -> Refusal:
+    if isinstance(node, exp.Func):
+        name = function_name(node)
+        return Refusal(
+            Code.FUNCTION,
+            f"function {name} is not allowed on protected columns",
+            "Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, "
+            "nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.",
+            position_of(node),
+        )
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"{type(node).__name__} is not allowed in a question on a protected table",
+        "Use plain comparisons, arithmetic and CASE on the columns of the table.",
+        position_of(node),
+    )
+
+
+def function_name(node: exp.Expr) -> str:
+    """As PostgreSQL calls it; the parser has names of its own (Rand, TimeToStr)."""
+    if type(node) is exp.Anonymous:
+        return str(node.name)
+    written = _POSTGRES.generate(node, unsupported_level=ErrorLevel.IGNORE)
+    name = written.partition("(")[0].lower()
+    return name if name.isidentifier() else type(node).__name__.lower()
+
+
+def only(node: exp.Expr, *allowed: str) -> None:
+    """Every argument that is set must be one that the reader looks at."""
+    for name, value in node.args.items():
+        if name not in allowed and value not in (None, False, []):
+            raise unknown(node)
