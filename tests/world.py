@@ -49,9 +49,9 @@ from proxy.policy.model import (
     RowUnit,
     UnitPath,
 )
+from proxy.query.exposed import Exposed
 from proxy.query.query import Query, bind
 from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
-from proxy.query.sources import Exposed
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Names, Statement, look
 

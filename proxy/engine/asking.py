@@ -28,8 +28,8 @@ from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
 from proxy.planner.tracking import Surroundings
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.query.exposed import Exposed
 from proxy.query.query import Scalar, bind
-from proxy.query.sources import Exposed
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Execute, Kind, Names, Statement, look, pieces
 from proxy.release.noised import NoisyTable, relation_json

@@ -16,12 +16,13 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column, TableName
 from proxy.query import blocks as spans
 from proxy.query.aggregate_reading import Inner, readers_within
 from proxy.query.blocks import Select, Span, Visible, query_parts
-from proxy.query.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
+from proxy.query.exposed import Exposed, unit_columns
+from proxy.query.expressions import ColumnRef, Expression
 from proxy.query.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
+from proxy.query.join_conditions import conjunction, equalities, with_equalities
 from proxy.query.reading import READERS, read_condition, read_expression
 from proxy.query.rebuilding import rebuild
 from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
@@ -29,18 +30,8 @@ from proxy.query.residual import column_name
 from proxy.query.scope import ColumnType, Named, Scope
 from proxy.query.slices import HINT, parse, parse_item
 from proxy.query.statements import split_commas
+from proxy.query.subquery_columns import all_columns, column_type, renamed
 from proxy.query.tokens import Lexed
-
-
-@dataclass(frozen=True, slots=True)
-class Exposed:
-    """A table as questions may see it: the listed columns and, for conditions and joins, the unit column.
-    unit: that column; None where rows are the unit, and for public tables."""
-
-    name: TableName
-    columns: Mapping[str, Column]
-    protected: bool = True
-    unit: str | None = None
 
 
 class Nature(Enum):
@@ -193,7 +184,7 @@ class Sources:
         if span is None:
             return relation, None
         condition = self.condition(span, scope)
-        return _with_equalities(relation, condition), condition
+        return with_equalities(relation, condition), condition
 
     def condition(self, span: Span, scope: Scope) -> Expression:
         place = self.lexed.lexemes[span[0]].position
@@ -210,7 +201,7 @@ class Sources:
                 return self._table(item)
             case QueryItem():
                 relation, columns = self._query(item.query)
-                return _renamed(relation, columns, item.columns, item.alias)
+                return renamed(relation, columns, item.columns, item.alias)
             case JoinItem():
                 return self._join(item, merged)
             case _:
@@ -220,7 +211,7 @@ class Sources:
         cte = self.cte(item)
         if cte is not None:
             relation, columns = self._query(cte.body)
-            return _renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
+            return renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
         table = self.tables.get(item.first)
         if table is None or item.columns:
             self.refuse(
@@ -254,9 +245,9 @@ class Sources:
         if item.on is not None:
             condition = self.condition(item.on, scope)
             sides = ({n.alias for n in left_named}, {n.alias for n in right_named})
-            found, others = _equalities(condition, *sides)
+            found, others = equalities(condition, *sides)
             equal += found
-            rest = _conjunction(others)
+            rest = conjunction(others)
         place = self.lexed.lexemes[item.place].position
         joined = Joined(left, right, item.left_outer, tuple(equal), rest, place)
         return joined, named
@@ -326,10 +317,10 @@ class Sources:
         for span in split_commas(self.lexed, *select.items):
             node, alias, _ = parse_item(self.lexed, span, self.scalars)
             if isinstance(node, exp.Star) and not node.args.get("except_"):
-                found += _all_columns(scope, None)
+                found += all_columns(scope, None)
                 continue
             if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-                found += _all_columns(scope, self.lexed.lexemes[span[0]].name)
+                found += all_columns(scope, self.lexed.lexemes[span[0]].name)
                 continue
             place = self.lexed.lexemes[span[0]].position
             try:
@@ -338,7 +329,7 @@ class Sources:
                 raise (refusal if refusal.position is not None else refusal.at(place)) from None
             kind = expression.type or SqlType.TEXT
             name = alias or column_name(node, self.lexed.lexemes[span[0]].word) or "?column?"
-            found.append((name, expression, _column_type(expression, kind, scope)))
+            found.append((name, expression, column_type(expression, kind, scope)))
         return found
 
     def _per_unit(
@@ -386,126 +377,6 @@ class Sources:
         raise Refusal(Code.UNSUPPORTED, message, HINT, self.lexed.lexemes[index].position)
 
 
-def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str]]:
-    """(alias, column) of every column that holds the privacy unit as it is."""
-    units = {t.name: t.unit for t in tables if isinstance(t, Exposed)}  # type: ignore[attr-defined]
-
-    def of(part: Relation) -> frozenset[tuple[str, str]]:
-        match part:
-            case Scan():
-                unit = units.get(part.table)
-                return frozenset() if unit is None else frozenset({(part.alias, unit)})
-            case Joined():
-                return of(part.left) | of(part.right)
-            case Derived():
-                below = of(part.source)
-                return frozenset(
-                    (part.alias, name)
-                    for name, e in part.outputs
-                    if isinstance(e, ColumnRef) and (e.relation, e.column) in below
-                )
-            case PerUnit():
-                return frozenset({(part.alias, "unit")})
-            case Stacked():
-                names = [{name for _, name in of(branch)} for branch in part.parts]
-                return frozenset((part.alias, name) for name in set.intersection(*names))
-            case _:
-                assert_never(part)
-
-    return of(relation)
-
-
 def _alias_of(relation: Relation) -> str:
     assert not isinstance(relation, Joined)
     return relation.alias
-
-
-def _renamed(
-    relation: Relation, columns: dict[str, ColumnType], names: tuple[str, ...], alias: str | None
-) -> tuple[Relation, tuple[Named, ...]]:
-    """A subquery under its alias, its first columns renamed by the alias' column list."""
-    own = list(columns)
-    assert isinstance(relation, Derived)
-    shown = [*names, *own[len(names) :]]
-    if names:
-        if len(own) != len(relation.outputs) or len(names) > len(own):
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "a subquery with a column list needs columns of different names",
-                "Give each of its columns a name of its own: SELECT a AS x, a AS y.",
-            )
-        outputs = tuple(
-            (new, expression) for new, (_, expression) in zip(shown, relation.outputs, strict=True)
-        )
-        relation = replace(relation, outputs=outputs)
-    kinds = dict(zip(shown, columns.values(), strict=True))
-    qualifiers = frozenset({(alias,)}) if alias is not None else frozenset[tuple[str, ...]]()
-    return relation, (Named(relation.alias, qualifiers, kinds),)
-
-
-def _all_columns(scope: Scope, qualifier: str | None) -> list[tuple[str, Expression, ColumnType]]:
-    return [
-        (name, ColumnRef(name, kind.type, None, relation.alias), kind)
-        for relation in scope.relations
-        if qualifier is None or (qualifier,) in relation.qualifiers
-        for name, kind in relation.columns.items()
-    ]
-
-
-def _column_type(expression: Expression, kind: SqlType, scope: Scope) -> ColumnType:
-    if isinstance(expression, ColumnRef):
-        for relation in scope.relations:
-            if relation.alias == expression.relation and expression.column in relation.columns:
-                return relation.columns[expression.column]
-    return ColumnType(kind, kind.sql)
-
-
-def _conjuncts(expression: Expression) -> tuple[Expression, ...]:
-    if isinstance(expression, Connective) and expression.word == "AND":
-        return tuple(part for operand in expression.operands for part in _conjuncts(operand))
-    return (expression,)
-
-
-def _conjunction(parts: list[Expression]) -> Expression | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
-
-
-def _equalities(
-    condition: Expression, left: set[str], right: set[str]
-) -> tuple[list[tuple[ColumnRef, ColumnRef]], list[Expression]]:
-    """Equalities between a column of each side, left first; and everything else."""
-    equal: list[tuple[ColumnRef, ColumnRef]] = []
-    others: list[Expression] = []
-    for part in _conjuncts(condition):
-        match part:
-            case Comparison(
-                comparator=Comparator.EQ, left=ColumnRef() as a, right=ColumnRef() as b
-            ):
-                if a.relation in left and b.relation in right:
-                    equal.append((a, b))
-                    continue
-                if b.relation in left and a.relation in right:
-                    equal.append((b, a))
-                    continue
-        others.append(part)
-    return equal, others
-
-
-def _with_equalities(relation: Relation, condition: Expression) -> Relation:
-    """Joins written with commas, completed by the equalities of WHERE (which stays as it is)."""
-    if not isinstance(relation, Joined):
-        return relation
-    left = _with_equalities(relation.left, condition)
-    right = _with_equalities(relation.right, condition)
-    if relation.left_outer:
-        return replace(relation, left=left, right=right)
-    found, _ = _equalities(condition, _aliases(left), _aliases(right))
-    return replace(relation, left=left, right=right, equal=(*relation.equal, *found))
-
-
-def _aliases(relation: Relation) -> set[str]:
-    if isinstance(relation, Joined):
-        return _aliases(relation.left) | _aliases(relation.right)
-    return {relation.alias}

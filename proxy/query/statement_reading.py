@@ -24,10 +24,11 @@ from proxy.query.blocks import (
     selects,
     visible_ctes,
 )
+from proxy.query.exposed import Exposed
 from proxy.query.query import Block, Query, Scalar
 from proxy.query.residual import Edit
 from proxy.query.slices import parse
-from proxy.query.sources import Exposed, Nature, Sources
+from proxy.query.sources import Nature, Sources
 from proxy.query.statements import Kind, Statement
 from proxy.query.tokens import Lexed, Lexeme, too_complex
 

@@ -12,7 +12,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column, TableName
-from proxy.query.sources import Exposed
+from proxy.query.exposed import Exposed
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Names, Statement, look
 
