@@ -25,10 +25,12 @@ def read_catalog(dsn: str) -> Catalog:
     tables, keys, references = (
         part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
     )
-    # An empty search_path makes format_type name every type that is not the system's by its schema.
-    options = "-c search_path= -c default_transaction_read_only=on"
-    with psycopg.connect(dsn, options=options, row_factory=dict_row) as connection:
+    # Settings are SET: as `options` they would take the place of those that the source names, a role maybe.
+    with psycopg.connect(dsn, row_factory=dict_row) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # one state of affairs
+        connection.read_only = True
+        # An empty search_path makes format_type name every type that is not the system's by its schema.
+        connection.execute("SET search_path = ''")
         columns: dict[TableName, list[Column]] = defaultdict(list)
         for row in connection.execute(tables):
             columns[TableName(row["schema"], row["table"])].append(_column(row))

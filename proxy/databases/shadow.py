@@ -244,17 +244,16 @@ def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: s
     """In text, so that a type the shadow lacks arrives as the text it has become."""
     columns = statements.names(column.name for column in table.columns)
     name = statements.identifier(table.name)
-    options = "-c default_transaction_read_only=on -c client_encoding=UTF8 -c datestyle=ISO"
     read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
     write = sql.SQL("COPY {} ({}) FROM STDIN").format(name, columns)
     try:
-        with (
-            psycopg.connect(source_dsn, options=options) as source,
-            source.cursor().copy(read) as rows,
-            connection.cursor().copy(write) as copy,
-        ):
-            for block in rows:
-                copy.write(block)
+        # Settings are SET: as `options` they would take the place of those that the source names.
+        with psycopg.connect(source_dsn, client_encoding="utf8") as source:
+            source.read_only = True
+            source.execute("SET datestyle = 'ISO'")
+            with source.cursor().copy(read) as rows, connection.cursor().copy(write) as copy:
+                for block in rows:
+                    copy.write(block)
     except psycopg.Error as error:
         raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error
 

@@ -108,3 +108,9 @@ def test_foreign_keys_hold_for_every_row(catalog: Catalog) -> None:
         assert catalog.tables[table(name)].foreign_keys == (
             ForeignKey(("child",), table("child"), ("id",)),
         )
+
+
+def test_options_of_the_source_hold(pair: Servers, catalog: Catalog) -> None:
+    """A role set by the connection string is what decides which columns are seen."""
+    source = make_conninfo(pair.protected.dsn("odd"), options="-c role=dp_reader")
+    assert read_catalog(source) == catalog
