@@ -7,12 +7,28 @@ from fractions import Fraction
 _PLACES = 40  # of a fraction that has no finite decimal form
 
 
-def decimal_text(value: Fraction) -> str:
+def decimal_text(value: Fraction, at_least: int = 0) -> str:
     """
+    Given  at_least: digits after the point, zeros where there are fewer
     >>> decimal_text(Fraction(-1, 8))
     '-0.125'
     >>> decimal_text(Fraction(7))
     '7'
+    >>> decimal_text(Fraction(7, 2), at_least=2)
+    '3.50'
+    """
+    places = max(decimal_places(value), at_least)
+    scaled = round(abs(value) * 10**places)
+    digits = str(scaled).rjust(places + 1, "0")
+    text = digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+    return f"-{text}" if value < 0 and scaled else text
+
+
+def decimal_places(value: Fraction) -> int:
+    """Digits after the point that its text needs.
+
+    >>> decimal_places(Fraction(1, 20))
+    2
     """
     rest, places = value.denominator, 0
     for prime in (2, 5):
@@ -21,9 +37,4 @@ def decimal_text(value: Fraction) -> str:
             rest //= prime
             count += 1
         places = max(places, count)
-    if rest != 1:
-        places = _PLACES
-    scaled = round(abs(value) * 10**places)
-    digits = str(scaled).rjust(places + 1, "0")
-    text = digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
-    return f"-{text}" if value < 0 and scaled else text
+    return places if rest == 1 else _PLACES

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from proxy.base.decimals import decimal_text
+from proxy.base.decimals import decimal_places, decimal_text
 from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
 
@@ -33,7 +33,9 @@ class NoisyValue:
             return iso_text(value, self.type)
         if self.type.is_integer:
             value = Fraction(round(value))
-        return decimal_text(value)
+        # As PostgreSQL prints the sum of a numeric(10,2): with the zeros of its last places.
+        is_numeric = self.type is SqlType.NUMERIC
+        return decimal_text(value, decimal_places(self.grid) if is_numeric else 0)
 
     def interval(self, letter: str) -> str:
         """JSON of the interval's low end (l), high end (h) or half width (e)."""

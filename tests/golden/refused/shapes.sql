@@ -257,3 +257,10 @@ SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b)
 -- UNSUPPORTED
 -- a subquery with a column list needs columns of different names
 -- Give each of its columns a name of its own: SELECT a AS x, a AS y.
+
+-- case: grouped by the unit of the far side of a left join
+SELECT avg(n) FROM (SELECT o.uid, count(*) AS n FROM members m LEFT JOIN orders o ON m.uid = o.uid GROUP BY o.uid) x
+-- => refused
+-- RAW_ROWS at 109: o.uid)
+-- the privacy unit cannot be a key of the result
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...); after a LEFT JOIN it is the left table's.
