@@ -85,7 +85,7 @@ def _accuracy(block: int, release: Release) -> Accuracy:
             return entry(noise, moves, reach * grid, _clamped(release.measured))
         case NoisyMean():
             note = f"{_clamped(release.measured)}; the error shrinks with the number of rows"
-            return entry("noisy sum over noisy count", "", None, note)
+            return entry("noisy sum about a noisy centre", "", None, note)
         case NoisyVariance():
             note = f"{_clamped(release.measured)}; the error shrinks with the number of rows"
             return entry("three noisy sums", "", None, note)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.exact.table import ExactRow, ExactTable, Partial
-from proxy.mechanisms import ratio_mean, variance, zcdp
+from proxy.mechanisms import recentred_mean, variance, zcdp
 from proxy.planner.plan import (
     BlockPlan,
     GaussianNoise,
@@ -138,8 +138,20 @@ def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]
         case NoisyMean():
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows
             if low < high:  # else the answer is that constant
-                means = ratio_mean.scales(low, high, release.loss.epsilon, rows)
-                spent = pairs.l1("total") / means.total + pairs.l1("count") / means.count
+                spent = sum(
+                    (
+                        recentred_mean.cost(
+                            _sum(a, "total") - _sum(b, "total"),
+                            _sum(a, "count") - _sum(b, "count"),
+                            low,
+                            high,
+                            release.loss.epsilon,
+                            rows,
+                        )
+                        for a, b in pairs.partials()
+                    ),
+                    Fraction(0),
+                )
                 yield Measure.LOSS, release.loss.epsilon, spent
         case NoisyVariance():
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows

@@ -75,29 +75,16 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     )
 
 
-def release(
-    total: int,
-    count: int,
-    low: int,
-    high: int,
-    epsilon: Fraction,
-    bits: RandomBits,
-    rows_per_unit: int = 1,
-) -> Fraction:
-    """An epsilon-DP mean in grid steps, within low..high.
+def noisy(total: int, count: int, noise: Scales, bits: RandomBits) -> NoisyMoments:
+    """The epsilon-DP moments of which a mean is made.
 
-    Given    total = the exact sum of the rows' grid indices, each within low..high, and count =
-             their number: non-NULL rows in both
-    Refuses  what scales refuses, but for low = high, where the answer is public
+    Given    total = the exact sum of y over the rows, from `centred`, each index within low..high, and
+             count = their number: non-NULL rows in both; noise: from `scales`
     """
-    if low == high:
-        return Fraction(low)
-    noise = scales(low, high, epsilon, rows_per_unit)
-    moments = NoisyMoments(
-        centred(total, count, low, high) + discrete_laplace.sample(bits, noise.total),
+    return NoisyMoments(
+        total + discrete_laplace.sample(bits, noise.total),
         count + discrete_laplace.sample(bits, noise.count),
     )
-    return mean(moments, low, high)
 
 
 def mean(moments: NoisyMoments, low: int, high: int) -> Fraction:

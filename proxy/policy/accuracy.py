@@ -19,7 +19,7 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     polyplace,
-    ratio_mean,
+    recentred_mean,
     smoothed_median,
     variance,
     zcdp,
@@ -239,10 +239,10 @@ def _median(
 def _mean(
     table: ProtectedTable, column: str, steps: int, grid: Fraction, rows: int, privacy: Privacy
 ) -> Accuracy:
-    """To first order: noise of the sum and of the count, which weighs as the farthest mean would."""
-    noise = ratio_mean.scales(0, steps, privacy.epsilon, rows)
-    total, count = _reaches((noise.total, noise.count))
-    return _moments(table, column, Aggregate.AVG, (total + steps * count) * grid / 2)
+    """To first order: noise of the sum about the farthest mean, in half steps."""
+    share = recentred_mean.shares(privacy.epsilon)
+    (total,) = _reaches((discrete_laplace.scale_for(2 * steps * rows, share.many),))
+    return _moments(table, column, Aggregate.AVG, total * grid / 2)
 
 
 def _variance(

@@ -17,7 +17,7 @@ from proxy.mechanisms import (
     order_statistic,
     partition_selection,
     polyplace,
-    ratio_mean,
+    recentred_mean,
     smoothed_median,
     variance,
 )
@@ -152,15 +152,11 @@ def _mean(release: NoisyMean, partials: list[Partial], bits: RandomBits) -> Nois
     low, high = measured.low, measured.high
     if low == high:
         return _on_grid(Fraction(low), measured.grid, release.output_grid, kind, None)
-    noise = ratio_mean.scales(low, high, release.loss.epsilon, measured.rows)
-    moments = ratio_mean.NoisyMoments(
-        total=_total(partials) + discrete_laplace.sample(bits, noise.total),
-        count=_count(partials) + discrete_laplace.sample(bits, noise.count),
+    found = recentred_mean.release(
+        _total(partials), _count(partials), low, high, release.loss.epsilon, bits, measured.rows
     )
-    found = ratio_mean.mean(moments, low, high)
-    least, most = ratio_mean.interval(moments, noise, low, high)
-    reach = max(found - least, most - found)
-    return _on_grid(found, measured.grid, release.output_grid, kind, reach)
+    reach = max(found.value - found.least, found.most - found.value)
+    return _on_grid(found.value, measured.grid, release.output_grid, kind, reach)
 
 
 def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits) -> NoisyValue:

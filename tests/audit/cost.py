@@ -22,14 +22,14 @@ from proxy.planner.plan import (
     Release,
     SmoothedMedian,
 )
-from tests.audit.exact_results import scales_of
-from tests.audit.reach import Reach, reach_of
+from tests.audit.exact_results import moments_cost
+from tests.audit.reach import Promise, Reach, by_policy
 
 
-def spent(plan: PrivatePlan) -> Loss:
+def spent(plan: PrivatePlan, promise: Promise = by_policy) -> Loss:
     total = Loss(Fraction(0), Fraction(0))
     for block in plan.blocks:
-        reach = reach_of(block.source)
+        reach = promise(block)
         if block.selection is not None:
             total = total + _of_each(block, block.selection.each, reach)
         for release in block.releases:
@@ -52,10 +52,9 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             width = release.measured.high - release.measured.low
             if width == 0:
                 return Loss(Fraction(0), Fraction(0))
-            bounds = (1, width, width**2)
-            rows = release.measured.rows
-            costs = (rows * b / s for b, s in zip(bounds, scales_of(release), strict=False))
-            return Loss(sum(costs, Fraction(0)), Fraction(0))
+            bounds = (1, width, width**2)[: 2 if isinstance(release, NoisyMean) else 3]
+            moves = [release.measured.rows * bound for bound in bounds]
+            return Loss(moments_cost(release, moves), Fraction(0))
         case OrderStatistic():
             return release.loss
         case SmoothedMedian():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -18,7 +18,8 @@ from typing_extensions import assert_never
 
 from proxy.compiler import compiling
 from proxy.databases.protected import ProtectedDatabase
-from proxy.mechanisms import ratio_mean, variance, zcdp
+from proxy.mechanisms import recentred_mean, variance, zcdp
+from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
     GaussianNoise,
@@ -37,7 +38,7 @@ from proxy.planner.plan import (
 )
 from proxy.release import releasing
 from tests.audit.planted import Base
-from tests.audit.reach import Reach, reach_of
+from tests.audit.reach import Promise, Reach, by_policy, degree
 from tests.audit.seen_without_noise import Exact, Keys, Numbers, watching
 from tests.seeded_bits import SeededBits
 from tests.world import moved
@@ -73,15 +74,24 @@ class Auditor:
             noised = releasing.release_block(block, tables, SeededBits(1))
         return Exact.of(block, tables, [row.keys for row in noised.rows], seen)
 
-    def audit(self, plan: PrivatePlan, bases: Sequence[Base] | None = None) -> list[str]:
+    def audit(
+        self,
+        plan: PrivatePlan,
+        bases: Sequence[Base] | None = None,
+        promise: Promise = by_policy,
+    ) -> list[str]:
         """Everything in which neighbours differ by more than was planned."""
         wrong: list[str] = []
         for number, block in enumerate(plan.blocks):
+            multiplied = degree(block.source) > 1
             for base in self.bases if bases is None else bases:
-                wrong += [f"block {number + 1}, {line}" for line in self._audit_base(block, base)]
+                if base.crowded is not multiplied and base.crowded is not None:
+                    continue
+                lines = self._audit_base(block, base, promise(block))
+                wrong += [f"block {number + 1}, {line}" for line in lines]
         return wrong
 
-    def _audit_base(self, block: BlockPlan, base: Base) -> Iterator[str]:
+    def _audit_base(self, block: BlockPlan, base: Base, reach: Reach) -> Iterator[str]:
         whole = replace(block, releases=tuple(map(_unlimited, block.releases)))
         here = self.exact(whole, base.name)
         yield from _grouped(block, here, base)
@@ -89,16 +99,17 @@ class Auditor:
             yield from _are_ends(block, here, self.exact(block, base.name))
         if not _is_random(block) and self.exact(whole, base.reordered) != here:
             yield f"{base.name}: another order of rows gives another result"
-        reach = reach_of(block.source)
         if reach.by_unit and self.exact(whole, base.nobodys) != here:
             yield f"{base.name}: rows without a unit change the result"
+        before: Exact | None = None
         for schema in _neighbours(reach, base):
             there = self.exact(whole, schema)
-            if block.selection is not None:
-                yield from (f"{schema}: {line}" for line in _units_moved(reach, here, there))
-            for n, release in enumerate(whole.releases):
-                for line in _moved(whole, n, reach, here, there):
-                    yield f"{schema}: release {n + 1} ({release.aggregate.kind.value}): {line}"
+            for line in _all_moved(whole, reach, here, there, 1):
+                yield f"{schema}: {line}"
+            if before is not None:  # bounded neighbours: one unit in the place of another
+                for line in _all_moved(whole, reach, before, there, 2):
+                    yield f"{schema} and the one before it: {line}"
+            before = there
 
 
 def _unlimited(release: Release) -> Release:
@@ -140,101 +151,154 @@ def _neighbours(reach: Reach, base: Base) -> tuple[str, ...]:
     return base.without_three if reach.gone == 3 else base.without_row
 
 
-def _units_moved(reach: Reach, here: Exact, there: Exact) -> Iterator[str]:
+def _all_moved(
+    block: BlockPlan, reach: Reach, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    """times: how many units one state has and the other has not."""
+    if block.selection is not None:
+        yield from _units_moved(reach, here, there, times)
+    for n, release in enumerate(block.releases):
+        for line in _moved(block, n, reach, here, there, times):
+            yield f"release {n + 1} ({release.aggregate.kind.value}): {line}"
+
+
+def _units_moved(reach: Reach, here: Exact, there: Exact, times: int) -> Iterator[str]:
     """Private keys: what the selection decides by."""
     keys = {*here.units, *there.units}
     changed = [abs(here.units.get(k, 0) - there.units.get(k, 0)) for k in keys]
-    each = 1 if reach.by_unit else reach.rows
+    each = times if reach.by_unit else times * reach.rows
     if max(changed, default=0) > each:
         yield f"the number of units of a group moves by {max(changed)}"
-    if sum(changed) > reach.groups:
-        yield f"numbers of units move by {sum(changed)}, allowed are {reach.groups}"
+    if sum(changed) > times * reach.groups:
+        yield f"numbers of units move by {sum(changed)}, allowed are {times} times {reach.groups}"
 
 
-def _distances(number: int, place: int, here: Exact, there: Exact) -> tuple[int, int]:
-    """L1 and squared L2 distance of one number over all groups, absent ones being 0."""
-    found = [0, 0]
+@dataclass(frozen=True)
+class _Distances:
+    """Of one number over all groups, absent ones being 0. far: in the group where it moves most."""
+
+    l1: int
+    l2_squared: int
+    far: int
+    groups: int
+
+
+def _distances(number: int, place: int, here: Exact, there: Exact) -> _Distances:
     nothing: Numbers = (0,) * (place + 1)
+    gaps: list[int] = []
     for keys in {*here.numbers[number], *there.numbers[number]}:
         mine = (here.numbers[number].get(keys) or nothing)[place]
-        gap = abs(mine - (there.numbers[number].get(keys) or nothing)[place])
-        found = [found[0] + gap, found[1] + gap * gap]
-    return found[0], found[1]
+        gaps.append(abs(mine - (there.numbers[number].get(keys) or nothing)[place]))
+    squares = sum(gap * gap for gap in gaps)
+    return _Distances(sum(gaps), squares, max(gaps, default=0), sum(gap > 0 for gap in gaps))
 
 
-def _paid(noise: Noise, distances: tuple[int, int], epsilon: Fraction, delta: Fraction) -> str:
+def _paid(noise: Noise, moves: _Distances, loss: Loss, times: int) -> str:
     """What is wrong with a distance under this noise, or nothing."""
     match noise:
         case LaplaceNoise():
-            allowed = noise.scale * epsilon
-            if distances[0] > allowed:
-                return f"moves by {distances[0]}, noise hides {allowed}"
+            allowed = times * noise.scale * loss.epsilon
+            if moves.l1 > allowed:
+                return f"moves by {moves.l1}, noise hides {allowed}"
         case GaussianNoise():
-            rho = Fraction(distances[1]) / (2 * noise.sigma2)
-            if rho > zcdp.rho_of_loss(epsilon, delta):
-                return f"moves by the square root of {distances[1]}, rho is {float(rho)}"
+            rho = Fraction(moves.l2_squared) / (2 * noise.sigma2)
+            if rho > times**2 * zcdp.rho_of_loss(loss.epsilon, loss.delta):
+                return f"moves by the square root of {moves.l2_squared}, rho is {float(rho)}"
         case _:
             assert_never(noise)
     return ""
 
 
-def _moved(block: BlockPlan, number: int, reach: Reach, here: Exact, there: Exact) -> Iterator[str]:
+def _spread(
+    block: BlockPlan, reach: Reach, moves: _Distances, one: int, times: int
+) -> Iterator[str]:
+    """In one group and in how many. one: by how much a row, or a unit where units are counted, moves it."""
+    each = reach.rows
+    if reach.per_group is not None and block.groups() != 1:
+        each = min(each, reach.per_group)
+    if moves.far > times * each * one:
+        yield f"moves by {moves.far} in one group, planned are {times} times {each} times {one}"
+    if moves.groups > times * reach.groups:
+        yield f"moves in {moves.groups} groups, planned are {times} times {reach.groups}"
+
+
+def _moved(
+    block: BlockPlan, number: int, reach: Reach, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
     release = block.releases[number]
     match release:
         case NoisyCount() | NoisySum() | NoisyDistinct():
-            distances = _distances(number, 0, here, there)
-            if distances[0] > release.sensitivity:
-                yield f"moves by {distances[0]}, planned are {release.sensitivity}"
-            wrong = _paid(release.noise, distances, release.loss.epsilon, release.loss.delta)
+            moves = _distances(number, 0, here, there)
+            if moves.l1 > times * release.sensitivity:
+                yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
+            wrong = _paid(release.noise, moves, release.loss, times)
             if wrong:
                 yield wrong
+            if isinstance(release, NoisySum):
+                largest = max(abs(release.measured.low), abs(release.measured.high))
+                yield from _spread(block, reach, moves, largest, times)
+            elif isinstance(release, NoisyCount):
+                yield from _spread(block, reach, moves, 1, times)
+            elif release.of_unit:
+                units = replace(reach, rows=1 if reach.by_unit else reach.rows)
+                yield from _spread(block, units, moves, 1, times)
         case NoisyMean() | NoisyVariance():
-            yield from _moments_moved(release, number, here, there)
+            yield from _moments_moved(block, number, reach, here, there, times)
         case OrderStatistic():
-            yield from _values_moved(release, number, here, there)
+            yield from _values_moved(release, number, here, there, times)
         case SmoothedMedian():
             if not _is_random(block):
-                yield from _outputs_moved(release, number, reach, here, there)
+                yield from _outputs_moved(release, number, reach, here, there, times)
         case _:
             assert_never(release)
 
 
 def _moments_moved(
-    release: NoisyMean | NoisyVariance, number: int, here: Exact, there: Exact
+    block: BlockPlan, number: int, reach: Reach, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
     """Count, centred total, centred squares: each within rows times its bound per row, together paid."""
+    release = block.releases[number]
+    assert isinstance(release, NoisyMean | NoisyVariance)
     measured = release.measured
     width = measured.high - measured.low
     if width == 0:
         return
     bounds = (1, width, width**2)[: 2 if isinstance(release, NoisyMean) else 3]
-    moves = [_distances(number, place, here, there)[0] for place in range(len(bounds))]
-    for name, moves_by, bound in zip(("count", "total", "squares"), moves, bounds, strict=False):
-        if moves_by > measured.rows * bound:
-            yield f"{name} moves by {moves_by}, planned are {measured.rows} times {bound}"
-    cost = sum(
-        (moves_by / scale for moves_by, scale in zip(moves, scales_of(release), strict=True)),
-        Fraction(0),
-    )
-    if cost > release.loss.epsilon:
+    moves = [_distances(number, place, here, there) for place in range(len(bounds))]
+    for name, move, bound in zip(("count", "total", "squares"), moves, bounds, strict=False):
+        if move.l1 > times * measured.rows * bound:
+            yield f"{name} moves by {move.l1}, planned are {measured.rows} times {bound}"
+        for line in _spread(block, reach, move, bound, times):
+            yield f"{name} {line}"
+    nothing: Numbers = (0,) * len(bounds)
+    cost = Fraction(0)
+    for keys in {*here.numbers[number], *there.numbers[number]}:
+        mine = here.numbers[number].get(keys) or nothing
+        theirs = there.numbers[number].get(keys) or nothing
+        cost += moments_cost(release, [abs(a - b) for a, b in zip(mine, theirs, strict=True)])
+    if cost > times * release.loss.epsilon:
         yield f"moments cost {float(cost)}"
 
 
-def scales_of(release: NoisyMean | NoisyVariance) -> tuple[Fraction, ...]:
-    """Of count, total and squares, in this order."""
+def moments_cost(release: NoisyMean | NoisyVariance, moves: Sequence[int]) -> Fraction:
+    """The largest log ratio when one group's count, total and squares, in this order, move by so much."""
     measured, epsilon = release.measured, release.loss.epsilon
+    low, high, rows = measured.low, measured.high, measured.rows
     if isinstance(release, NoisyMean):
-        mean = ratio_mean.scales(measured.low, measured.high, epsilon, measured.rows)
-        return mean.count, mean.total
-    found = variance.scales(measured.low, measured.high, epsilon, measured.rows)
-    return found.count, found.total, found.squares
+        count, total = moves
+        return recentred_mean.cost(total, count, low, high, epsilon, rows)
+    found = variance.scales(low, high, epsilon, rows)
+    scales = (found.count, found.total, found.squares)
+    return sum((move / scale for move, scale in zip(moves, scales, strict=True)), Fraction(0))
 
 
 def _multiset(numbers: Numbers) -> Counter[int]:
     return Counter(dict(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
-def _values_moved(release: OrderStatistic, number: int, here: Exact, there: Exact) -> Iterator[str]:
+def _values_moved(
+    release: OrderStatistic, number: int, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
     changed = 0
     for keys in {*here.numbers[number], *there.numbers[number]}:
         mine = _multiset(here.numbers[number].get(keys, ()))
@@ -242,12 +306,12 @@ def _values_moved(release: OrderStatistic, number: int, here: Exact, there: Exac
         changed += (mine - theirs).total() + (theirs - mine).total()
         if any(not release.measured.low <= v <= release.measured.high for v in mine):
             yield "a value is outside the clamp"
-    if changed > release.measured.rows:
-        yield f"{changed} values change, planned are {release.measured.rows}"
+    if changed > times * release.measured.rows:
+        yield f"{changed} values change, planned are {times} times {release.measured.rows}"
 
 
 def _outputs_moved(
-    release: SmoothedMedian, number: int, reach: Reach, here: Exact, there: Exact
+    release: SmoothedMedian, number: int, reach: Reach, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
     keys: set[Keys] = {*here.numbers[number], *there.numbers[number]}
     empty: Numbers = (release.fill,) * release.partitions
@@ -259,10 +323,10 @@ def _outputs_moved(
         return
     changed = [sum(a != b for a, b in zip(mine, theirs, strict=True)) for mine, theirs in pairs]
     if not reach.by_unit:
-        if sum(changed) > reach.rows:
-            yield f"{sum(changed)} partition outputs change, allowed are {reach.rows}"
+        if sum(changed) > times * reach.rows:
+            yield f"{sum(changed)} partition outputs change, allowed are {times} times {reach.rows}"
         return
-    if max(changed, default=0) > 1:
+    if max(changed, default=0) > times:
         yield f"{max(changed)} partition outputs change in one group"
-    if sum(changed) > reach.groups:
-        yield f"outputs change in {sum(changed)} groups, allowed are {reach.groups}"
+    if sum(changed) > times * reach.groups:
+        yield f"outputs change in {sum(changed)} groups, allowed are {times} times {reach.groups}"

@@ -15,7 +15,7 @@ from proxy.mechanisms import (
     order_statistic,
     partition_selection,
     polyplace,
-    ratio_mean,
+    recentred_mean,
     smoothed_median,
     variance,
 )
@@ -64,9 +64,9 @@ class _Watch:
         self.given.append(tuple(found))
         return low
 
-    def mean(self, moments: ratio_mean.NoisyMoments, low: int, high: int) -> Fraction:
-        self.given.append((moments.count, moments.total))
-        return Fraction(low)
+    def mean(self, total: int, count: int, low: int, *others: object) -> recentred_mean.NoisyMean:
+        self.given.append((count, total))
+        return recentred_mean.NoisyMean(Fraction(low), Fraction(low), Fraction(low))
 
     def variance(self, moments: variance.NoisyMoments, low: int, high: int) -> Fraction:
         self.given.append((moments.count, moments.total, moments.squares))
@@ -114,8 +114,7 @@ def watching() -> Iterator[list[Numbers]]:
             (partition_selection, "keep", _always),
             (smoothed_median, "release", watch.outputs),
             (polyplace, "release", watch.outputs),
-            (ratio_mean, "mean", watch.mean),
-            (ratio_mean, "interval", _no_interval),
+            (recentred_mean, "release", watch.mean),
             (variance, "population", watch.variance),
             (variance, "sample_variance", watch.variance),
             (variance, "population_interval", _no_interval),

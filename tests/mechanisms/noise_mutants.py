@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from proxy.mechanisms import (
     discrete_gaussian,
     polyplace,
     ratio_mean,
+    recentred_mean,
     smooth_sensitivity,
     split,
     variance,
@@ -38,6 +40,9 @@ _partitions = polyplace.partitions
 _smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
 _centred = ratio_mean.centred
 _mean_scales = ratio_mean.scales
+_shares = recentred_mean.shares
+_recentred = recentred_mean.release
+_cost = recentred_mean.cost
 _variance_scales = variance.scales
 _ratio_mean_of = ratio_mean.mean
 _population = variance.population
@@ -252,9 +257,45 @@ MUTANTS = [
         lambda moments, low, high: _population(moments, low, high) - 1,
     ),
     Mutant(
+        "the centre of a mean is found for nothing",
+        moments_layers.recentred_means_are_private,
+        ("proxy.mechanisms.recentred_mean.shares",),
+        lambda epsilon: replace(_shares(epsilon), many=_shares(epsilon).few),
+    ),
+    Mutant(
+        "with few rows the noisy count is free",
+        moments_layers.recentred_means_are_private,
+        ("proxy.mechanisms.recentred_mean.shares",),
+        lambda epsilon: replace(_shares(epsilon), few=epsilon),
+    ),
+    Mutant(
+        "a mean about a centre has the sensitivity of one about the middle",
+        moments_layers.recentred_means_are_private,
+        ("proxy.mechanisms.recentred_mean.sensitivity_about",),
+        lambda centre, low, high, rows=1: rows * (high - low),
+    ),
+    Mutant(
+        "rows of a unit not charged in a mean about a centre",
+        moments_layers.recentred_means_are_private,
+        ("proxy.mechanisms.recentred_mean.release",),
+        lambda total, count, low, high, epsilon, bits, rows=1: _recentred(
+            total, count, low, high, epsilon, bits
+        ),
+    ),
+    Mutant(
+        "the cost of a mean forgets the count",
+        moments_layers.recentred_means_are_private,
+        ("proxy.mechanisms.recentred_mean.cost",),
+        lambda total, count, low, high, epsilon, rows=1: _cost(total, 0, low, high, epsilon, rows),
+    ),
+    Mutant(
         "intervals a third as wide",
         moments_layers.intervals_hold_the_truth,
-        ("proxy.mechanisms.ratio_mean.ends", "proxy.mechanisms.variance.ends"),
+        (
+            "proxy.mechanisms.ratio_mean.ends",
+            "proxy.mechanisms.recentred_mean.ends",
+            "proxy.mechanisms.variance.ends",
+        ),
         _ends_of_whole_level,
     ),
     Mutant(

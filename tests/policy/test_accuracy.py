@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.mechanisms import polyplace, ratio_mean, variance, zcdp
+from proxy.mechanisms import polyplace, recentred_mean, variance, zcdp
 from proxy.policy import model
 from proxy.policy.accuracy import Accuracy, Aggregate, Mechanism, accuracy_table
 from proxy.policy.model import MedianNoise, Noise, Policy
@@ -152,10 +152,10 @@ def test_best_mechanisms_say_what_their_error_depends_on() -> None:
     table = chosen(mechanism=model.Mechanism.BEST)
     average, least = table["seconds", "avg"], table["seconds", "min"]
     assert (average.error_95, average.partitions, least.error_95) == (None, None, None)
-    # Noise of scale 2 * 120 / (1/2) in half seconds and 2 / (1/2) rows, each missed by 2.5 %.
-    reach = math.log(40)
+    # Noise of scale 2 * 2 * 120 / (23/25) in half seconds about the farthest mean, missed by 5 %.
     assert average.error_times_rows is not None
-    assert float(average.error_times_rows) == pytest.approx((480 + 120 * 4) / 2 * reach, rel=0.02)
+    expected = 480 / 0.92 / 2 * math.log(20)
+    assert float(average.error_times_rows) == pytest.approx(expected, rel=0.02)
     assert least.error_in_rank == math.ceil(2 * 2 * math.log(121 / 0.05))
     assert table["day", "quantile"].error_in_rank == math.ceil(2 * 2 * math.log(366 / 0.05))
 
@@ -170,7 +170,8 @@ def test_moments_stay_within_what_the_table_says(share: float) -> None:
     bits = SeededBits(5)
     misses = [0, 0]
     for _ in range(200):
-        means = ratio_mean.release(120 * tops, rows, 0, 120, Fraction(1), bits, 2)
+        y = 240 * tops - 120 * rows
+        means = recentred_mean.release(y, rows, 0, 120, Fraction(1), bits, 2).value
         moments = variance.release(120**2 * tops, 120 * tops, rows, 0, 120, Fraction(1), bits, 2)
         variances = variance.population(moments, 0, 120)
         for index, (found, exact, aggregate) in enumerate(
