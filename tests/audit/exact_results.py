@@ -38,7 +38,7 @@ from proxy.planner.plan import (
 )
 from proxy.release import releasing
 from tests.audit.planted import Base
-from tests.audit.reach import Promise, Reach, by_policy, degree
+from tests.audit.reach import Promise, Reach, by_policy, is_crowded
 from tests.audit.seen_without_noise import Exact, Keys, Numbers, watching
 from tests.seeded_bits import SeededBits
 from tests.world import moved
@@ -83,9 +83,9 @@ class Auditor:
         """Everything in which neighbours differ by more than was planned."""
         wrong: list[str] = []
         for number, block in enumerate(plan.blocks):
-            multiplied = degree(block.source) > 1
+            crowded = is_crowded(block.source)
             for base in self.bases if bases is None else bases:
-                if base.crowded is not multiplied and base.crowded is not None:
+                if base.crowded not in (crowded, None):
                     continue
                 lines = self._audit_base(block, base, promise(block))
                 wrong += [f"block {number + 1}, {line}" for line in lines]

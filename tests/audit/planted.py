@@ -84,10 +84,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Base:
-    """schemas of the base itself, of the base without one unit, without one row, without three rows, and of
-    the base in another order."""
+    """schemas of the base itself, of the base without one unit, without one row, without three rows (of
+    trips; of one in the other tables), and of the base in another order. crowded: only for questions that
+    multiply tables (True: its largest unit has dozens of rows, pairs of them by the thousand), or only for the
+    others (False: a thousand rows, of which a million pairs would take minutes); None: for all."""
 
     name: str
+    crowded: bool | None
     without_unit: tuple[str, ...]
     without_row: tuple[str, ...]
     without_three: tuple[str, ...]
@@ -170,7 +173,9 @@ def _plant(
     schema: str,
     rows: list[Row],
     backwards: bool = False,
+    trips: list[Row] | None = None,
 ) -> None:
+    """trips: what that table holds, where it is not the rows of the others."""
     statements = [f"CREATE SCHEMA {schema}"]
     for name in PROTECTED:
         table = CATALOG.tables[name]
@@ -178,7 +183,8 @@ def _plant(
         full = f"{schema}.{name.name}"
         # Keys are left out: the rows keep to them, and four hundred tables are made sooner without.
         statements.append(f"CREATE UNLOGGED TABLE {full} ({columns})")
-        values = _values(name.name, rows, backwards)
+        held = trips if trips is not None and name.name == "trips" else rows
+        values = _values(name.name, held, backwards)
         if values:
             statements.append(f"INSERT INTO {full} VALUES {values}")
     statements.append(_PUBLIC.replace("SCHEMA", schema))
@@ -186,15 +192,19 @@ def _plant(
 
 
 def _neighbours(
-    connection: psycopg.Connection[tuple[object, ...]], name: str, rows: list[Row], most: int
+    connection: psycopg.Connection[tuple[object, ...]],
+    name: str,
+    crowded: bool | None,
+    rows: list[Row],
+    most: int,
 ) -> Base:
     generator = random.Random(name)
     units = list(dict.fromkeys(row.unit for row in rows if row.unit is not None))
     made: dict[str, list[str]] = {"unit": [], "row": [], "three": []}
 
-    def add(kind: str, left: list[Row]) -> None:
+    def add(kind: str, left: list[Row], trips: list[Row] | None = None) -> None:
         schema = f"{name}_{kind}_{len(made[kind]) + 1}"
-        _plant(connection, schema, left)
+        _plant(connection, schema, left, trips=trips)
         made[kind].append(schema)
 
     _plant(connection, name, rows)
@@ -207,20 +217,22 @@ def _neighbours(
         add("row", rows[:index] + rows[index + 1 :])
     for _ in range(most if len(rows) >= 3 else 0):
         gone = set(generator.sample(range(len(rows)), 3))
-        add("three", [row for index, row in enumerate(rows) if index not in gone])
+        trips = [row for index, row in enumerate(rows) if index not in gone]
+        add("three", [row for index, row in enumerate(rows) if index != min(gone)], trips)
     _plant(connection, f"{name}_order", rows, backwards=True)
     _plant(connection, f"{name}_nobody", [row for row in rows if row.unit is not None])
     return Base(
         name,
+        crowded,
         *(tuple(made["unit"]), tuple(made["row"]), tuple(made["three"])),
         *(f"{name}_order", f"{name}_nobody"),
     )
 
 
-def _bases() -> Iterator[tuple[str, list[Row], int]]:
+def _bases() -> Iterator[tuple[str, bool | None, list[Row], int]]:
     generator = random.Random(7)
     sizes: dict[int | None, int] = {1: 1000, 2: 9, 3: 5, 4: 1, 5: 12, 6: 1, None: 4}
-    yield "hostile", _rows(generator, sizes, _VALUES), 4
+    yield "hostile", False, _rows(generator, sizes, _VALUES), 4
     # One unit at every upper end and one at every lower end, in all groups, far above every bound of rows.
     high = {"i2": "2", "i4": "100", "i8": "5000", "n2": "175", "n": "7.5", "f4": "1", "f8": "100"}
     high |= {"b": "true", "t": "'x'", "c": "'a'", "d": "'2020-01-01'", "ts": "'2020-01-01'"}
@@ -232,13 +244,15 @@ def _bases() -> Iterator[tuple[str, list[Row], int]]:
         rows += _extreme(11, {**high, "t": t, "b": "false"}, 3, 100 + 10 * number)
         rows += _extreme(12, {**low, "t": t, "c": "'a'"}, 9, 200 + 10 * number)
     rows += _extreme(13, low, 40, 300) + _extreme(14, {}, 2, 400) + _extreme(15, high, 1, 500)
-    yield "ends", rows, 3
-    yield "tame", _rows(generator, {1: 3, 2: 2, 3: 1, 4: 6, 5: 2, None: 1}, _TAME), 2
-    yield "alone", _extreme(1, high, 7, 1), 1
+    yield "ends", None, rows, 3
+    yield "tame", None, _rows(generator, {1: 3, 2: 2, 3: 1, 4: 6, 5: 2, None: 1}, _TAME), 2
+    yield "alone", None, _extreme(1, high, 7, 1), 1
+    sizes = {1: 45, 2: 9, 3: 5, 4: 1, 5: 12, 6: 1, None: 4}
+    yield "crowd", True, _rows(generator, sizes, _VALUES), 2
 
 
 def plant(dsn: str) -> tuple[Base, ...]:
     """All bases and their neighbours, in the database of the dsn."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        return tuple(_neighbours(connection, name, rows, most) for name, rows, most in _bases())
+        return tuple(_neighbours(connection, *base) for base in _bases())

@@ -1,53 +1,103 @@
-"""What the policy promises of the rows of a FROM clause, from the tables alone and not from the plan."""
+"""What is promised of the rows of a FROM clause: by the policy, from the tables alone; or by the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
+from proxy.planner.plan import BlockPlan, RowNeighbours, UnitNeighbours
+from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked, scans
 from tests.world import PUBLIC
 
 
 @dataclass(frozen=True)
 class Reach:
     """How many rows of a unit count, in how many groups they are; by_unit: whether rows belong to one (and can
-    be nobody's); gone: how many rows neighbours differ in where rows are the unit."""
+    be nobody's); gone: how many rows neighbours differ in where rows are the unit; per_group: how many
+    rows of a unit count in one of several groups."""
 
     rows: int
     groups: int
     by_unit: bool
     gone: int = 0
+    per_group: int | None = None
 
 
+Promise = Callable[[BlockPlan], Reach]
 _TABLES: Mapping[str, Reach] = {
     "people": Reach(1, 1, False, 1),
     "events": Reach(1, 1, False, 1),
     "trips": Reach(3, 3, False, 3),
     "visits": Reach(5, 5, True),
-    "orders": Reach(6, 2, True),
+    "orders": Reach(6, 2, True, per_group=2),
     "notes": Reach(4, 2, True),
     "members": Reach(1, 1, True),
     "calls": Reach(2, 2, True),
     "lines": Reach(7, 7, True),
 }
-_CUT_GROUPS = ("orders", "notes")
 
 
-def reach_of(relation: Relation) -> Reach:
-    """Of a FROM clause that reaches protected rows."""
-    found = _reach(relation)
+def by_policy(block: BlockPlan) -> Reach:
+    """From the tables of a FROM clause that reaches protected rows."""
+    found = _reach(block.source)
     assert found is not None
     return found
+
+
+def by_plan(block: BlockPlan) -> Reach:
+    """As the plan has it; of the policy only whose rows they are. For relations of any depth."""
+    reaches = [_TABLES[scan.table.name] for scan in scans(block.source) if not _is_public(scan)]
+    by_unit = any(reach.by_unit for reach in reaches)
+    gone = max(reach.gone for reach in reaches)
+    unit, groups = block.neighbours, block.groups()
+    match unit:
+        case RowNeighbours():
+            return Reach(unit.rows, min(unit.rows, groups or unit.rows), by_unit, gone)
+        case UnitNeighbours():
+            most = unit.groups if unit.groups is not None else groups
+            assert most is not None
+            return Reach(unit.rows, most, by_unit, gone, unit.rows_per_group)
+        case _:
+            assert_never(unit)
+
+
+def is_crowded(relation: Relation) -> bool:
+    """Whether tables with many rows per unit are multiplied in it."""
+    return _degrees(relation)[1] > 1
+
+
+def _degrees(relation: Relation) -> tuple[int, int]:
+    """How many tables are multiplied in its rows, and at most in any relation below it."""
+    match relation:
+        case Scan():
+            one = int(not _is_public(relation) and _TABLES[relation.table.name].by_unit)
+            return one, one
+        case Joined():
+            (left, below), (right, beside) = _degrees(relation.left), _degrees(relation.right)
+            columns = {column.column for pair in relation.equal for column in pair}
+            here = max(left, right) if "order_id" in columns else left + right
+            return here, max(here, below, beside)
+        case Derived():
+            return _degrees(relation.source)
+        case PerUnit():
+            return 0, _degrees(relation.source)[1]
+        case Stacked():
+            each = [_degrees(part) for part in relation.parts]
+            return max(here for here, _ in each), max(most for _, most in each)
+        case _:
+            assert_never(relation)
+
+
+def _is_public(scan: Scan) -> bool:
+    return scan.table in PUBLIC
 
 
 def _reach(relation: Relation) -> Reach | None:
     match relation:
         case Scan():
-            public = relation.table.name in {name.name for name in PUBLIC}
-            return None if public else _TABLES[relation.table.name]
+            return None if _is_public(relation) else _TABLES[relation.table.name]
         case Joined():
             return _joined(relation)
         case Derived():
@@ -55,14 +105,12 @@ def _reach(relation: Relation) -> Reach | None:
         case PerUnit():
             return Reach(1, 1, True)
         case Stacked():
-            parts = [reach_of(part.source) for part in relation.parts]
+            parts = [found for part in relation.parts if (found := _reach(part.source))]
             rows = sum(part.rows for part in parts)
-            groups = rows
-            cut = [part.groups for part in parts if part.groups < part.rows]
             # A unit's groups are cut once, over all parts, to what the first part's table says.
-            if cut and parts[0].groups < parts[0].rows:
-                groups = parts[0].groups
-            return replace(parts[0], rows=rows, groups=groups)
+            groups = parts[0].groups if parts[0].groups < parts[0].rows else rows
+            gone = max(part.gone for part in parts)
+            return replace(parts[0], rows=rows, groups=groups, gone=gone)
         case _:
             assert_never(relation)
 
@@ -79,4 +127,5 @@ def _joined(joined: Joined) -> Reach | None:
         return left if is_path else replace(left, rows=rows, groups=groups)
     rows = left.rows * right.rows
     cuts = [r.groups for r in (left, right) if r.rows > 1 and r.groups < r.rows]
-    return Reach(rows, min([rows, *cuts]), True)
+    per_group = [r.per_group for r in (left, right) if r.per_group is not None]
+    return Reach(rows, min([rows, *cuts]), True, per_group=min(per_group, default=None))

@@ -21,7 +21,7 @@ from proxy.planner.tracking import Surroundings, track
 from proxy.query.expressions import Expression, Quotient, children, columns
 from proxy.query.relations import scans
 from tests.audit.exact_results import Auditor
-from tests.audit.expressions import Asked, questions
+from tests.audit.table_questions import Asked, table_questions
 from tests.world import CATALOG, POLICIES, Road, walk
 
 # A generated expression may be too large or have too fine a grid; nothing else may be refused.
@@ -137,7 +137,7 @@ def own_answer(asked: Asked, auditor: Auditor) -> str:
     return "compared"
 
 
-_SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
+SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
 
 
 def _run(examples: int, auditor: Auditor) -> Counter[str]:
@@ -146,11 +146,11 @@ def _run(examples: int, auditor: Auditor) -> Counter[str]:
     @settings(
         max_examples=examples,
         deadline=None,
-        suppress_health_check=_SLOW,
+        suppress_health_check=SLOW,
         derandomize=True,
         database=None,
     )
-    @given(questions())
+    @given(table_questions())
     def check(asked: Asked) -> None:
         seen[_check(asked, auditor)] += 1
 

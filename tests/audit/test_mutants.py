@@ -51,7 +51,8 @@ from proxy.release import releasing
 from proxy.release.noised import NoisyTable
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
-from tests.audit.expressions import Asked, Number
+from tests.audit.expressions import Number
+from tests.audit.table_questions import Asked
 from tests.audit.test_generated_questions import own_answer
 from tests.engine import test_order
 from tests.world import POLICIES, walk

@@ -1,0 +1,106 @@
+"""Random questions over random relations: keys, aggregates with FILTER, WHERE, policies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
+from tests.audit.row_sources import Names, Rows, source, where
+
+_POLICIES = ("world", "world", "world", "best", "best", "gaussian", "polyplace")
+_MEASURES = (
+    *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
+    *("percentile_cont(0.5)", "percentile_disc(0.9)"),
+)
+_TIMES = ("min({})", "max({})", "percentile_disc(0.25) WITHIN GROUP (ORDER BY {})")
+
+
+@dataclass(frozen=True)
+class Question:
+    sql: str
+    policy: str
+    features: frozenset[str]
+
+
+@st.composite
+def questions(draw: DrawFn, most_depth: int = 3) -> Question:
+    names = Names()
+    rows, needed = source(draw, names, draw(st.integers(0, most_depth)))
+    features = set(rows.features)
+    keys = _keys(draw, rows.scope)
+    measures = [_aggregate(draw, rows) for _ in range(draw(st.integers(1, 3)))]
+    for place, measure in enumerate(measures):
+        if one_in(draw, 3):
+            features.add("filter")
+            measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
+    condition = where(draw, rows.scope, needed)
+    if condition:
+        features.add("where")
+    if rows.scope.of(NUMBERS) and one_in(draw, 12):
+        features.add("scalar subquery in where")
+        number = draw(st.sampled_from(rows.scope.of(NUMBERS)))
+        answer = draw(st.sampled_from(["avg(i4) FROM calls", "count(*) FROM people WHERE b"]))
+        condition += f" {'AND' if condition else 'WHERE'} {number} > (SELECT {answer})"
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    ctes = ", ".join(f"{name} AS ({text})" for name, text, _ in names.ctes)
+    sql = f"SELECT {', '.join([*keys, *measures])} FROM {rows.text}{condition}{group}"
+    return Question(
+        f"WITH {ctes} {sql}" if ctes else sql,
+        draw(st.sampled_from(_POLICIES)),
+        frozenset(features),
+    )
+
+
+def _keys(draw: DrawFn, scope: Scope) -> list[str]:
+    count = draw(st.sampled_from([0, 0, 1, 1, 1, 2, 2, 3]))
+    return list(dict.fromkeys(_key(draw, scope) for _ in range(count)))
+
+
+def _key(draw: DrawFn, scope: Scope) -> str:
+    listed = [c.text for c in scope.columns if c.listed]
+    kind = draw(
+        st.sampled_from(["listed", "listed", "listed", "private", "time", "number", "case"])
+    )
+    if kind == "listed" and listed:
+        return draw(st.sampled_from(listed))
+    private = [c.text for c in scope.columns if c.kind in ("text", "int", "free", "date")]
+    if kind == "private" and private:
+        return draw(st.sampled_from(private))
+    times = scope.of(("date", "ts"))
+    if kind == "time" and times:
+        part = draw(
+            st.sampled_from(
+                ["date_trunc('year', {})", "extract(quarter FROM {})", "extract(year FROM {})"]
+            )
+        )
+        return part.format(draw(st.sampled_from(times)))
+    bounded = scope.of(("int", "decimal"))
+    if kind == "number" and bounded:
+        column = draw(st.sampled_from(bounded))
+        step = draw(st.sampled_from(["width_bucket({}, 0, 50, 4)", "floor({} / 100)", "({} > 2)"]))
+        return step.format(column)
+    return f"CASE WHEN {draw(conditions(0, scope))} THEN 'low' ELSE 'high' END"
+
+
+def _aggregate(draw: DrawFn, rows: Rows) -> str:
+    scope = rows.scope
+    kind = draw(st.sampled_from(["all", "some", "distinct", "number", "number", "number", "time"]))
+    times = scope.of(("date", "ts", "tz"))
+    if kind == "some":
+        return f"count({draw(st.sampled_from(scope.columns)).text})"
+    if kind == "distinct":
+        if rows.unit is not None and draw(st.booleans()):
+            return f"count(DISTINCT {rows.unit})"
+        return f"count(DISTINCT {draw(st.sampled_from(scope.columns)).text})"
+    if kind == "time" and times:
+        return draw(st.sampled_from(_TIMES)).format(draw(st.sampled_from(times)))
+    if kind == "number" and scope.of(NUMBERS):
+        operand = draw(numbers(draw(st.integers(0, 2)), scope)).text
+        word = draw(st.sampled_from(_MEASURES))
+        if word.startswith("percentile"):
+            return f"{word} WITHIN GROUP (ORDER BY {operand})"
+        return f"{word}({operand})"
+    return "count(*)"
