@@ -18,7 +18,15 @@ class OsRandom:
     __slots__ = ()
 
     def below(self, n: int) -> int:
-        """A uniform integer of 0 .. n-1. Source: Python manual, secrets.randbelow."""
+        """A uniform integer of 0 .. n-1: as many random bits as n-1 has, until they are below n.
+
+        (secrets.randbelow takes one bit more where n is a power of two, and then rejects half of its
+        draws; most draws of the samplers are of that kind, and each asks the kernel.)
+        """
         if n < 1:
             raise ValueError("below(n) needs n >= 1")
-        return secrets.randbelow(n)
+        count = (n - 1).bit_length()
+        drawn = secrets.randbits(count)
+        while drawn >= n:
+            drawn = secrets.randbits(count)
+        return drawn

@@ -12,13 +12,17 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.discrete_laplace import sample
 
 
-def test_below_is_uniform() -> None:
+@pytest.mark.parametrize(
+    ("n", "most"),
+    [(1, 0.1), (2, 36), (3, 42), (4, 46), (6, 50), (8, 56)],  # chi-square of n-1 degrees: P < 2e-9
+)
+def test_below_is_uniform(n: int, most: float) -> None:
     bits: RandomBits = OsRandom()
     draws = 60_000
-    counted = Counter(bits.below(6) for _ in range(draws))
-    assert set(counted) == set(range(6))
-    statistic = sum((count - draws / 6) ** 2 / (draws / 6) for count in counted.values())
-    assert statistic < 50  # chi-square of 5 degrees of freedom: P < 2e-9
+    counted = Counter(bits.below(n) for _ in range(draws))
+    assert set(counted) == set(range(n))
+    statistic = sum((count - draws / n) ** 2 / (draws / n) for count in counted.values())
+    assert statistic < most
 
 
 def test_large_ranges_have_no_short_cycle_and_no_gap() -> None:
