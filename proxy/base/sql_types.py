@@ -22,6 +22,7 @@ class SqlType(Enum):
     TIMESTAMP = ("timestamp without time zone", 1114)
     TIMESTAMPTZ = ("timestamp with time zone", 1184)
     UUID = ("uuid", 2950)
+    ENUM = ("text", -1)  # any enumeration: read as the text of its label, which is what the shadow shows
     OTHER = ("", 0)
 
     @property
@@ -46,7 +47,7 @@ class SqlType(Enum):
 
     @property
     def is_text(self) -> bool:
-        return self in (SqlType.TEXT, SqlType.VARCHAR, SqlType.BPCHAR)
+        return self in (SqlType.TEXT, SqlType.VARCHAR, SqlType.BPCHAR, SqlType.ENUM)
 
     @property
     def is_time(self) -> bool:

@@ -28,6 +28,11 @@ class Column:
     precision: int | None = None  # of numeric(p,s)
     scale: int | None = None
 
+    @property
+    def shown_type_name(self) -> str:
+        """Of the column as analysts see it: labels of an enumeration are text to them."""
+        return self.type.sql if self.type is SqlType.ENUM else self.type_name
+
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:

@@ -51,6 +51,7 @@ class Binds:
 
     values: dict[str, object] = field(default_factory=dict)
     scalars: dict[str, int] = field(default_factory=dict)
+    seeds: list[str] = field(default_factory=list)  # names, of those that FROM clauses take
     _names: dict[tuple[object, str], str] = field(default_factory=dict)
 
     def add(self, value: object, kind: str) -> str:
@@ -62,6 +63,14 @@ class Binds:
             self._names[key] = name
             self.values[name] = value
         return f"%({name})s::{kind}"
+
+    def seed(self, purpose: str) -> str:
+        """A placeholder for a fresh random number; one for each purpose."""
+        placeholder = self.add(("seed", purpose), "bigint")
+        name = self._names[("seed", purpose), "bigint"]
+        if name not in self.seeds:
+            self.seeds.append(name)
+        return placeholder
 
     def number(self, value: Fraction | int, kind: str = "numeric") -> str:
         return self.add(decimal_text(Fraction(value)), kind)
@@ -83,7 +92,8 @@ def column_sql(column: ColumnRef) -> str:
     """A column of a relation under the alias that the reader gave it; of an inner SELECT by its name."""
     if not column.relation:
         return column.column
-    return f"{column.relation}.{identifier(column.column)}"
+    read_as = "::text" if column.type is SqlType.ENUM else ""
+    return f"{column.relation}.{identifier(column.column)}{read_as}"
 
 
 def condition_sql(expression: Expression, binds: Binds) -> str:

@@ -68,7 +68,8 @@ def read_catalog(dsn: str) -> Catalog:
 
 
 def _column(row: dict[str, object]) -> Column:
-    kind, modifier = by_oid(int(str(row["type_oid"]))), int(str(row["modifier"]))
+    kind = SqlType.ENUM if row["is_enum"] else by_oid(int(str(row["type_oid"])))
+    modifier = int(str(row["modifier"]))
     precision = scale = None
     if kind is SqlType.NUMERIC and modifier >= 4:
         # numerictypmodin, src/backend/utils/adt/numeric.c: the scale has 11 bits and a sign.

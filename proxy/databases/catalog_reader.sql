@@ -3,10 +3,11 @@
 SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        a.atttypid::bigint AS type_oid, a.atttypmod AS modifier,
        pg_catalog.format_type(a.atttypid, a.atttypmod) AS type_name,
-       NOT a.attnotnull AS nullable
+       NOT a.attnotnull AS nullable, t.typtype = 'e' AS is_enum
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')

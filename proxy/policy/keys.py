@@ -65,7 +65,7 @@ def printed(key: str, column: Column) -> str:
             return key
         case SqlType.NUMERIC:
             return _printed_numeric(key, column)
-        case SqlType.TEXT | SqlType.VARCHAR | SqlType.BPCHAR:
+        case SqlType.TEXT | SqlType.VARCHAR | SqlType.BPCHAR | SqlType.ENUM:
             return _printed_text(key, column)
         case SqlType.DATE:
             try:
@@ -112,6 +112,7 @@ def _printed_text(key: str, column: Column) -> str:
         # Blanks at the end mean nothing in character(n); its cast to text drops them (manual 8.3).
         key = key.rstrip(" ")
     length = _LENGTH.search(column.type_name)
-    if column.type is not SqlType.TEXT and length is not None and len(key) > int(length.group(1)):
+    has_length = column.type in (SqlType.VARCHAR, SqlType.BPCHAR)
+    if has_length and length is not None and len(key) > int(length.group(1)):
         raise ValueError(f"is longer than {column.type_name}")
     return key

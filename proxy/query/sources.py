@@ -218,7 +218,7 @@ class Sources:
                 item.first, "only tables of the policy can be joined with a protected table"
             )
         alias = self.alias()
-        columns = {c.name: ColumnType(c.type, c.type_name) for c in table.columns.values()}
+        columns = {c.name: ColumnType(c.type, c.shown_type_name) for c in table.columns.values()}
         qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
         if item.alias is not None:
             qualifiers = frozenset({(item.alias,)})

@@ -80,7 +80,7 @@ def test_types_as_format_type_prints_them(catalog: Catalog) -> None:
         Column("free", SqlType.NUMERIC, "numeric", True),
         Column("v", SqlType.VARCHAR, "character varying(20)", True),
         Column("t", SqlType.TIMESTAMPTZ, "timestamp(3) with time zone", True),
-        Column("m", SqlType.OTHER, "odd.mood", True),
+        Column("m", SqlType.ENUM, "odd.mood", True),
         Column("s", SqlType.OTHER, "odd.share", True),
         Column("list", SqlType.OTHER, "integer[]", True),
         Column('Odd "name', SqlType.UUID, "uuid", False),

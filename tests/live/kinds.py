@@ -16,7 +16,8 @@ INSERT INTO kinds.things
 SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, date '2020-01-01' + g % 300,
        timestamp '2020-01-01' + g * interval '1 hour', timestamptz '2020-01-01+00' + g * interval '1 hour',
        timestamptz '2020-01-01+00' + g * interval '1 hour',
-       chr(97 + g % 3), chr(97 + g % 2), chr(97 + g % 4), g % 2 = 0, 'low', gen_random_uuid(), g % 10
+       chr(97 + g % 3), chr(97 + g % 2), chr(97 + g % 4), g % 2 = 0,
+       (ARRAY['low', 'high'])[1 + g % 2]::kinds.mood, gen_random_uuid(), g % 10
 FROM generate_series(1, 8000) AS g;
 CREATE TABLE kinds.codes (code text PRIMARY KEY, label varchar(30));
 INSERT INTO kinds.codes VALUES ('a', 'first'), ('b', 'second'), ('c', 'third');
@@ -43,6 +44,7 @@ tables:
       vc:     {values: [a, b]}
       ch:     {values: [a, b, c, d]}
       flag:   {values: [true, false]}
+      mood:   {values: [low, high]}
       uid:    {}
       Mixed Case: {bounds: [0, 10], values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
   kinds.codes: public
