@@ -41,38 +41,87 @@ def load(protected: EmbeddedPostgres, database: str, only: str = "") -> None:
         c.execute("VACUUM ANALYZE")
 
 
+# Whose rows a table holds: tables of one schema that share people share the identifier.
+_IDENTIFIERS = {
+    "census.adult": "adult",
+    "census.pums_pid": "pums_pid",
+    "census.pums_dup": "pums_dup",
+    "census.pums_null": "pums_null",
+    "shop.people": "person",
+    "shop.orders": "person",
+    "shop.reviews": "reviewer",
+    "chinook.customer": "customer",
+    "chinook.invoice": "customer",
+    "chinook.invoice_line": "customer",
+}
+# What the published facts do not say: years of business, and keys of public tables.
+_TIMES = {
+    "shop.people.created_at": ["2016-01-01", "2020-12-31"],
+    "shop.orders.created_at": ["2016-01-01", "2020-12-31"],
+    "chinook.invoice.invoice_date": ["2021-01-01", "2025-12-31"],
+}
+_REFERENCES = {
+    "shop.orders.product_id": "shop.products.id",
+    "chinook.customer.support_rep_id": "chinook.employee.employee_id",
+    "chinook.invoice_line.track_id": "chinook.track.track_id",
+}
+
+
 def policy_tables() -> str:
     """The `tables` of a policy, in YAML (which JSON is)."""
-    facts = json.loads((FOLDER / "datasets.json").read_text(encoding="utf-8"))["tables"]
-    tables = {name: _table(name, fact) for name, fact in facts.items()}
-    return "tables: " + json.dumps({name: table for name, table in tables.items() if table})
+    tables = {name: _table(name, fact) for name, fact in _facts().items()}
+    return "tables: " + json.dumps(tables)
+
+
+def clamped() -> list[str]:
+    """Statements that make the tables what the policy lets count: values cut to their bounds, and no rows
+    without an owner."""
+    made = []
+    for name, fact in _facts().items():
+        if fact["role"] == "public":
+            continue
+        for column, about in fact["columns"].items():
+            if bounds := about.get("natural_bounds"):
+                low, high = bounds
+                cut = f"least(greatest({column}, {low}), {high})"
+                made.append(
+                    f"UPDATE {name} SET {column} = {cut} WHERE {column} NOT BETWEEN {low} AND {high}"
+                )
+            if about.get("privacy_unit") and about.get("nullable"):
+                made.append(f"DELETE FROM {name} WHERE {column} IS NULL")
+    return made
+
+
+def _facts() -> dict[str, dict[str, Any]]:
+    text = (FOLDER / "datasets.json").read_text(encoding="utf-8")
+    facts: dict[str, dict[str, Any]] = json.loads(text)["tables"]
+    return facts
 
 
 def _table(name: str, fact: dict[str, Any]) -> object:
     if fact["role"] == "public":
         return "public"
-    unit = fact["privacy_unit"]
-    if "->" in unit:
-        return None  # identifiers in other tables: a later version
+    unit = fact["privacy_unit"].replace("->invoice.", " -> chinook.invoice.")
+    held = unit.partition(" ")[0]
     columns = {
-        column: _column(about)
+        column: _column(f"{name}.{column}", about)
         for column, about in fact["columns"].items()
-        if not about.get("direct_identifier") and not about.get("privacy_unit") and column != unit
+        if not about.get("direct_identifier") and column != held
     }
     if unit == "row":
         return {"unit": "row", "columns": columns}
-    most = max(
-        1, int(fact.get("max_rows_per_unit") or fact.get("rows_per_unit", {}).get("max", 50))
-    )
-    return {"unit": {f"owner by {unit}": unit}, "max_rows_per_unit": most, "columns": columns}
+    most = fact.get("max_rows_per_unit") or fact.get("rows_per_unit", {}).get("max", 1)
+    return {"unit": {_IDENTIFIERS[name]: unit}, "max_rows_per_unit": most, "columns": columns}
 
 
-def _column(about: dict[str, Any]) -> dict[str, object]:
+def _column(name: str, about: dict[str, Any]) -> dict[str, object]:
     made: dict[str, object] = {}
-    if bounds := about.get("natural_bounds"):
+    if bounds := about.get("natural_bounds") or _TIMES.get(name):
         made["bounds"] = bounds
         if "double" in about["type"] or about["type"] == "numeric":
             made["grid"] = 0.01
     if domain := about.get("domain"):
-        made["values"] = domain
+        made["values"] = [*domain, None] if about.get("nullable") else domain
+    elif target := _REFERENCES.get(name):
+        made["references"] = target
     return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -17,7 +19,7 @@ _HEAD = """\
 dpproxy: 1
 database: {name}
 source: ${{DSN}}
-privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 2}}
+privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 2, mechanism: {mechanism}}}
 budgets: {{total: {{epsilon: 1000000, delta: 0.9}}, default: {{epsilon: 100000, delta: 0.9}}}}
 """
 
@@ -55,13 +57,18 @@ def served_database(
     name: str,
     script: str,
     tables: str,
+    mechanism: str = "smooth_median",
+    fill: Callable[[], None] | None = None,
 ) -> Database:
     """
-    Given    script: SQL that fills the database; tables: the rest of its policy, in YAML
+    Given    script: SQL that makes the database; fill: what else fills it, before public tables are copied;
+             tables: the rest of its policy, in YAML
     Gives    the database, to be served or asked by its engine
     """
     source = made_database(protected, name, script)
-    text = _HEAD.format(name=name) + tables
+    if fill is not None:
+        fill()
+    text = _HEAD.format(name=name, mechanism=mechanism) + tables
     policy = read_policy(text, f"{name}.yaml", {"DSN": source})
     catalog = read_catalog(source)
     problems = render(check(policy, catalog), text, f"{name}.yaml")

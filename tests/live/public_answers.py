@@ -1,0 +1,235 @@
+"""How exact the answers to the public queries must be: the 99.9 % interval of each number, from the noise in
+the plan that the proxy reports and the exact result on the clamped tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+
+import psycopg
+from typing_extensions import assert_never
+
+from proxy.mechanisms import discrete_gaussian, discrete_laplace, ratio_mean, variance
+from proxy.mechanisms.order_statistic import Law, Run, ValueCount, minimum_law, quantile_law
+from proxy.planner.plan import (
+    GaussianNoise,
+    LaplaceNoise,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    Release,
+    SmoothedMedian,
+)
+from proxy.query.query_aggregates import AggregateKind
+
+LEVEL = Fraction(999, 1000)
+
+Row = tuple[str | None, ...]
+Interval = tuple[Fraction, Fraction]
+_ROUNDING = Fraction(1, 10**9)  # of floats, relative
+
+# What the columns of an answer are: k a key; 1, 2, ... that noisy release of the statement.
+SHAPES = {
+    **dict.fromkeys(["pdp-01", "pdp-02", "pdp-03", "pdp-04", "pdp-05", "pdp-06", "pdp-08", "pdp-09"], "1"),
+    **dict.fromkeys(["snrun-01", "snrun-04", "snrun-07", "mb-01", "mb-02", "mb-07", "mb-09", "mb-12"], "1"),
+    **dict.fromkeys(["qr-03", "pn-04", "pn-06", "pn-10", "pn-12", "chi-06"], "1"),
+    **dict.fromkeys(["snrun-05", "chi-05", "chi-16", "qr-01", "adm-07", "pn-05", "pn-09", "pn-11"], "12"),
+    "pn-01": "123",
+    "adm-05": "11",
+    **dict.fromkeys(["pdp-10", "pdp-12", "snrun-02", "snrun-06", "mb-05", "mb-08", "mb-13", "mb-17"], "k1"),
+    **dict.fromkeys(["sup-01", "sup-04", "chi-07", "chi-08", "chi-10", "chi-11", "chi-12", "chi-13"], "k1"),
+    **dict.fromkeys(["qr-02", "pn-02", "pn-03", "pn-07", "pn-08"], "k1"),
+    **dict.fromkeys(["mb-14", "sup-05", "chi-09"], "k12"),
+    **dict.fromkeys(["snrun-08", "mb-10", "adm-06"], "1k"),
+    **dict.fromkeys(["pdp-11", "mb-06", "sup-03"], "kk1"),
+    "snrun-03": "k123",
+}  # fmt: skip
+# A quotient of two releases, and what they are releases of.
+QUOTIENTS = {
+    "pdp-07": "SELECT SUM(age), COUNT(age) FROM census.adult WHERE education_num > 10",
+}
+# Where an interval depends on all values.
+_VALUES = {
+    "pn-05": "SELECT age FROM census.pums",
+    "pn-09": "SELECT age FROM census.pums",
+    "pn-10": "SELECT income FROM census.pums",
+}
+
+
+class Exact:
+    """Exact results on the clamped tables, as text. The clamping is undone at the end."""
+
+    def __init__(self, superuser_dsn: str, clamping: Sequence[str]) -> None:
+        self._connection = psycopg.connect(superuser_dsn)
+        self._connection.execute("SET TimeZone = 'UTC'")
+        for statement in clamping:
+            self._connection.execute(statement.encode())
+
+    def rows(self, sql: str) -> list[Row]:
+        result = self._connection.pgconn.exec_(sql.encode())
+        assert not result.error_message, (sql, result.error_message)
+        return [
+            tuple(_text(result.get_value(row, column)) for column in range(result.nfields))
+            for row in range(result.ntuples)
+        ]
+
+    def close(self) -> None:
+        self._connection.rollback()
+        self._connection.close()
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """shape: of SHAPES, or q; intervals: by key, of the columns that have one (an average of no rows has none);
+    empty: of a group without rows."""
+
+    shape: str
+    intervals: Mapping[Row, Mapping[int, Interval]]
+    empty: Mapping[int, Interval]
+
+    def keys(self, row: Row) -> Row:
+        return tuple(v for letter, v in zip(self.shape, row, strict=True) if letter == "k")
+
+
+def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> Expected:
+    if name in QUOTIENTS:
+        ((above, below),) = exact.rows(QUOTIENTS[name])
+        ends = [_interval(r, v, None, []) for r, v in zip(releases, (above, below), strict=True)]
+        corners = [a / b for a, b in product(*(end for end in ends if end is not None))]
+        return Expected("q", {(): {0: (min(corners), max(corners))}}, {})
+    shape = SHAPES[name]
+    rows = exact.rows(sql)
+    # The same question, with the number of values in the place of each average.
+    counts = exact.rows(sql.replace("AVG(", "COUNT("))
+    of_keys = {tuple(v for s, v in zip(shape, r, strict=True) if s == "k"): r for r in counts}
+    values = [Fraction(v) for (v,) in exact.rows(_VALUES[name]) if v] if name in _VALUES else []
+    given = Expected(shape, {}, {})
+
+    def of_row(row: Row, count: Row) -> dict[int, Interval]:
+        found = {}
+        for column, letter in enumerate(shape):
+            if letter != "k":
+                release = releases[int(letter) - 1]
+                interval = _interval(release, row[column], count[column], values)
+                if interval is not None:
+                    found[column] = interval
+        return found
+
+    intervals = {given.keys(row): of_row(row, of_keys[given.keys(row)]) for row in rows}
+    nothing: Row = (None,) * len(shape)
+    return Expected(shape, intervals, of_row(nothing, nothing))
+
+
+def _interval(
+    release: Release, value: str | None, count: str | None, values: Sequence[Fraction]
+) -> Interval | None:
+    """The interval of one release. value None: of no rows."""
+    found = Fraction(value or 0)
+    match release:
+        case NoisyCount() | NoisyDistinct():
+            return _around(found, Fraction(_reach(release.noise)))
+        case NoisySum():
+            return _around(found, _reach(release.noise) * release.measured.grid)
+        case NoisyMean():
+            return None if value is None else _of_mean(release, found, int(count or 0))
+        case NoisyVariance():
+            return _of_variance(release, values)
+        case OrderStatistic():
+            return _of_order(release, values)
+        case SmoothedMedian():
+            return None  # its scale is private
+        case _:
+            assert_never(release)
+
+
+def _around(value: Fraction, reach: Fraction) -> Interval:
+    slack = abs(value) * _ROUNDING
+    return value - reach - slack, value + reach + slack
+
+
+def _reach(noise: LaplaceNoise | GaussianNoise) -> int:
+    match noise:
+        case LaplaceNoise():
+            return discrete_laplace.half_width(noise.scale, LEVEL)
+        case GaussianNoise():
+            return discrete_gaussian.half_width(noise.sigma2, LEVEL)
+        case _:
+            assert_never(noise)
+
+
+def _of_mean(release: NoisyMean, mean: Fraction, count: int) -> Interval:
+    """Where both noises within their reach take the mean."""
+    measured = release.measured
+    low, high = measured.low, measured.high
+    total = round(mean * count / measured.grid)
+    moments = ratio_mean.NoisyMoments(ratio_mean.centred(total, count, low, high), count)
+    noise = ratio_mean.scales(low, high, release.loss.epsilon, measured.rows)
+    least, most = ratio_mean.interval(moments, noise, low, high, LEVEL)
+    return least * measured.grid - release.output_grid, most * measured.grid + release.output_grid
+
+
+def _of_variance(release: NoisyVariance, values: Sequence[Fraction]) -> Interval:
+    assert release.aggregate.kind is AggregateKind.VAR_SAMP
+    measured = release.measured
+    low, high = measured.low, measured.high
+    indices = [round(value / measured.grid) for value in values]
+    total, squares, count = sum(indices), sum(i * i for i in indices), len(indices)
+    moments = variance.NoisyMoments(
+        variance.centred_squares(squares, total, count, low, high),
+        ratio_mean.centred(total, count, low, high),
+        count,
+    )
+    noise = variance.scales(low, high, release.loss.epsilon, measured.rows)
+    least, most = variance.population_interval(moments, noise, low, high, LEVEL)
+    fewest = count - discrete_laplace.half_width(noise.count, LEVEL)
+    unit = measured.grid**2
+    return least * unit - release.output_grid, most * unit * fewest / (
+        fewest - 1
+    ) + release.output_grid
+
+
+def _of_order(release: OrderStatistic, values: Sequence[Fraction]) -> Interval:
+    measured = release.measured
+    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
+    counted: dict[int, int] = {}
+    for value in values:
+        index = round(value / measured.grid)
+        counted[index] = counted.get(index, 0) + 1
+    ascending = [ValueCount(index, counted[index]) for index in sorted(counted)]
+    fraction = release.aggregate.fraction
+    if fraction is not None:
+        least, most = _middle(quantile_law(ascending, fraction, low, high, epsilon, rows))
+    elif release.aggregate.kind is AggregateKind.MIN:
+        least, most = _middle(minimum_law(ascending, low, high, epsilon, rows))
+    else:
+        reflected = [ValueCount(-v.value, v.count) for v in reversed(ascending)]
+        most, least = (-end for end in _middle(minimum_law(reflected, -high, -low, epsilon, rows)))
+    # Half a step for values between two of the grid.
+    return (least - Fraction(1, 2)) * measured.grid, (most + Fraction(1, 2)) * measured.grid
+
+
+def _middle(law: Law) -> tuple[int, int]:
+    """What is left of a law without half of what may be missed at either end."""
+    mirrored = [replace(run, first=-run.last, last=-run.first) for run in reversed(law.runs)]
+    return _from_below(law.runs, law.rate), -_from_below(mirrored, law.rate)
+
+
+def _from_below(runs: Sequence[Run], rate: Fraction) -> int:
+    """The first point of a law that is not among the least ones that may be missed."""
+    weights = [run.size * math.exp(-float(rate * run.distance)) for run in runs]
+    left = float(1 - LEVEL) / 2 * sum(weights)
+    for run, weight in zip(runs, weights, strict=True):
+        if left < weight:
+            return run.first + int(left / weight * run.size)
+        left -= weight
+    return runs[-1].last
