@@ -199,6 +199,13 @@ def _refuse_rows(
 ) -> NoReturn:
     within = [i for i in protected if select.keyword < i < select.end]
     index = within[0] if within else next(iter(protected))
+    if "group" in select.clauses:  # by anything but the unit it would be a block
+        raise Refusal(
+            Code.RAW_ROWS,
+            "the privacy unit cannot be a key of the result",
+            "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).",
+            statement.lexed.lexemes[select.clauses["group"][0]].position,
+        )
     _refuse_table(statement, index, protected[index])
 
 

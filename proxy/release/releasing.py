@@ -177,10 +177,11 @@ def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits)
         found = variance.population(moments, low, high)
     else:
         found = variance.sample_variance(moments, low, high)
-    if aggregate in (AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP):
-        root = variance.deviation(found)
-        return _on_grid(root, measured.grid, release.output_grid, kind, None)
     least, most = variance.population_interval(moments, noise, low, high)
+    if aggregate in (AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP):
+        least, root, most = map(variance.deviation, (least, found, most))
+        reach = max(root - least, most - root)
+        return _on_grid(root, measured.grid, release.output_grid, kind, reach)
     reach = max(found - least, most - found)
     return _on_grid(found, squared, release.output_grid, kind, reach)
 

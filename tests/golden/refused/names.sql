@@ -85,6 +85,6 @@ SELECT sum(uid) FROM orders
 -- case: group by the unit column
 SELECT count(*) FROM orders GROUP BY uid
 -- => refused
--- RAW_ROWS at 22: orders
--- rows of the protected table w.orders cannot be read
--- Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+-- RAW_ROWS at 38: uid
+-- the privacy unit cannot be a key of the result
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).
