@@ -39,6 +39,7 @@ from proxy.policy.model import (
     Budgets,
     ColumnPolicy,
     IdentifierUnit,
+    JoinKey,
     Mechanism,
     MedianNoise,
     Noise,
@@ -51,7 +52,7 @@ from proxy.policy.model import (
 )
 from proxy.query.exposed import Exposed
 from proxy.query.query import Query, bind
-from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
+from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Names, Statement, look
 
@@ -199,6 +200,27 @@ def _policy(epsilon: str, delta: str, **chosen: Noise | MedianNoise | Mechanism)
     return Policy("world", "host=nowhere", privacy, tables, Budgets(limit, limit, {}), "world")
 
 
+# How the tables may be cut for joins on these columns, in the policies "joins...".
+JOIN_KEYS: Mapping[str, Mapping[str, int | None]] = {
+    "people": {"t": 3, "c": 2, "i4": None},
+    "events": {"i4": None, "i2": None},
+    "trips": {"t": 2, "i4": None},
+    "visits": {"t": 2, "i2": 3, "i4": None},
+    "orders": {"t": 2},
+    "notes": {"t": 3, "i2": 2},
+    "members": {"t": 2},
+    "places": {"zone": 2},
+}
+
+
+def _with_join_keys(policy: Policy) -> Policy:
+    def keys(name: TableName) -> Mapping[str, JoinKey]:
+        return {column: JoinKey(keep) for column, keep in JOIN_KEYS.get(name.name, {}).items()}
+
+    tables = {name: replace(table, join_keys=keys(name)) for name, table in policy.tables.items()}
+    return replace(policy, tables=tables)
+
+
 POLICIES: Mapping[str, Policy] = {
     "world": _policy("8", "1e-3"),
     "tight": _policy("0.001", "1e-6"),  # too little for any median
@@ -206,6 +228,9 @@ POLICIES: Mapping[str, Policy] = {
     "best": _policy("8", "1e-3", mechanism=Mechanism.BEST),
     "gaussian": _policy("8", "1e-3", noise=Noise.GAUSSIAN),
     "polyplace": _policy("8", "1e-3", median_noise=MedianNoise.POLYPLACE),
+    "joins": _with_join_keys(_policy("8", "1e-3")),
+    "joins best": _with_join_keys(_policy("8", "1e-3", mechanism=Mechanism.BEST)),
+    "joins gaussian": _with_join_keys(_policy("8", "1e-3", noise=Noise.GAUSSIAN)),
 }
 
 
@@ -277,11 +302,13 @@ def walk(
     return Road(statement, reading, private, tuple(map(compile_block, private.blocks)))
 
 
-def moved(relation: Relation, schema: str) -> Relation:
-    """The relation on the tables of another schema."""
+def moved(relation: Relation, schema: str | Mapping[str, str]) -> Relation:
+    """The relation on the tables of another schema; or of another for each table."""
     match relation:
         case Scan():
-            return replace(relation, table=TableName(schema, relation.table.name))
+            name = relation.table.name
+            place = schema if isinstance(schema, str) else schema[name]
+            return replace(relation, table=TableName(place, name))
         case Joined():
             left, right = moved(relation.left, schema), moved(relation.right, schema)
             return replace(relation, left=left, right=right)
@@ -292,5 +319,9 @@ def moved(relation: Relation, schema: str) -> Relation:
                 replace(part, source=moved(part.source, schema)) for part in relation.parts
             )
             return replace(relation, parts=parts)
+        case Kept():
+            source = moved(relation.source, schema)
+            assert isinstance(source, Scan | Derived | Kept)
+            return replace(relation, source=source)
         case _:
             assert_never(relation)

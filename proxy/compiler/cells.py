@@ -35,7 +35,7 @@ def cell_sql(
         upper = f"pg_catalog.hashint4extended(({column_sql(column)} >> 32)::integer, {second})"
         hashed = f"pg_catalog.hashint8extended({column_sql(column)}, {first}) # {upper}"
     else:
-        hashed = _hash(column_sql(column), column.type, first)
+        hashed = hash_sql(column_sql(column), column.type, first)
     mask = binds.number(2**_CELL_BITS - 1, "bigint")
     cell = f"((({hashed}) & {mask}) * {binds.number(cells, 'bigint')}) >> {_CELL_BITS}"
     return cell, names
@@ -47,7 +47,7 @@ def seed_sql(purpose: str, binds: Binds) -> tuple[str, str]:
     return placeholder, placeholder[2 : placeholder.index(")")]
 
 
-def _hash(name: str, kind: SqlType, seed: str) -> str:
+def hash_sql(name: str, kind: SqlType, seed: str) -> str:
     """A hash that agrees with equality of the type."""
     match kind:
         case SqlType.INT2 | SqlType.INT4:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
+from proxy.base.sql_types import SqlType
+from proxy.compiler.cells import hash_sql
 from proxy.compiler.expression_sql import (
     Binds,
     column_sql,
@@ -25,7 +27,7 @@ from proxy.query.expressions import (
     Rounded,
 )
 from proxy.query.query_aggregates import Aggregate, AggregateKind
-from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
+from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
 
 def relation_sql(relation: Relation, binds: Binds) -> str:
@@ -43,6 +45,8 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
         case Stacked():
             parts = " UNION ALL ".join(_derived(part, binds) for part in relation.parts)
             return f"({parts}) AS {relation.alias}"
+        case Kept():
+            return f"({_kept(relation, binds)}) AS {relation.alias}"
         case _:
             assert_never(relation)
 
@@ -54,6 +58,42 @@ def _joined(joined: Joined, binds: Binds) -> str:
         on.append(condition_sql(joined.rest, binds))
     left, right = relation_sql(joined.left, binds), relation_sql(joined.right, binds)
     return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
+
+
+def _kept(kept: Kept, binds: Binds) -> str:
+    """One scan and a sort by the key. Rows of different units meet in it, so it is not local to a shard.
+
+    What is kept of a value depends on the rows of that value and on the seed, never on their order of
+    arrival: ordered_by names a row, and ties of the hash fall to the names themselves.
+    """
+    there = " AND ".join(f"{column_sql(column)} IS NOT NULL" for column in kept.present)
+    source = f"{relation_sql(kept.source, binds)} WHERE {there}"
+    if kept.by is None:
+        return f"SELECT {kept.alias}.* FROM {source}"
+    key, place = column_sql(kept.by), identifier(kept.place)
+    if kept.most is None:
+        found, cut = f"pg_catalog.count(*) OVER (PARTITION BY {key})", "= 1"
+    else:
+        order = _hash_order(kept, binds)
+        found = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
+        cut = f"<= {binds.number(kept.most, 'bigint')}"
+    placed = f"SELECT {kept.alias}.*, {found} AS {place} FROM {source}"
+    return f"SELECT * FROM ({placed}) AS {kept.alias} WHERE {place} {cut}"
+
+
+def _hash_order(kept: Kept, binds: Binds) -> str:
+    seed = binds.seed("kept")
+    columns = [column_sql(column) for column in kept.ordered_by]
+    kinds = [column.type for column in kept.ordered_by]
+    if len(columns) == 1:
+        return f"{hash_sql(columns[0], kinds[0], seed)}, {columns[0]}"
+    hashed = [  # a type that we do not know may have no hash
+        f"{sql}::text" if kind is SqlType.OTHER else sql
+        for sql, kind in zip(columns, kinds, strict=True)
+    ]
+    return ", ".join(
+        [f"pg_catalog.hash_record_extended(ROW({', '.join(hashed)}), {seed})", *columns]
+    )
 
 
 def _derived(derived: Derived, binds: Binds) -> str:

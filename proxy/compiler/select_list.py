@@ -59,7 +59,7 @@ def finished(
     return BackendQuery(
         sql=sql,
         parameters=binds.values,
-        seeds=seeds,
+        seeds=(*seeds, *binds.seeds),
         keys=len(plan.keys),
         has_cell=bool(plan.cells),
         slots=slots,

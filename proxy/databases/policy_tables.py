@@ -9,6 +9,7 @@ from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.model import TableName
 from proxy.databases.policy_bounds import bounds
 from proxy.databases.policy_errors import ProblemList, shown
+from proxy.databases.policy_join_keys import read_join_keys
 from proxy.databases.policy_nodes import (
     fields,
     identifier,
@@ -23,6 +24,7 @@ from proxy.databases.policy_nodes import (
 from proxy.databases.yaml_positions import (
     Entry,
     MappingNode,
+    Node,
     Position,
     RefusedNode,
     ScalarNode,
@@ -48,9 +50,12 @@ TABLE_KEYS = (
     "max_groups_per_unit",
     "max_rows_per_group_per_unit",
     "mechanism",
+    "join_keys",
     "columns",
 )
+PUBLIC_KEYS = ("unit", "join_keys")
 COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references")
+
 
 LEAST_PARTITIONS = 3
 _MOST_ROWS = 1_000_000_000
@@ -109,9 +114,11 @@ def _table(
             "write public only for a table that holds nothing about people",
         )
         return None
-    found = fields(
-        entry.value, f"table {shown(str(name))}", entry.key_at, TABLE_KEYS, ["unit"], problems
-    )
+    where = f"table {shown(str(name))}"
+    if _is_public(entry.value):
+        found = fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems)
+        return PublicTable(name, read_join_keys((found or {}).get("join_keys"), problems))
+    found = fields(entry.value, where, entry.key_at, TABLE_KEYS, ["unit"], problems)
     if found is None:
         return None
     mechanism = read_mechanism(found.get("mechanism"), problems)
@@ -138,7 +145,13 @@ def _table(
                 columns[read.name] = read
     if unit is None:
         return None
-    return ProtectedTable(name, unit, columns, rows, groups, rows_in_group)
+    join_keys = read_join_keys(found.get("join_keys"), problems)
+    return ProtectedTable(name, unit, columns, rows, groups, rows_in_group, join_keys)
+
+
+def _is_public(node: Node) -> bool:
+    unit = node.entries.get("unit") if isinstance(node, MappingNode) else None
+    return unit is not None and isinstance(unit.value, ScalarNode) and unit.value.text == "public"
 
 
 def _unit(entry: Entry, problems: ProblemList) -> Unit | None:

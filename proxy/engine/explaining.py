@@ -173,6 +173,9 @@ def _unit(block: BlockPlan) -> str:
     match block.neighbours:
         case RowNeighbours(rows=1, not_null=None):
             return "one row is protected"
+        case RowNeighbours(not_null=None, partitions=int()):
+            rows = block.neighbours.rows
+            return f"one unit changes up to {rows} rows of the join, for which its tables are cut"
         case RowNeighbours(not_null=None):
             return f"any {block.neighbours.rows} rows are protected"
         case RowNeighbours(not_null=column):

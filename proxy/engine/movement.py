@@ -217,7 +217,7 @@ def _ranks(
 
 
 def _outputs(plan: BlockPlan, release: SmoothedMedian, pairs: _Pairs) -> Iterator[_Found]:
-    """A unit is in one partition of each group it is in; k rows are in k partitions at most."""
+    """A unit is in one partition of each group it is in; rows are in as many as the plan says."""
     neighbours = plan.neighbours
     if isinstance(neighbours, RowNeighbours) and not neighbours.hashed_by:
         return
@@ -229,7 +229,9 @@ def _outputs(plan: BlockPlan, release: SmoothedMedian, pairs: _Pairs) -> Iterato
         ]
         changed.append(sum(a != b for a, b in zip(*both, strict=True)))
     yield Measure.OUTPUTS, reach, sum(changed)
-    per_group = neighbours.rows if isinstance(neighbours, RowNeighbours) else 1
+    per_group = 1
+    if isinstance(neighbours, RowNeighbours):
+        per_group = neighbours.partitions_of_a_group
     yield Measure.OUTPUTS_IN_GROUP, per_group, max(changed, default=0)
 
 

@@ -1,15 +1,17 @@
-"""What is publicly known of the columns of a relation, and whom its rows belong to. Plain data."""
+"""What is publicly known of a relation's columns, and whom its rows belong to. Plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import TableName
-from proxy.policy.model import Bounds, Mechanism
-from proxy.query.expressions import ColumnRef
+from proxy.catalog.model import Catalog, TableName
+from proxy.policy.model import Bounds, Mechanism, Policy
+from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.rebuilding import rebuild
+from proxy.query.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +47,18 @@ class PublicRows:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedRows:
-    """Each row is protected by itself; neighbours differ in `rows` of them. hashed_by: what names a row."""
+    """Each row is protected by itself; neighbours differ in `rows` of them. hashed_by: what sends a row to its
+    partition; it names the row, unless `partitions` says in how many partitions those rows can be."""
 
     rows: int
     hashed_by: tuple[ColumnRef, ...]
+    partitions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRows:
     """Each row belongs to the unit in `column`; at most `rows` of a unit count. unique: a unit has one row
-    at most, by a key that the server checks."""
+    at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut."""
 
     identifier: str
     column: ColumnRef
@@ -62,6 +66,36 @@ class UnitRows:
     unique: bool
     groups: int | None
     rows_per_group: int | None
+    named_by: tuple[ColumnRef, ...] = ()
 
 
 Owner = PublicRows | ProtectedRows | UnitRows
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A relation with what is known of it."""
+
+    relation: Relation
+    facts: Facts
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is public: the policy, the catalogue, the values of public tables."""
+
+    policy: Policy
+    catalog: Catalog
+    public: PublicValues
+
+
+def typed(expression: Expression, facts: Facts) -> Expression:
+    """Columns in the types that they have in the backend."""
+
+    def change(part: Expression) -> Expression:
+        if isinstance(part, ColumnRef) and (part.relation, part.column) in facts:
+            return replace(part, type=facts[part.relation, part.column].type)
+        return part
+
+    return rebuild(expression, change)

@@ -20,11 +20,21 @@ from proxy.query.relations import Relation, scans
 class RowNeighbours:
     """Neighbours differ in `rows` rows. hashed_by: the columns whose hash sends a row to its partition (the
     primary key, or a unit column that is unique); empty: a random partition per row. not_null: a unit
-    column that is unique: rows without a unit are excluded."""
+    column that is unique: rows without a unit are excluded. partitions: those rows are in so many partitions
+    of a group at most (None: each in its own), because rows of one value of hashed_by are together."""
 
     rows: int
     hashed_by: tuple[ColumnRef, ...]
     not_null: ColumnRef | None
+    partitions: int | None = None
+
+    @property
+    def partitions_of_a_group(self) -> int:
+        return self.rows if self.partitions is None else min(self.rows, self.partitions)
+
+    def partitions_of(self, groups: int) -> int:
+        """So many outputs of partitions change at most, over all of so many groups."""
+        return min(self.rows, groups * self.partitions_of_a_group)
 
 
 @dataclass(frozen=True, slots=True)

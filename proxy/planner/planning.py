@@ -12,7 +12,16 @@ from proxy.base.sql_types import SqlType
 from proxy.mechanisms import partition_selection, split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
-from proxy.planner.facts import Facts, Owner, ProtectedRows, PublicRows, UnitRows
+from proxy.planner.facts import (
+    Facts,
+    Owner,
+    ProtectedRows,
+    PublicRows,
+    Surroundings,
+    Tracked,
+    UnitRows,
+    typed,
+)
 from proxy.planner.keys import label_values
 from proxy.planner.narrowing import narrowed
 from proxy.planner.plan import (
@@ -27,7 +36,7 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 from proxy.planner.releases import Context, plan_release
-from proxy.planner.tracking import Surroundings, Tracked, track, typed
+from proxy.planner.tracking import track
 from proxy.query.expressions import ColumnRef, Expression, Extract, Truncated
 from proxy.query.query import Block, Key, Query
 from proxy.query.query_aggregates import Aggregate
@@ -125,7 +134,7 @@ def _neighbours(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
     match owner:
         case ProtectedRows():
             reach = owner.rows if groups is None else min(owner.rows, groups)
-            return RowNeighbours(owner.rows, owner.hashed_by, None), reach
+            return RowNeighbours(owner.rows, owner.hashed_by, None, owner.partitions), reach
         case UnitRows(unique=True, rows=1):
             # A key checked by the server: a unit is one row, nothing has to be bounded.
             return RowNeighbours(1, (owner.column,), owner.column), 1

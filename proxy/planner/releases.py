@@ -289,7 +289,7 @@ def _median(aggregate: Aggregate, context: Context) -> SmoothedMedian:
         loss = Loss(loss.epsilon, Fraction(0))
     match context.neighbours:
         case RowNeighbours():
-            each = split.per_unit(loss, context.neighbours.rows)
+            each = split.per_unit(loss, context.neighbours.partitions_of(context.groups))
         case UnitNeighbours():
             each = split.per_group(loss, context.groups)
         case _:

@@ -11,6 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.policy.decimals import decimal
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
+from proxy.policy.join_keys import join_key_problems
 from proxy.policy.keys import TRUE_AND_FALSE, has_keys, integer_range, printed
 from proxy.policy.model import (
     Bounds,
@@ -82,6 +83,7 @@ class _Check:
             hint = self._nearest(str(table.name), map(str, self._catalog.tables))
             self._add(path, f"table '{table.name}' is not in the database", hint, at_key=True)
             return table
+        self.problems += join_key_problems(table, there)
         if isinstance(table, PublicTable):
             return table
         if isinstance(table.unit, IdentifierUnit):

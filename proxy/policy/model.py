@@ -7,7 +7,7 @@ bounds of a timestamp are seconds since 1970-01-01 00:00:00 (UTC).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -104,6 +104,14 @@ class ColumnPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinKey:
+    """How a table is cut before it is joined on a column that is no key of it. keep: at most so many rows of
+    one value, by keyed hash (DropExcess); None: only rows that are alone with their value (DropNonUnique)."""
+
+    keep: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProtectedTable:
     """A table about people. A column that is not in `columns` is not there, but for the unit's."""
 
@@ -113,6 +121,7 @@ class ProtectedTable:
     max_rows_per_unit: int | None = None
     max_groups_per_unit: int | None = None
     max_rows_per_group_per_unit: int | None = None
+    join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,7 @@ class PublicTable:
     """Not about people: copied into the shadow as it is."""
 
     name: TableName
+    join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

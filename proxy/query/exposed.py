@@ -9,7 +9,7 @@ from typing_extensions import assert_never
 
 from proxy.catalog.model import Column, TableName
 from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
+from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str
                 unit = units.get(part.table)
                 return frozenset() if unit is None else frozenset({(part.alias, unit)})
             case Joined():
-                return of(part.left) | of(part.right)
+                # After a LEFT JOIN the far side's is NULL for every unit without a partner: one group of many.
+                return of(part.left) | (frozenset() if part.left_outer else of(part.right))
             case Derived():
                 below = of(part.source)
                 return frozenset(
@@ -41,6 +42,8 @@ def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str
                     for name, e in part.outputs
                     if isinstance(e, ColumnRef) and (e.relation, e.column) in below
                 )
+            case Kept():
+                return of(part.source)
             case PerUnit():
                 return frozenset({(part.alias, "unit")})
             case Stacked():

@@ -68,7 +68,28 @@ class Stacked:
     parts: tuple[Derived, ...]
 
 
-Relation = Scan | Joined | Derived | PerUnit | Stacked
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Rows of a table or subquery, of which few have equal values in `by`; under the same alias.
+
+    most: at most so many rows of one value, the first in keyed-hash order of ordered_by, which names a row;
+    None: only a row that is alone with its value. present: columns that are not NULL in a row that is kept;
+    by None: that is all. place: a name for a column, that none of the source has.
+    """
+
+    source: Scan | Derived | Kept
+    by: ColumnRef | None
+    most: int | None
+    ordered_by: tuple[ColumnRef, ...]
+    present: tuple[ColumnRef, ...]
+    place: str
+
+    @property
+    def alias(self) -> str:
+        return self.source.alias
+
+
+Relation = Scan | Joined | Derived | PerUnit | Stacked | Kept
 
 
 def scans(relation: Relation) -> Iterator[Scan]:
@@ -79,7 +100,7 @@ def scans(relation: Relation) -> Iterator[Scan]:
         case Joined():
             yield from scans(relation.left)
             yield from scans(relation.right)
-        case Derived() | PerUnit():
+        case Derived() | PerUnit() | Kept():
             yield from scans(relation.source)
         case Stacked():
             for part in relation.parts:
@@ -120,5 +141,9 @@ def rewrite(relation: Relation, change: Change) -> Relation:
                 assert isinstance(rewritten, Derived)
                 parts.append(rewritten)
             return replace(relation, parts=tuple(parts))
+        case Kept():
+            kept = rewrite(relation.source, change)
+            assert isinstance(kept, Scan | Derived | Kept)
+            return replace(relation, source=kept)
         case _:
             assert_never(relation)

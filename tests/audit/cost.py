@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -58,7 +59,8 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
         case OrderStatistic():
             return release.loss
         case SmoothedMedian():
-            return _of_each(block, release.mechanism_loss, reach)
+            rows = reach.partitions(block.groups())
+            return _of_each(block, release.mechanism_loss, replace(reach, rows=rows))
         case _:
             assert_never(release)
 

@@ -8,21 +8,29 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from proxy.planner.plan import BlockPlan, RowNeighbours, UnitNeighbours
-from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked, scans
-from tests.world import PUBLIC
+from proxy.query.expressions import ColumnRef
+from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked, scans
+from tests.world import JOIN_KEYS, PUBLIC
 
 
 @dataclass(frozen=True)
 class Reach:
     """How many rows of a unit count, in how many groups they are; by_unit: whether rows belong to one (and can
     be nobody's); gone: how many rows neighbours differ in where rows are the unit; per_group: how many
-    rows of a unit count in one of several groups."""
+    rows of a unit count in one of several groups; together: in how many partitions of a group the rows
+    are (None: each in its own)."""
 
     rows: int
     groups: int
     by_unit: bool
     gone: int = 0
     per_group: int | None = None
+    together: int | None = None
+
+    def partitions(self, groups: int | None) -> int:
+        """How many outputs of partitions change at most, over so many groups (None: unknown many)."""
+        spread = self.rows if groups is None else min(self.rows, max(1, groups))
+        return self.rows if self.together is None else min(self.rows, spread * self.together)
 
 
 Promise = Callable[[BlockPlan], Reach]
@@ -37,6 +45,10 @@ _TABLES: Mapping[str, Reach] = {
     "calls": Reach(2, 2, True),
     "lines": Reach(7, 7, True),
 }
+
+
+# Columns that the server keeps unique.
+_KEYS = ("id", "uid of members", "code of places", "k of rates")
 
 
 def by_policy(block: BlockPlan) -> Reach:
@@ -79,7 +91,7 @@ def _degrees(relation: Relation) -> tuple[int, int]:
             columns = {column.column for pair in relation.equal for column in pair}
             here = max(left, right) if "order_id" in columns else left + right
             return here, max(here, below, beside)
-        case Derived():
+        case Derived() | Kept():
             return _degrees(relation.source)
         case PerUnit():
             return 0, _degrees(relation.source)[1]
@@ -100,7 +112,7 @@ def _reach(relation: Relation) -> Reach | None:
             return None if _is_public(relation) else _TABLES[relation.table.name]
         case Joined():
             return _joined(relation)
-        case Derived():
+        case Derived() | Kept():
             return _reach(relation.source)
         case PerUnit():
             return Reach(1, 1, True)
@@ -118,14 +130,73 @@ def _reach(relation: Relation) -> Reach | None:
 def _joined(joined: Joined) -> Reach | None:
     left, right = _reach(joined.left), _reach(joined.right)
     if left is None or right is None:
-        return left or right
+        return _repeated(left or right, joined, left is None)
     columns = {column.column for pair in joined.equal for column in pair}
     if "order_id" in columns:  # a row meets the one row that its reference names
         rows = max(left.rows, right.rows)
         groups = left.groups if left.groups < left.rows else rows
         is_path = isinstance(joined.right, Scan) and joined.right.alias.endswith("u")
         return left if is_path else replace(left, rows=rows, groups=groups)
+    if not (left.by_unit and right.by_unit and any(map(_is_on_unit, joined.equal))):
+        return _truncated(joined, left, right)
     rows = left.rows * right.rows
     cuts = [r.groups for r in (left, right) if r.rows > 1 and r.groups < r.rows]
     per_group = [r.per_group for r in (left, right) if r.per_group is not None]
     return Reach(rows, min([rows, *cuts]), True, per_group=min(per_group, default=None))
+
+
+def _is_on_unit(pair: tuple[ColumnRef, ColumnRef]) -> bool:
+    return all(column.column in ("uid", "dp_unit", "unit") for column in pair)
+
+
+def _truncated(joined: Joined, left: Reach, right: Reach) -> Reach:
+    """T_l S_r M_r + T_r S_l M_l, by the best of the equalities."""
+    found: list[int] = []
+    for a, b in joined.equal:
+        ours, theirs = _rule(joined.left, a), _rule(joined.right, b)
+        if ours is not None and theirs is not None:
+            found.append(ours[0] * theirs[1] * right.rows + theirs[0] * ours[1] * left.rows)
+    rows = min(found)
+    gone = max(left.gone, right.gone, 1)
+    return Reach(rows, rows, False, gone, together=left.rows + right.rows)
+
+
+def _rule(relation: Relation, column: ColumnRef) -> tuple[int, int] | None:
+    """Most rows of one value, and how many rows of the cut table one row changes."""
+    table, name = _origin(relation, column)
+    if name in _KEYS or f"{name} of {table}" in _KEYS:
+        return 1, 1
+    keys = JOIN_KEYS.get(table, {})
+    if name not in keys:
+        return None
+    keep = keys[name]
+    return (1, 1) if keep is None else (keep, 2)
+
+
+def _origin(relation: Relation, column: ColumnRef) -> tuple[str, str]:
+    match relation:
+        case Scan():
+            return (relation.table.name if relation.alias == column.relation else "", column.column)
+        case Joined():
+            left = _origin(relation.left, column)
+            return left if left[0] else _origin(relation.right, column)
+        case Kept():
+            return _origin(relation.source, column)
+        case Derived() if relation.alias == column.relation:
+            below = dict(relation.outputs)[column.column]
+            return _origin(relation.source, below) if isinstance(below, ColumnRef) else ("", "")
+        case _:
+            return "", ""
+
+
+def _repeated(reach: Reach | None, joined: Joined, is_left: bool) -> Reach | None:
+    """Rows that meet several rows of a public table."""
+    if reach is None:
+        return None
+    side = joined.left if is_left else joined.right
+    rules = [_rule(side, pair[0] if is_left else pair[1]) for pair in joined.equal]
+    most = min(rule[0] for rule in rules if rule is not None)
+    if most == 1:
+        return reach
+    together = None if reach.by_unit else reach.together or reach.rows
+    return replace(reach, rows=reach.rows * most, groups=reach.groups * most, together=together)

@@ -32,7 +32,7 @@ from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import discrete_laplace, split
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from proxy.planner import planning, tracking
+from proxy.planner import joins, planning, table_rows, tracking
 from proxy.planner.facts import Owner, ProtectedRows, UnitRows
 from proxy.planner.plan import (
     BlockPlan,
@@ -307,7 +307,7 @@ def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:
     def left_only(a: UnitRows, b: UnitRows) -> UnitRows:
         return a
 
-    patch.setattr(tracking, "_both", left_only)
+    patch.setattr(joins, "_both", left_only)
 
 
 def rows_of_a_union_not_added(patch: pytest.MonkeyPatch) -> None:
@@ -361,7 +361,7 @@ def reference_not_followed(patch: pytest.MonkeyPatch) -> None:
     ) -> tuple[Relation, ColumnRef]:
         return scan, reference
 
-    patch.setattr(tracking, "_through", itself)
+    patch.setattr(table_rows, "_through", itself)
 
 
 # --- release -----------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ def _block(block: BlockPlan) -> str:
         columns = ", ".join(map(column_sql, unit.hashed_by))
         shown = f"{unit.rows} row(s), partitions by {f'hash of {columns}' if columns else 'random'}"
         shown += f", {column_sql(unit.not_null)} not null" if unit.not_null else ""
+        shown += f", at most {unit.partitions} partitions" if unit.partitions else ""
     else:
         shown = f"{column_sql(unit.column)}: rows {unit.rows}, groups {unit.groups}, "
         shown += f"per group {unit.rows_per_group}"

@@ -56,6 +56,7 @@ def described(policy: Policy) -> str:
     for name, table in policy.tables.items():
         if not isinstance(table, ProtectedTable):
             lines.append(f"{name} public")
+            lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
             continue
         contributions = (
             table.max_rows_per_unit,
@@ -63,6 +64,7 @@ def described(policy: Policy) -> str:
             table.max_rows_per_group_per_unit,
         )
         lines.append(f"{name} {table.unit} {contributions}")
+        lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
         lines.extend(f"  {column}" for column in table.columns.values())
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@ SELECT count(*) FROM people p JOIN orders o ON p.i4 = o.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.people and i4 of w.orders.
 
 -- case: comma join
 SELECT count(*) FROM people, orders
@@ -157,7 +157,7 @@ SELECT count(*) FROM orders o JOIN calls c ON o.i4 = c.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.orders and i4 of w.calls.
 
 -- case: left join from public rows
 SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code
@@ -264,3 +264,91 @@ SELECT avg(n) FROM (SELECT o.uid, count(*) AS n FROM members m LEFT JOIN orders 
 -- RAW_ROWS at 109: o.uid)
 -- the privacy unit cannot be a key of the result
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...); after a LEFT JOIN it is the left table's.
+
+-- case: join key of one side only
+-- policy: joins
+SELECT count(*) FROM people a JOIN notes b ON a.i4 = b.i4
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.notes.
+
+-- case: left join by truncation
+-- policy: joins
+SELECT count(*) FROM people a LEFT JOIN trips b ON a.t = b.t
+-- => refused
+-- UNSUPPORTED at 31: LEFT
+-- a LEFT JOIN of protected tables must be on the privacy unit they share
+-- Use JOIN.
+
+-- case: a table with itself by truncation
+-- policy: joins
+SELECT count(*) FROM people a JOIN people b ON a.t = b.t
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- a table can be joined with itself on its privacy unit only
+-- Join on the unit.
+
+-- case: three tables by truncation
+-- policy: joins
+SELECT count(*) FROM people a JOIN trips b ON a.t = b.t JOIN visits c ON c.t = b.t
+-- => refused
+-- UNSUPPORTED at 57: JOIN
+-- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
+
+-- case: a union by truncation
+-- policy: joins
+SELECT count(*) FROM (SELECT t FROM people UNION ALL SELECT t FROM people) a JOIN trips b ON a.t = b.t
+-- => refused
+-- UNSUPPORTED at 78: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: joined units by truncation
+-- policy: joins
+SELECT count(*) FROM visits v JOIN members m ON v.uid = m.uid JOIN people p ON p.t = v.t
+-- => refused
+-- UNSUPPORTED at 63: JOIN
+-- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
+
+-- case: a computed key by truncation
+-- policy: joins
+SELECT count(*) FROM (SELECT lower(t) AS t FROM people) a JOIN trips b ON a.t = b.t
+-- => refused
+-- UNSUPPORTED at 59: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: a float of the other side by truncation
+-- policy: joins
+SELECT count(*) FROM people a JOIN trips b ON a.i4 = b.f8
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: a unit found through a reference by truncation
+-- policy: joins
+SELECT count(*) FROM lines l JOIN people b ON l.t = b.t
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- protected tables with different privacy units cannot be joined
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: public table with repeated rows, then truncation
+-- policy: joins
+SELECT count(*) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, t FROM people) a JOIN places q ON a.z = q.zone JOIN trips b ON a.t = b.t
+-- => refused
+-- UNSUPPORTED at 125: JOIN
+-- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
+
+-- case: grouping by the unit of a cut join
+-- policy: joins
+SELECT avg(n) FROM (SELECT v.uid, count(*) AS n FROM visits v JOIN notes k ON v.t = k.t GROUP BY v.uid) q
+-- => refused
+-- UNSUPPORTED
+-- GROUP BY here can only be on the privacy unit of a table
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.

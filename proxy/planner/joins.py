@@ -1,0 +1,157 @@
+"""Joins: on the privacy unit, along references, with public tables, and by truncation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from proxy.base.errors import Code, Refusal
+from proxy.planner import truncation
+from proxy.planner.bounds import condition
+from proxy.planner.facts import (
+    Owner,
+    ProtectedRows,
+    PublicRows,
+    Surroundings,
+    Tracked,
+    UnitRows,
+    typed,
+)
+from proxy.planner.truncation import cut_public, truncated_join
+from proxy.query.expressions import ColumnRef
+from proxy.query.relations import Joined, Relation, Scan, scans
+
+
+def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> Tracked:
+    """
+    Given    left, right: the sides of the join
+    Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy
+    """
+    facts = {**left.facts, **right.facts}
+    if joined.left_outer:
+        for key, column in right.facts.items():
+            values = column.values
+            if values is not None and None not in values:
+                values = (*values, None)
+            facts[key] = replace(column, values=values, nullable=True)
+    rest = None if joined.rest is None else condition(typed(joined.rest, facts), facts)
+    relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
+    match left.owner, right.owner:
+        case PublicRows(), PublicRows():
+            return Tracked(relation, facts, PublicRows())
+        case _, PublicRows():
+            cut, most = _partners(joined, right.relation, [b for _, b in joined.equal], known)
+            return Tracked(replace(relation, right=cut), facts, _repeated(left.owner, most))
+        case PublicRows(), _ if not joined.left_outer:
+            cut, most = _partners(joined, left.relation, [a for a, _ in joined.equal], known)
+            return Tracked(replace(relation, left=cut), facts, _repeated(right.owner, most))
+        case UnitRows() as a, UnitRows() as b if a.identifier == b.identifier:
+            if _on_the_unit(joined, left, right, a, b):
+                return Tracked(relation, facts, _both(a, b))
+            if _along_the_reference(joined, left, right, known):
+                owner = replace(a, rows=max(a.rows, b.rows), unique=False, named_by=())
+                return Tracked(relation, facts, owner)
+            refused = "a join of protected tables must be on the privacy unit they share"
+        case _:
+            refused = "protected tables with different privacy units cannot be joined"
+    found = None
+    if not isinstance(left.owner, PublicRows):
+        found = truncated_join(relation, left, right, known)
+    if found is None:
+        _refuse(refused, truncation.hint(relation, left, right, known))
+    return Tracked(found[0], facts, found[1])
+
+
+def _refuse(message: str, more: str = "") -> NoReturn:
+    advice = "Join on the privacy unit (a.unit = b.unit), or a public table on its key"
+    raise Refusal(Code.UNSUPPORTED, message, f"{advice}{more}.")
+
+
+def _partners(
+    joined: Joined, public: Relation, columns: list[ColumnRef], known: Surroundings
+) -> tuple[Relation, int]:
+    """A public side, and how many of its rows one row can meet: one by a key that the server checks, or as
+    many as a join key of the policy leaves of each value."""
+    if isinstance(public, Scan):
+        table = known.catalog.tables[public.table]
+        on = {c.column for c in columns if c.relation == public.alias}
+        for a, b in joined.equal:
+            if not _compared_exactly(a, b):
+                on -= {a.column, b.column}
+        keys = [table.primary_key, *table.unique]
+        if any(key and set(key) <= on for key in keys):
+            return public, 1
+        for (a, b), column in zip(joined.equal, columns, strict=True):
+            rule = truncation.key_rule(public, column, known)
+            if rule is not None and truncation.can_be_cut_by(a, b):
+                return cut_public(public, column, rule, known), rule.most
+    _refuse(
+        "a public table can be joined on a key that is unique in it, so that no row is multiplied"
+    )
+
+
+def _repeated(owner: Owner, most: int) -> Owner:
+    """Each row up to `most` times. All of them stay in the partition of the one row that they were."""
+    match owner:
+        case ProtectedRows() if most > 1:
+            partitions = (owner.partitions or owner.rows) if owner.hashed_by else None
+            return replace(owner, rows=owner.rows * most, partitions=partitions)
+        case UnitRows() if most > 1:
+            return replace(owner, rows=owner.rows * most, unique=False, named_by=())
+        case _:
+            return owner
+
+
+def _on_the_unit(joined: Joined, left: Tracked, right: Tracked, a: UnitRows, b: UnitRows) -> bool:
+    ours, theirs = _unit_names(left, a), _unit_names(right, b)
+    return any(
+        (x.relation, x.column) in ours
+        and (y.relation, y.column) in theirs
+        and _compared_exactly(x, y)
+        for x, y in joined.equal
+    )
+
+
+def _compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
+    """Whether different values of one side never equal the same value of the other. A float meets other
+    numbers in numeric, with 15 digits (compiler.expression_sql), so that floats next to each other collide."""
+    return x.type.is_float == y.type.is_float
+
+
+def _along_the_reference(
+    joined: Joined, left: Tracked, right: Tracked, known: Surroundings
+) -> bool:
+    """A row meets the very row through which its unit was found, so both belong to the same unit."""
+    for x, y in joined.equal:
+        for here, facts, there, side in (
+            (x, left.facts, y, joined.right),
+            (y, right.facts, x, joined.left),
+        ):
+            target = facts[here.relation, here.column].leads_to
+            met = next((s for s in scans(side) if s.alias == there.relation), None)
+            if target is None or met is None or met.table != target:
+                continue
+            if known.catalog.tables[target].primary_key == (there.column,):
+                return True
+    return False
+
+
+def _unit_names(tracked: Tracked, owner: UnitRows) -> set[tuple[str, str]]:
+    names = {key for key, column in tracked.facts.items() if column.is_unit}
+    return names | {(owner.column.relation, owner.column.column)}
+
+
+def _both(a: UnitRows, b: UnitRows) -> UnitRows:
+    """Rows of one unit meet rows of the same unit: at most the product of their numbers counts."""
+
+    def least(x: int | None, y: int | None) -> int | None:
+        return y if x is None else x if y is None else min(x, y)
+
+    return replace(
+        a,
+        rows=a.rows * b.rows,
+        unique=a.unique and b.unique,
+        groups=least(a.groups, b.groups),
+        rows_per_group=least(a.rows_per_group, b.rows_per_group),
+        named_by=(),
+    )

@@ -1,0 +1,97 @@
+"""A table's rows: whose they are by the policy, and what is publicly known of their columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Column
+from proxy.planner.facts import (
+    ColumnFacts,
+    ProtectedRows,
+    PublicRows,
+    Surroundings,
+    Tracked,
+    UnitRows,
+)
+from proxy.policy.grid import grid_of, type_step
+from proxy.policy.model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
+from proxy.query.expressions import ColumnRef
+from proxy.query.relations import Joined, Relation, Scan
+
+
+def table_rows(scan: Scan, known: Surroundings) -> Tracked:
+    described = known.catalog.tables[scan.table]
+    policy = known.policy.tables[scan.table]
+    if not isinstance(policy, ProtectedTable):
+        facts = {
+            (scan.alias, c.name): ColumnFacts(c.type, values=known.public.get((scan.table, c.name)))
+            for c in described.columns
+        }
+        return Tracked(scan, facts, PublicRows())
+    columns = {column.name: column for column in described.columns}
+    facts = {
+        (scan.alias, name): _column_facts(columns[name], policy, known)
+        for name in columns
+        if name in policy.columns
+    }
+
+    def ref(name: str) -> ColumnRef:
+        return ColumnRef(name, columns[name].type, None, scan.alias)
+
+    unit = policy.unit
+    keys = tuple(ref(name) for name in described.primary_key)
+    if isinstance(unit, RowUnit):
+        return Tracked(scan, facts, ProtectedRows(unit.rows, keys))
+    assert isinstance(unit, IdentifierUnit) and policy.max_rows_per_unit is not None
+    bounds = (policy.max_groups_per_unit, policy.max_rows_per_group_per_unit)
+    if unit.path is not None:
+        relation, column = _through(scan, ref(unit.column), unit.path, known)
+        key = (scan.alias, unit.column)
+        facts.setdefault(key, ColumnFacts(columns[unit.column].type))
+        facts[key] = replace(facts[key], leads_to=unit.path.table)
+        facts[column.relation, column.column] = ColumnFacts(column.type, is_unit=True)
+        owner = UnitRows(unit.identifier, column, policy.max_rows_per_unit, False, *bounds)
+        return Tracked(relation, facts, owner)
+    facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
+    unique = described.is_unique(unit.column)
+    rows = 1 if unique else policy.max_rows_per_unit
+    named = keys if policy.join_keys else ()
+    owner = UnitRows(unit.identifier, ref(unit.column), rows, unique, *bounds, named)
+    return Tracked(scan, facts, owner)
+
+
+def _through(
+    scan: Scan, reference: ColumnRef, path: UnitPath, known: Surroundings
+) -> tuple[Relation, ColumnRef]:
+    """The table joined with the row that its reference names, which holds the identifier. The reference
+    meets at most one row (a primary key), so no row is multiplied; rows that lead nowhere have no unit."""
+    target = known.catalog.tables[path.table]
+    held = target.column(path.column)
+    assert held is not None and len(target.primary_key) == 1
+    key = target.column(target.primary_key[0])
+    assert key is not None
+    alias = f"{scan.alias}u"
+    equal = ((reference, ColumnRef(key.name, key.type, None, alias)),)
+    joined = Joined(scan, Scan(alias, path.table), False, equal, None)
+    return joined, ColumnRef(held.name, held.type, None, alias)
+
+
+def _column_facts(column: Column, policy: ProtectedTable, known: Surroundings) -> ColumnFacts:
+    own = policy.columns[column.name]
+    grid = None if own.bounds is None else grid_of(column, own)
+    values = own.values
+    if values is None and column.type is SqlType.BOOL:
+        values = ("true", "false")
+    if values is None and own.references is not None:
+        values = known.public.get(own.references)  # the keys of a public table
+    return ColumnFacts(
+        column.type,
+        own.bounds,
+        grid,
+        values,
+        step=type_step(column),
+        nullable=column.nullable,
+        partitions=own.partitions,
+        mechanism=own.mechanism,
+    )

@@ -1,0 +1,277 @@
+"""Joins on columns that are neither the privacy unit nor a key: both sides are cut first, so that one row
+meets few others.
+
+What is cut is what stands in FROM: a table, or a subquery with its own conditions. The WHERE beside the join
+comes after the cut. Proof: mechanisms/PROOFS.md, "Joins by truncation".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import TableName
+from proxy.planner.facts import ProtectedRows, PublicRows, Surroundings, Tracked, UnitRows
+from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable
+from proxy.query.expressions import ColumnRef
+from proxy.query.relations import Derived, Joined, Kept, Relation, Scan, scans
+
+_PLACE = "dp_place"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRule:
+    """Of a side of a join, after its cut.
+
+    most: at most so many rows have one value of the key (T); moved: so many rows of the cut side change, at
+    most, when one row of the whole side does (S); cut: None where a key that the server checks does it.
+    """
+
+    most: int
+    moved: int
+    cut: JoinKey | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """An equality of ON with a rule for both sides."""
+
+    columns: tuple[ColumnRef, ColumnRef]
+    rules: tuple[KeyRule, KeyRule]
+
+
+def stability(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) -> int:
+    """How many joined rows change when left_rows of the left side and right_rows of the right side do.
+
+    Source   T_l S_r M_r + T_r S_l M_l (MECHANISMS 4.6; Tumult Analytics, "Understanding sensitivity")
+
+    >>> excess, unique = KeyRule(2, 2, JoinKey(2)), KeyRule(1, 1, JoinKey(None))
+    >>> stability(excess, 1, excess, 1), stability(unique, 1, excess, 1)
+    (8, 4)
+    """
+    return left.most * right.moved * right_rows + right.most * left.moved * left_rows
+
+
+def key_rule(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyRule | None:
+    """The least that is known of the rows with one value of a column; None where nothing is."""
+    place = _leaf(relation, column.relation)
+    if place is None:
+        return None
+    if _is_unique(place, column.column, known):
+        return KeyRule(1, 1, None)
+    table, name = _origin(place, column.column) or (None, "")
+    declared = None if table is None else known.policy.tables[table].join_keys.get(name)
+    if declared is None:
+        return None
+    # DropExcess: a new row may take the place of another. DropNonUnique: the first row of a value comes, the
+    # second makes it go, no further one does anything.
+    return KeyRule(declared.keep or 1, 1 if declared.keep is None else 2, declared)
+
+
+def can_be_cut_by(a: ColumnRef, b: ColumnRef) -> bool:
+    """Whether the values of one side that equal one of the other side are one value there, as PARTITION BY
+    sees them: not between floats and other numbers, nor where a conversion depends on a setting."""
+    x, y = a.type, b.type
+    if x is None or y is None or SqlType.OTHER in (x, y) or x.is_float or y.is_float:
+        return False
+    exact = (*(k for k in SqlType if k.is_integer), SqlType.NUMERIC)
+    return x is y or (x.is_text and y.is_text) or (x in exact and y in exact)
+
+
+def truncated_join(
+    joined: Joined, left: Tracked, right: Tracked, known: Surroundings
+) -> tuple[Joined, ProtectedRows] | None:
+    """The join of two protected sides with both cut, and whose rows it has; None: the policy has no keys.
+
+    Given    joined: with the relations of left and right
+    Refuses  UNSUPPORTED: outer joins, a table with itself, sides whose rows cannot be told apart
+    """
+    for owner in (left.owner, right.owner):
+        if isinstance(owner, ProtectedRows) and owner.partitions is not None:
+            _cannot_be_told_apart()  # rows of an earlier join, by truncation or with repeated public rows
+    pairs = [
+        _Pair((a, b), (ours, theirs))
+        for a, b in joined.equal
+        if can_be_cut_by(a, b)
+        and (ours := key_rule(left.relation, a, known)) is not None
+        and (theirs := key_rule(right.relation, b, known)) is not None
+    ]
+    if not pairs:
+        return None
+    if joined.left_outer:
+        _refuse(
+            "a LEFT JOIN of protected tables must be on the privacy unit they share", "Use JOIN."
+        )
+    if _same_table(left, right):
+        _refuse("a table can be joined with itself on its privacy unit only", "Join on the unit.")
+    sizes = _rows(left), _rows(right)
+
+    def moved(pair: _Pair) -> int:
+        return stability(pair.rules[0], sizes[0], pair.rules[1], sizes[1])
+
+    best = min(pairs, key=moved)
+    a, b = best.columns
+    cut = replace(
+        joined,
+        left=_cut(left, a, best.rules[0], known),
+        right=_cut(right, b, best.rules[1], known),
+    )
+    # Rows of one value of the key are in one partition, and so many values are touched.
+    return cut, ProtectedRows(moved(best), (a,), sum(sizes))
+
+
+def cut_public(
+    relation: Relation, column: ColumnRef, rule: KeyRule, known: Surroundings
+) -> Relation:
+    """A public side, with at most rule.most rows of each value."""
+    if rule.cut is None:
+        return relation
+    place = _leaf(relation, column.relation)
+    assert isinstance(place, Scan)
+    table = known.catalog.tables[place.table]
+    names = tuple(_reference(place, name, known) for name in table.primary_key)
+    name = _free(place, known, _PLACE)
+    kept = Kept(place, column, rule.cut.keep, names, (column,), name)
+    return _replaced(relation, kept)
+
+
+def hint(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> str:
+    """Which keys of the policy would allow a join, or nothing."""
+    if joined.left_outer or _same_table(left, right):
+        return ""
+    for a, b in joined.equal:
+        if not can_be_cut_by(a, b):
+            continue
+        missing: list[str] = []
+        for side, column in ((left, a), (right, b)):
+            place = _leaf(side.relation, column.relation)
+            origin = None if place is None else _origin(place, column.column)
+            if origin is None or _is_found_through_reference(origin[0], known):
+                break
+            if key_rule(side.relation, column, known) is None:
+                missing.append(f"{origin[1]} of {origin[0]}")
+        else:
+            listed = " and ".join(missing)
+            return f"; or ask the data owner for `join_keys` in the policy: {listed}"
+    return ""
+
+
+def _is_found_through_reference(name: TableName, known: Surroundings) -> bool:
+    table = known.policy.tables[name]
+    unit = table.unit if isinstance(table, ProtectedTable) else None
+    return isinstance(unit, IdentifierUnit) and unit.path is not None
+
+
+def _refuse(message: str, advice: str) -> NoReturn:
+    raise Refusal(Code.UNSUPPORTED, message, advice)
+
+
+def _same_table(left: Tracked, right: Tracked) -> bool:
+    ours, theirs = ({s.table for s in scans(side.relation)} for side in (left, right))
+    return bool(ours & theirs)
+
+
+def _rows(side: Tracked) -> int:
+    """How many rows of a side neighbours differ in, once the rows of each unit are bounded."""
+    owner = side.owner
+    assert not isinstance(owner, PublicRows)
+    return owner.rows
+
+
+def _cut(side: Tracked, key: ColumnRef, rule: KeyRule, known: Surroundings) -> Relation:
+    place, owner = _leaf(side.relation, key.relation), side.owner
+    assert isinstance(place, Scan | Derived)
+    kept: Scan | Derived | Kept = place
+    names: tuple[ColumnRef, ...]
+    match owner:
+        case UnitRows():
+            names = (owner.column,) if owner.unique else owner.named_by
+            if owner.column.relation != place.alias or not _are_of(names, place.alias):
+                _cannot_be_told_apart()
+            # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
+            name = _free(place, known, f"{_PLACE}_of_unit")
+            by = None if owner.unique else owner.column
+            kept = Kept(kept, by, owner.rows, names, (owner.column,), name)
+        case ProtectedRows():
+            names = owner.hashed_by
+            wants_names = rule.cut is not None and rule.cut.keep is not None
+            if wants_names and not _are_of(names, place.alias):
+                _cannot_be_told_apart()
+        case _:
+            raise AssertionError("a public side is not cut like this")
+    if rule.cut is not None:
+        kept = Kept(kept, key, rule.cut.keep, names, (key,), _free(place, known, _PLACE))
+    return _replaced(side.relation, kept)
+
+
+def _are_of(names: tuple[ColumnRef, ...], alias: str) -> bool:
+    return bool(names) and all(name.relation == alias for name in names)
+
+
+def _cannot_be_told_apart() -> NoReturn:
+    _refuse(
+        "the rows of this relation are joined, grouped or united already, so they cannot be cut for a join",
+        "Join two protected tables at a time, as they are or as subqueries that filter and rename rows.",
+    )
+
+
+def _free(place: Scan | Derived, known: Surroundings, wanted: str) -> str:
+    if isinstance(place, Scan):
+        taken = {column.name for column in known.catalog.tables[place.table].columns}
+    else:
+        taken = {name for name, _ in place.outputs}
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def _reference(scan: Scan, name: str, known: Surroundings) -> ColumnRef:
+    column = known.catalog.tables[scan.table].column(name)
+    assert column is not None
+    return ColumnRef(name, column.type, None, scan.alias)
+
+
+def _leaf(relation: Relation, alias: str) -> Scan | Derived | None:
+    """The table or subquery of this alias among those that are joined."""
+    match relation:
+        case Scan() | Derived():
+            return relation if relation.alias == alias else None
+        case Joined():
+            return _leaf(relation.left, alias) or _leaf(relation.right, alias)
+        case _:
+            return None
+
+
+def _replaced(relation: Relation, kept: Scan | Derived | Kept) -> Relation:
+    """The join with the table or subquery of the same alias exchanged."""
+    match relation:
+        case Scan() | Derived():
+            return kept if relation.alias == kept.alias else relation
+        case Joined():
+            left, right = _replaced(relation.left, kept), _replaced(relation.right, kept)
+            return replace(relation, left=left, right=right)
+        case _:
+            return relation
+
+
+def _origin(place: Scan | Derived, name: str) -> tuple[TableName, str] | None:
+    """The table's column that a column is, through subqueries that leave it as it is."""
+    if isinstance(place, Scan):
+        return place.table, name
+    expression = dict(place.outputs).get(name)
+    if not isinstance(expression, ColumnRef):
+        return None
+    below = _leaf(place.source, expression.relation)
+    return None if below is None else _origin(below, expression.column)
+
+
+def _is_unique(place: Scan | Derived, name: str, known: Surroundings) -> bool:
+    """By a key that the server checks, where no join in between repeats rows."""
+    if isinstance(place, Scan):
+        return known.catalog.tables[place.table].is_unique(name)
+    expression, below = dict(place.outputs).get(name), place.source
+    if not isinstance(expression, ColumnRef) or not isinstance(below, Scan | Derived):
+        return False
+    return _is_unique(below, expression.column, known)

@@ -1,0 +1,65 @@
+"""The join keys of a table against the catalogue: can its rows be cut by them, and told apart for that?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Table
+from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable, PublicTable
+from proxy.policy.problem import Problem
+
+
+def join_key_problems(table: ProtectedTable | PublicTable, there: Table) -> list[Problem]:
+    """In the order of the policy."""
+    path = ("tables", str(table.name), "join_keys")
+    unit = table.unit if isinstance(table, ProtectedTable) else None
+    if table.join_keys and isinstance(unit, IdentifierUnit) and unit.path is not None:
+        hint = "join it on the privacy unit or along its reference"
+        message = "a table whose unit is found through a reference cannot be cut for joins"
+        return [Problem(path, message, hint, at_key=True)]
+    found: list[Problem] = []
+    for name, key in table.join_keys.items():
+        for message, hint in _wrong(name, key, table, there):
+            found.append(Problem((*path, name), message, hint, at_key=True))
+    return found
+
+
+def _wrong(
+    name: str, key: JoinKey, table: ProtectedTable | PublicTable, there: Table
+) -> Iterator[tuple[str, str]]:
+    column = there.column(name)
+    if column is None:
+        yield f"'{there.name}' has no column '{name}'", ""
+        return
+    if column.type is SqlType.OTHER or column.type.is_float:
+        yield (
+            f"a column of type {column.type_name} cannot be a join key",
+            "equal values must be one value: a whole number, numeric, text, uuid, date, timestamp, boolean",
+        )
+    if isinstance(table, ProtectedTable) and name not in (*table.columns, _unit_column(table)):
+        yield (
+            f"column '{name}' is not in this policy",
+            "add it to columns, so that questions can name it",
+        )
+    if there.primary_key:
+        return
+    if key.keep is not None:
+        yield (
+            f"keep: {key.keep} needs a primary key, and '{there.name}' has none",
+            "which rows are kept must not depend on their order; {keep: unique} needs no key",
+        )
+    elif _has_units_of_many_rows(table, there):
+        yield (
+            f"a join key needs a primary key, and '{there.name}' has none",
+            "the rows of each unit are cut to max_rows_per_unit before a join, in an order of their own",
+        )
+
+
+def _unit_column(table: ProtectedTable) -> str | None:
+    return table.unit.column if isinstance(table.unit, IdentifierUnit) else None
+
+
+def _has_units_of_many_rows(table: ProtectedTable | PublicTable, there: Table) -> bool:
+    unit = _unit_column(table) if isinstance(table, ProtectedTable) else None
+    return unit is not None and not there.is_unique(unit)

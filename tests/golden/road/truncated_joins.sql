@@ -1,0 +1,392 @@
+-- case: both sides are cut by keyed hash
+-- policy: joins
+SELECT count(*), sum(a.i4) FROM people a JOIN trips b ON a.t = b.t
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 0
+--   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, scale 550, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: only rows that are alone with their key
+-- policy: joins
+SELECT count(*), sum(b.n2) FROM people a JOIN events b ON a.i4 = b.i4
+-- => plan
+-- w.people, w.events, unit 2 row(s), partitions by hash of r1."i4", at most 2 partitions; keys none; cells 0
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 35000 steps, scale 8750, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum(CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.count(*) OVER (PARTITION BY r2."i4") AS "dp_place" FROM "w"."events" AS r2 WHERE r2."i4" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (r1."i4" = r2."i4"))
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: one side alone, one side by keyed hash
+-- policy: joins
+SELECT count(DISTINCT a.s), count(b.i4) FROM notes a JOIN events b ON a.i2 = b.i2 WHERE a.b
+-- => plan
+-- w.notes, w.events, unit 10 row(s), partitions by hash of r1."i2", at most 5 partitions; keys none; cells 0
+--   count(distinct): sensitivity 10, scale 5/2, epsilon 4 delta 0
+--   count: sensitivity 10, scale 5/2, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(DISTINCT r1."s"), pg_catalog.count(r2."i4") FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."i2" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r1 WHERE r1."i2" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.count(*) OVER (PARTITION BY r2."i2") AS "dp_place" FROM "w"."events" AS r2 WHERE r2."i2" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (r1."i2" = r2."i2")) WHERE r1."b"
+--   p1 = random
+--   p2 = 4
+--   p3 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: a key that the server checks needs no cut
+-- policy: joins
+SELECT count(*), sum(a.i4) FROM trips a JOIN members b ON a.i4 = b.uid
+-- => plan
+-- w.trips, w.members, unit 4 row(s), partitions by hash of r1."i4", at most 4 partitions; keys none; cells 0
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 100, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."trips" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT r2.* FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 ON (r1."i4" = r2."uid"))
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: medians are by the key, whose rows stay together
+-- policy: joins
+SELECT avg(a.i4), max(b.i4) FROM people a JOIN trips b ON a.t = b.t
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 954
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 477 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
+--   max: 0 .. 100 steps of 1, fill 0, 239 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), CASE WHEN pg_catalog.max(x2) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x2) > %(p1)s::integer THEN pg_catalog.max(x2) WHEN pg_catalog.max(x2) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT (((pg_catalog.hashtextextended(r1."t"::text, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 954
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer)
+
+-- case: medians by groups
+-- policy: joins
+SELECT a.b, avg(b.i4), count(*) FROM people a JOIN trips b ON a.t = b.t GROUP BY a.b
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r3."t", at most 4 partitions; keys b of 2; cells 1033
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 1033 partitions, epsilon 4 delta 1/2000, each epsilon 1/2 delta 1.887e-06
+--   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
+-- => backend
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(*) FROM (SELECT (r3."b")::text AS k1, (((pg_catalog.hashtextextended(r3."t"::text, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, r4."i4" AS x1 FROM ((SELECT * FROM (SELECT r3.*, pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4.*, pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p3)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p5)s::bigint) AS r4 ON (r3."t" = r4."t")) WHERE (r3."b" = ANY(%(p6)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+--   p6 = ['true', 'false']
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 1033
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "avg", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 numeric, a2 bigint)
+
+-- case: quantiles and variance of a cut join
+-- policy: joins best
+SELECT avg(a.i4), min(b.i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY a.i4), variance(b.i4) FROM people a JOIN trips b ON a.t = b.t
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 0
+--   avg from moments: clamp 0 .. 100, grid 1, rows 22, output grid 0.00001, epsilon 2 delta 0
+--   min of order: clamp 0 .. 100, grid 1, rows 22, needed 1084, epsilon 2 delta 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 22, needed None, epsilon 2 delta 0
+--   var_samp from moments: clamp 0 .. 100, grid 1, rows 22, output grid 0.00001, epsilon 2 delta 0
+-- => backend
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.count(r2."i4"), pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p5)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (r1."t" = r2."t"))
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 10000
+--   p5 = random
+--   p6 = 3
+--   p7 = 2
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p6)s::bigint
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+--   p6 = 1084
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "percentile_cont", dp_b1.a4 AS "variance" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer, a3 double precision, a4 numeric)
+
+-- case: gaussian noise on a cut join
+-- policy: joins gaussian
+SELECT a.t, count(*), sum(a.i4) FROM people a JOIN trips b ON a.t = b.t GROUP BY a.t
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r3."t", at most 4 partitions; keys t of 4; cells 0
+--   count(*): sensitivity 22, sigma 20.8078, epsilon 4 delta 1/2000
+--   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, sigma 2080.78, epsilon 4 delta 1/2000
+-- => backend
+SELECT (r3."t")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r3.*, pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4.*, pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p3)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p5)s::bigint) AS r4 ON (r3."t" = r4."t")) WHERE (r3."t" = ANY(%(p6)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+--   p6 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+
+-- case: units of different kinds
+-- policy: joins
+SELECT count(*), sum(v.i4), avg(n.i4) FROM visits v JOIN notes n ON v.t = n.t
+-- => plan
+-- w.visits, w.notes, unit 46 row(s), partitions by hash of r1."t", at most 9 partitions; keys none; cells 1659
+--   count(*): sensitivity 46, scale 69/4, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 4600 steps, scale 1725, epsilon 8/3 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 1659 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/27 delta 3.461e-06
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(x2), pg_catalog.sum((CASE WHEN x2 >= %(p2)s::integer THEN %(p2)s::integer WHEN x2 > %(p1)s::integer THEN x2 WHEN x2 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashtextextended(r1."t"::text, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 5
+--   p5 = 2
+--   p6 = 4
+--   p7 = 3
+--   p8 = random
+--   p9 = 2147483647
+--   p10 = 1659
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 numeric)
+
+-- case: rows with the rows of units
+-- policy: joins
+SELECT count(*), sum(v.i4) FROM people p JOIN visits v ON p.t = v.t WHERE p.b AND v.i4 > 3
+-- => plan
+-- w.people, w.visits, unit 34 row(s), partitions by hash of r1."t", at most 6 partitions; keys none; cells 0
+--   count(*): sensitivity 34, scale 17/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 3400 steps, scale 850, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE (r1."b" AND (r2."i4" > %(p4)s::bigint))
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 5
+--   p6 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: units of one identifier, not on it
+-- policy: joins
+SELECT count(*), sum(v.i4) FROM visits v JOIN members m ON v.t = m.t
+-- => plan
+-- w.visits, w.members, unit 24 row(s), partitions by hash of r1."t", at most 6 partitions; keys none; cells 0
+--   count(*): sensitivity 24, scale 6, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 2400 steps, scale 600, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint), r2."uid") AS "dp_place" FROM (SELECT r2.* FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 5
+--   p5 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: a subquery is cut with its own conditions
+-- policy: joins
+SELECT count(*), sum(q.x) FROM (SELECT t AS k, i4 AS x FROM people WHERE i4 > 5) q JOIN (SELECT t, i4 FROM visits WHERE b) v ON q.k = v.t
+-- => plan
+-- w.people, w.visits, unit 34 row(s), partitions by hash of r2."k", at most 6 partitions; keys none; cells 0
+--   count(*): sensitivity 34, scale 17/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 3400 steps, scale 850, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."x" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."x" > %(p1)s::integer THEN r2."x" WHEN r2."x" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."k" ORDER BY pg_catalog.hashint4extended(r2."dp_key1"::integer, %(p4)s::bigint), r2."dp_key1") AS "dp_place" FROM (SELECT r1."t" AS "k", r1."i4" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1 WHERE (r1."i4" > %(p3)s::bigint)) AS r2 WHERE r2."k" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r4.*, pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hashint4extended(r4."dp_key1"::integer, %(p4)s::bigint), r4."dp_key1") AS "dp_place" FROM (SELECT * FROM (SELECT r4.*, pg_catalog.row_number() OVER (PARTITION BY r4."dp_unit" ORDER BY pg_catalog.hashint4extended(r4."dp_key1"::integer, %(p4)s::bigint), r4."dp_key1") AS "dp_place_of_unit" FROM (SELECT r3."t" AS "t", r3."i4" AS "i4", r3."uid" AS "dp_unit", r3."id" AS "dp_key1" FROM "w"."visits" AS r3 WHERE r3."b") AS r4 WHERE r4."dp_unit" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p6)s::bigint) AS r4 ON (r2."k" = r4."t"))
+--   p1 = 0
+--   p2 = 100
+--   p3 = 5
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: the strongest of several equalities, and a condition beside it
+-- policy: joins
+SELECT count(*) FROM people a JOIN visits b ON a.t = b.t AND a.i4 = b.i4 AND a.i2 < b.i2
+-- => plan
+-- w.people, w.visits, unit 6 row(s), partitions by hash of r1."i4", at most 6 partitions; keys none; cells 0
+--   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.count(*) OVER (PARTITION BY r2."i4") AS "dp_place" FROM (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p1)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r2 WHERE r2."i4" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (r1."t" = r2."t") AND (r1."i4" = r2."i4") AND (r1."i2" < r2."i2"))
+--   p1 = random
+--   p2 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: a cut join under a subquery
+-- policy: joins
+SELECT sum(x), avg(x) FROM (SELECT a.i4 AS x FROM people a JOIN trips b USING (t)) q
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r3."dp_key1", at most 4 partitions; keys none; cells 477
+--   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, scale 550, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 477 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
+-- => backend
+SELECT cell, pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(x1) FROM (SELECT (((pg_catalog.hashtextextended(r3."dp_key1"::text, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, r3."x" AS x1 FROM (SELECT r1."i4" AS "x", r1."t" AS "dp_key1" FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))) AS r3 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 477
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: written with a comma
+-- policy: joins
+SELECT count(*) FROM people a, trips b WHERE a.t = b.t AND a.i4 > 5
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 0
+--   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p2)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((r1."t" = r2."t") AND (r1."i4" > %(p4)s::bigint))
+--   p1 = random
+--   p2 = 3
+--   p3 = 2
+--   p4 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: private keys of a cut join
+-- policy: joins
+SELECT a.s, count(*) FROM people a JOIN trips b ON a.t = b.t GROUP BY a.s
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r3."t", at most 4 partitions; keys s of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 0.181818 delta 4.993e-07
+--   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
+-- => backend
+SELECT (r3."s")::text, pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r3.*, pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p2)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4.*, pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p1)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p3)s::bigint) AS r4 ON (r3."t" = r4."t")) GROUP BY 1
+--   p1 = random
+--   p2 = 3
+--   p3 = 2
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint)
+
+-- case: a cut join with public tables on both sides of it
+-- policy: joins
+SELECT q.zone, count(*) FROM people a JOIN places p ON a.t = p.code JOIN trips b ON a.t = b.t JOIN places q ON q.code = b.t GROUP BY q.zone
+-- => plan
+-- w.people, w.places, w.trips, unit 22 row(s), partitions by hash of r5."t", at most 4 partitions; keys zone of 2; cells 0
+--   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
+-- => backend
+SELECT (r8."zone")::text, pg_catalog.count(*) FROM ((((SELECT * FROM (SELECT r5.*, pg_catalog.row_number() OVER (PARTITION BY r5."t" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p1)s::bigint), r5."id") AS "dp_place" FROM "w"."people" AS r5 WHERE r5."t" IS NOT NULL) AS r5 WHERE "dp_place" <= %(p2)s::bigint) AS r5 JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) JOIN (SELECT * FROM (SELECT r7.*, pg_catalog.row_number() OVER (PARTITION BY r7."t" ORDER BY pg_catalog.hash_record_extended(ROW(r7."id", r7."leg"), %(p1)s::bigint), r7."id", r7."leg") AS "dp_place" FROM "w"."trips" AS r7 WHERE r7."t" IS NOT NULL) AS r7 WHERE "dp_place" <= %(p3)s::bigint) AS r7 ON (r5."t" = r7."t")) JOIN "w"."places" AS r8 ON (r7."t" = r8."code")) WHERE (r8."zone" = ANY(%(p4)s::text[]::text[])) GROUP BY 1
+--   p1 = random
+--   p2 = 3
+--   p3 = 2
+--   p4 = ['north', 'south']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: a public table with several rows of a key
+-- policy: joins
+SELECT count(*), sum(a.i4), avg(a.i4) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, i4 FROM trips) a JOIN places q ON a.z = q.zone
+-- => plan
+-- w.trips, w.places, unit 6 row(s), partitions by hash of r2."dp_key1", r2."dp_key2", at most 3 partitions; keys none; cells 489
+--   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 225, epsilon 8/3 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 489 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/9 delta 1.878e-05
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(x1) FROM (SELECT (((pg_catalog.hash_record_extended(ROW(r2."dp_key1", r2."dp_key2"), %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, r2."i4" AS x1 FROM ((SELECT CASE WHEN r1."b" THEN %(p3)s::text ELSE %(p4)s::text END AS "z", r1."i4" AS "i4", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 JOIN (SELECT * FROM (SELECT r3.*, pg_catalog.row_number() OVER (PARTITION BY r3."zone" ORDER BY pg_catalog.hashtextextended(r3."code"::text, %(p5)s::bigint), r3."code") AS "dp_place" FROM "w"."places" AS r3 WHERE r3."zone" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p6)s::bigint) AS r3 ON (r2."z" = r3."zone")) LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = south
+--   p4 = north
+--   p5 = random
+--   p6 = 2
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 489
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint, a3 numeric)
+
+-- case: a public table with several rows of a key beside units
+-- policy: joins
+SELECT count(*), avg(a.i4) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, i4 FROM visits) a JOIN places q ON a.z = q.zone
+-- => plan
+-- w.visits, w.places, unit r2."dp_unit": rows 10, groups None, per group None; keys none; cells 87
+--   count(*): sensitivity 10, scale 5/2, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r2."dp_unit" AS unit, (((pg_catalog.hashint8extended(r2."dp_unit", %(p4)s::bigint) # pg_catalog.hashint4extended((r2."dp_unit" >> 32)::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v2 FROM ((SELECT CASE WHEN r1."b" THEN %(p8)s::text ELSE %(p9)s::text END AS "z", r1."i4" AS "i4", r1."uid" AS "dp_unit", r1."id" AS "dp_key1" FROM "w"."visits" AS r1) AS r2 JOIN (SELECT * FROM (SELECT r3.*, pg_catalog.row_number() OVER (PARTITION BY r3."zone" ORDER BY pg_catalog.hashtextextended(r3."code"::text, %(p10)s::bigint), r3."code") AS "dp_place" FROM "w"."places" AS r3 WHERE r3."zone" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p11)s::bigint) AS r3 ON (r2."z" = r3."zone")) WHERE r2."dp_unit" IS NOT NULL GROUP BY r2."dp_unit") u GROUP BY 1
+--   p1 = 10
+--   p2 = 0
+--   p3 = 100
+--   p4 = random
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 87
+--   p8 = south
+--   p9 = north
+--   p10 = random
+--   p11 = 2
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
