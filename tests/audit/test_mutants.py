@@ -26,7 +26,6 @@ from proxy.compiler import (
 )
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.expression_sql import Binds
-from proxy.compiler.select_list import Output
 from proxy.engine.asking import Answer, Engine, Question
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import discrete_laplace, split
@@ -231,19 +230,26 @@ def groups_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 
 
 def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
-    real = unit_scan._bounded_groups
+    real = unit_scan._cut_groups
 
-    def arrived(
-        source: str, plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds
-    ) -> tuple[str, tuple[str, ...]]:
-        place = f"pg_catalog.min({unit.column.relation}.ctid)"
+    def arrived(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
+        assert isinstance(plan.neighbours, UnitNeighbours)
+        place = f"pg_catalog.min({plan.neighbours.column.relation}.ctid)"
         source = source.replace(" AS unit,", f" AS unit, {place} AS arrival,", 1)
-        bounded, seeds = real(source, plan, unit, inner, binds)
-        return bounded.replace(
-            "ORDER BY pg_catalog.hash", "ORDER BY arrival, pg_catalog.hash"
-        ), seeds
+        cut, seed = real(source, plan, groups, binds)
+        return cut.replace("ORDER BY pg_catalog.hash", "ORDER BY arrival, pg_catalog.hash"), seed
 
-    patch.setattr(unit_scan, "_bounded_groups", arrived)
+    patch.setattr(unit_scan, "_cut_groups", arrived)
+
+
+def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
+    real = unit_scan._kept
+
+    def up(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
+        kept = real(number, unit, spread, binds)
+        return kept.replace(" ELSE pg_catalog.div(", " ELSE 1 + pg_catalog.div(")
+
+    patch.setattr(unit_scan, "_kept", up)
 
 
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
@@ -468,6 +474,7 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (rows_of_a_group_not_bounded, neighbours_complain),
     (groups_of_a_unit_not_cut, neighbours_complain),
     (groups_cut_by_arrival, neighbours_complain),
+    (share_of_a_group_rounded_up, neighbours_complain),
     (rows_without_a_unit_kept, neighbours_complain),
     (distinct_values_of_a_unit_not_cut, neighbours_complain),
     (values_of_a_unit_not_cut, neighbours_complain),

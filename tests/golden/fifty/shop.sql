@@ -92,14 +92,13 @@ FROM shop.orders WHERE created_at >= '2025-01-01 00:00:00+00' AND created_at < '
 -- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys expression of 13; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."customer_id" AS unit, (pg_catalog.date_trunc('month', CASE WHEN r2."created_at" >= %(p3)s::timestamp with time zone THEN %(p3)s::timestamp with time zone WHEN r2."created_at" > %(p2)s::timestamp with time zone THEN r2."created_at" WHEN r2."created_at" <= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone END))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((pg_catalog.date_trunc('month', CASE WHEN r2."created_at" >= %(p3)s::timestamp with time zone THEN %(p3)s::timestamp with time zone WHEN r2."created_at" > %(p2)s::timestamp with time zone THEN r2."created_at" WHEN r2."created_at" <= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone END))::text = ANY(%(p4)s::text[])) AND ((r2."created_at" >= %(p5)s::timestamp with time zone) AND (r2."created_at" < %(p6)s::timestamp with time zone)) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (pg_catalog.date_trunc('month', CASE WHEN r2."created_at" >= %(p3)s::timestamp with time zone THEN %(p3)s::timestamp with time zone WHEN r2."created_at" > %(p2)s::timestamp with time zone THEN r2."created_at" WHEN r2."created_at" <= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone END))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((pg_catalog.date_trunc('month', CASE WHEN r2."created_at" >= %(p3)s::timestamp with time zone THEN %(p3)s::timestamp with time zone WHEN r2."created_at" > %(p2)s::timestamp with time zone THEN r2."created_at" WHEN r2."created_at" <= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone END))::text = ANY(%(p4)s::text[])) AND ((r2."created_at" >= %(p5)s::timestamp with time zone) AND (r2."created_at" < %(p6)s::timestamp with time zone)) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 2020-01-01 00:00:00.000000+00
 --   p3 = 2027-01-01 00:00:00.000000+00
 --   p4 = ['2025-01-01 00:00:00+00', '2025-02-01 00:00:00+00', '2025-03-01 00:00:00+00', '2025-04-01 00:00:00+00', '2025-05-01 00:00:00+00', '2025-06-01 00:00:00+00', '2025-07-01 00:00:00+00', '2025-08-01 00:00:00+00', '2025-09-01 00:00:00+00', '2025-10-01 00:00:00+00', '2025-11-01 00:00:00+00', '2025-12-01 00:00:00+00', '2026-01-01 00:00:00+00']
 --   p5 = 2025-01-01 00:00:00+00
 --   p6 = 2026-01-01 00:00:00+00
---   p7 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -115,7 +114,7 @@ FROM shop.orders GROUP BY extract(year FROM created_at) HAVING count(*) > 100 OR
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 0 .. 2000, grid 0.01, sensitivity 8000000 steps, scale 2000000, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, greatest(%(p1)s::bigint - before0, 0)) * %(p2)s::numeric), least(v0, greatest(%(p1)s::bigint - before0, 0)) * %(p7)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."total" > %(p2)s::numeric THEN (r2."total" * %(p6)s::numeric)::integer WHEN r2."total" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p8)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."total" > %(p2)s::numeric THEN (r2."total" * %(p6)s::numeric)::integer WHEN r2."total" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p8)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 0
 --   p3 = 2000
@@ -124,7 +123,6 @@ SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_
 --   p6 = 100
 --   p7 = 200000
 --   p8 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
---   p9 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -139,11 +137,10 @@ FROM shop.orders GROUP BY status, day
 -- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys status of 4, expression of 7; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p4)s::bigint), k1, k2) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p4)s::bigint), k1, k2 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."customer_id" AS unit, (r2."status")::text AS k1, (extract(dow FROM r2."created_at"))::text AS k2, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND (r2."status" = ANY(%(p2)s::text[]::text[])) AND ((extract(dow FROM r2."created_at"))::text = ANY(%(p3)s::text[])) GROUP BY r2."customer_id", 2, 3) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (r2."status")::text AS k1, (extract(dow FROM r2."created_at"))::text AS k2, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND (r2."status" = ANY(%(p2)s::text[]::text[])) AND ((extract(dow FROM r2."created_at"))::text = ANY(%(p3)s::text[])) GROUP BY r2."customer_id", 2, 3) g) u GROUP BY 1, 2
 --   p1 = 40
 --   p2 = ['paid', 'shipped', 'returned', 'cancelled']
 --   p3 = ['0', '1', '2', '3', '4', '5', '6']
---   p4 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -159,7 +156,7 @@ FROM shop.orders o JOIN shop.products p ON o.product_id = p.id WHERE p.price > 1
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, greatest(%(p1)s::bigint - before0, 0)) * %(p4)s::numeric), least(v0, greatest(%(p1)s::bigint - before0, 0)) * %(p5)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r3."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."quantity" > %(p2)s::integer THEN r3."quantity" WHEN r3."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r3."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."quantity" > %(p2)s::integer THEN r3."quantity" WHEN r3."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -167,7 +164,6 @@ SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_
 --   p5 = 5
 --   p6 = ['Books', 'Clothing', 'Home', 'Kitchen', 'Outdoor', 'Tools', 'Toys']
 --   p7 = 10
---   p8 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -183,7 +179,7 @@ FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status 
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v0, greatest(%(p1)s::bigint - before0, 0)) * %(p4)s::numeric), least(v0, greatest(%(p1)s::bigint - before0, 0)) * %(p5)s::numeric) END) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r4."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r4."quantity" > %(p2)s::integer THEN r4."quantity" WHEN r4."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r4."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r4."quantity" > %(p2)s::integer THEN r4."quantity" WHEN r4."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -191,7 +187,6 @@ SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))), pg_
 --   p5 = 5
 --   p6 = ['CA', 'TX', 'NY', 'FL', 'IL', 'PA', 'OH', 'GA', 'NC', 'MI']
 --   p7 = shipped
---   p8 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -242,12 +237,11 @@ FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id JOIN shop.produ
 -- shop.customers, shop.orders, shop.products, unit r4."id": rows 40, groups None, per group None; keys category of 7; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p5)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p5)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r4."id" AS unit, (r6."category")::text AS k1, pg_catalog.count(*) AS v0 FROM (("shop"."customers" AS r4 JOIN "shop"."orders" AS r5 ON (r4."id" = r5."customer_id")) JOIN "shop"."products" AS r6 ON (r5."product_id" = r6."id")) WHERE r4."id" IS NOT NULL AND (r6."category" = ANY(%(p2)s::text[]::text[])) AND (r4."state" IN (%(p3)s::text, %(p4)s::text)) GROUP BY r4."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r4."id" AS unit, (r6."category")::text AS k1, pg_catalog.count(*) AS v0 FROM (("shop"."customers" AS r4 JOIN "shop"."orders" AS r5 ON (r4."id" = r5."customer_id")) JOIN "shop"."products" AS r6 ON (r5."product_id" = r6."id")) WHERE r4."id" IS NOT NULL AND (r6."category" = ANY(%(p2)s::text[]::text[])) AND (r4."state" IN (%(p3)s::text, %(p4)s::text)) GROUP BY r4."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = ['Books', 'Clothing', 'Home', 'Kitchen', 'Outdoor', 'Tools', 'Toys']
 --   p3 = CA
 --   p4 = TX
---   p5 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -345,10 +339,9 @@ FROM shop.orders GROUP BY extract(year FROM created_at) ORDER BY 1
 -- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys expression of 10; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, greatest(%(p1)s::bigint - before0, 0))) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank, coalesce(pg_catalog.sum(v0) OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p2)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p2)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
---   p3 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

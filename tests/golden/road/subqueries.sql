@@ -45,7 +45,7 @@ SELECT t, count(*), avg(x) FROM (SELECT t, i4 AS x FROM orders) q GROUP BY t
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r4."dp_unit" AS unit, (r4."t")::text AS k1, (((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."x") AS v1, pg_catalog.sum((CASE WHEN r4."x" >= %(p4)s::integer THEN %(p4)s::integer WHEN r4."x" > %(p3)s::integer THEN r4."x" WHEN r4."x" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM (SELECT r3."t" AS "t", r3."i4" AS "x", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."t" = ANY(%(p8)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r4."dp_unit", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r4."dp_unit" AS unit, (r4."t")::text AS k1, (((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."x") AS v1, pg_catalog.sum((CASE WHEN r4."x" >= %(p4)s::integer THEN %(p4)s::integer WHEN r4."x" > %(p3)s::integer THEN r4."x" WHEN r4."x" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM (SELECT r3."t" AS "t", r3."i4" AS "x", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."t" = ANY(%(p8)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r4."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -323,7 +323,7 @@ SELECT t, count(*), count(DISTINCT uid) FROM (SELECT uid, t FROM orders UNION AL
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   count(distinct): sensitivity 8, scale 2, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY r16."dp_unit", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY r16."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 8
 --   p2 = 2
 --   p3 = ['x', 'y', 'z']
@@ -405,7 +405,7 @@ SELECT count(*) FROM (SELECT DISTINCT i4 FROM orders) q
 -- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys i4 of private; cells 0
 --   selection: epsilon 8 delta 1/1000, each epsilon 4 delta 0.0005001
 -- => backend
-SELECT k1, pg_catalog.count(*) FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."i4")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) u WHERE rank <= %(p2)s::bigint GROUP BY 1
+SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."i4")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = random
 --   p2 = 2
 -- => loss
