@@ -128,14 +128,8 @@ def _aggregate_span(reader: BlockReader, index: int) -> Span | None:
     lexed = reader.lexed
     lexemes = lexed.lexemes
     at = index
-    if (
-        lexemes[at].name == "pg_catalog"
-        and at + 2 < len(lexemes)
-        and lexemes[at + 1].token.token_type is TokenType.DOT
-    ):
+    while at + 2 < len(lexemes) and lexemes[at + 1].token.token_type is TokenType.DOT:
         at += 2
-    elif index > 0 and lexemes[index - 1].token.token_type is TokenType.DOT:
-        return None
     name = lexemes[at].name
     if not is_call(lexed, at) or name not in AGGREGATES | OTHER_AGGREGATES:
         return None
@@ -148,6 +142,13 @@ def _aggregate_span(reader: BlockReader, index: int) -> Span | None:
     if following == "over":
         return (
             None  # a window function over results: what is inside its brackets is looked at in turn
+        )
+    if at > index:
+        raise Refusal(
+            Code.FUNCTION,
+            f"{name} with a schema is not available on a protected table",
+            f"Write {name}(...) alone.",
+            lexemes[index].position,
         )
     if name in OTHER_AGGREGATES or following == "within":
         raise Refusal(
@@ -167,8 +168,7 @@ def _number(reader: BlockReader, span: Span) -> int:
 
 def _aggregate(reader: BlockReader, span: Span) -> Aggregate:
     first = reader.lexed.lexemes[span[0]]
-    start = span[0] + (2 if first.name == "pg_catalog" else 0)
-    node = parse(reader.lexed, (start, span[1]), reader.sources.scalars)
+    node = parse(reader.lexed, span, reader.sources.scalars)
     try:
         return replace(read_aggregate(node, reader.scope), position=first.position)
     except Refusal as refusal:

@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.blocks import Span
+from proxy.query.string_literals import plain_strings
 from proxy.query.tokens import Lexed
 
 _POSTGRES = Postgres()
@@ -80,4 +81,4 @@ def _tokens(lexed: Lexed, span: Span, scalars: Scalars) -> list[Token]:
         for kind, text in ((TokenType.PARAMETER, "$"), (TokenType.NUMBER, str(number))):
             tokens.append(Token(kind, text, place.line, place.col, place.start, place.start))
         index = lexed.partner[index] + 1
-    return tokens
+    return plain_strings(lexed.text, tokens)

@@ -118,7 +118,7 @@ def pieces(text: str, names: Names) -> tuple[tuple[int, str], ...]:
 def look(text: str, names: Names) -> Statement | Execute | None:
     """What a statement may touch. None: nothing protected, relay it.
 
-    Refuses  TOO_COMPLEX (base.limits)
+    Refuses  TOO_COMPLEX (base.limits), SYNTAX: odd white space
     """
     if not names.may_occur_in(text):
         return None
@@ -138,11 +138,19 @@ def look(text: str, names: Names) -> Statement | Execute | None:
 
 
 def prepared_query(source: str, name: str) -> str | None:
-    """The statement inside `PREPARE name [(types)] AS statement`, within a text that may hold others.
+    """The statement inside `PREPARE name [(types)] AS statement`, within a text that may hold others. None
+    where there is none, or none that can be read: what it runs then meets the guard.
 
     >>> prepared_query("BEGIN; PREPARE q (int) AS SELECT $1;", "q")
     'SELECT $1'
     """
+    try:
+        return _prepared_query(source, name)
+    except Refusal:
+        return None
+
+
+def _prepared_query(source: str, name: str) -> str | None:
     for _, text in split(source):
         lexed = lex(text)
         if lexed is None or lexed.lexemes[0].word != "prepare":

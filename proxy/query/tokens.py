@@ -6,6 +6,7 @@ truncation to 63 bytes, quoted or not) is decided here (PostgreSQL manual 4.1.1)
 
 from __future__ import annotations
 
+import re
 import string
 import typing
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ _LITERALS = frozenset(
         TokenType.UNICODE_STRING,
     }
 )
+_SPACE = frozenset(" \t\n\r\f")
+_COMMENT = re.compile(r"--[^\n\r]*|/\*.*?\*/", re.DOTALL)
 _OPEN = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
 _CLOSE = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
 
@@ -94,7 +97,7 @@ def lex(text: str) -> Lexed | None:
     """The tokens of a text.
 
     Gives    None where it cannot be tokenised: such a text is PostgreSQL's to judge
-    Refuses  TOO_COMPLEX: longer, deeper or of more tokens than base.limits allows
+    Refuses  TOO_COMPLEX: longer, deeper or of more tokens than base.limits allows; SYNTAX: odd white space
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.STATEMENT_BYTES:
         raise too_complex(f"longer than {limits.STATEMENT_BYTES} bytes")
@@ -111,9 +114,17 @@ def _bracketed(text: str, tokens: list[Token]) -> Lexed | None:
     lexemes: list[Lexeme] = []
     partner = [-1] * len(tokens)
     open_at: list[int] = []
-    negations = squares = 0
+    negations = squares = end = 0
     for index, token in enumerate(tokens):
         kind = token.token_type
+        if not _is_plain_space(text[end : token.start]):
+            raise Refusal(
+                Code.SYNTAX,
+                "there is white space other than blanks, tabs and line breaks between the words",
+                "Write blanks instead.",
+                token.start + 1,
+            )
+        end = token.end + 1
         if kind in _CLOSE:
             if not open_at:
                 return None
@@ -135,6 +146,15 @@ def _bracketed(text: str, tokens: list[Token]) -> Lexed | None:
 
 
 _UNARY = frozenset({TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
+
+
+def _is_plain_space(between: str) -> bool:
+    """What every PostgreSQL takes for white space, as against the parser (a vertical tab since 16; a no-break
+    space is a letter)."""
+    if between.isspace() or not between:
+        return set(between) <= _SPACE
+    bare = _COMMENT.sub(" ", between)
+    return not any(c.isspace() and c not in _SPACE for c in bare)
 
 
 def _lexeme(token: Token, depth: int) -> Lexeme:

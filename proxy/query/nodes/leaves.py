@@ -45,7 +45,15 @@ def _literal(node: exp.Expr, scope: Scope) -> Expression:
     value = typing_rules.number(text)
     if value is None:
         raise unknown(node)
-    return ir.Constant(value, typing_rules.literal_type(text), position_of(node))
+    kind = typing_rules.literal_type(text)
+    if kind is SqlType.NUMERIC and text.isdigit():  # which some read as an integer
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a whole number this large is not available in a question on a protected table",
+            "Write it with a decimal point, if it is meant as a numeric.",
+            position_of(node),
+        )
+    return ir.Constant(value, kind, position_of(node))
 
 
 def _boolean(node: exp.Expr, scope: Scope) -> Expression:

@@ -345,7 +345,7 @@ SELECT (r2."t")::text, (r2."b")::text, pg_catalog.count(*) FROM "w"."people" AS 
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, k2 boolean, a1 bigint)
 
 -- case: qualified and quoted
-SELECT "people"."t", pg_catalog.count(*) FROM w."people" GROUP BY w.people.t
+SELECT "people"."t", count(*) FROM w."people" GROUP BY w.people.t
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
