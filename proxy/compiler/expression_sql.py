@@ -43,6 +43,7 @@ from proxy.query.expressions import (
 # float8 keeps 15 decimal digits; constants beyond these are compared in numeric instead.
 _FLOAT_LARGEST = Fraction(10) ** 300
 _FLOAT_SMALLEST = Fraction(1, 10**300)
+_LAST_TIMESTAMP_DAY = "294276-12-31"  # manual 8.5
 
 
 @dataclass(slots=True)
@@ -278,8 +279,17 @@ def _case(case: Case, binds: Binds, number: bool = False) -> str:
 
 
 def _branch(part: Expression, kind: SqlType, binds: Binds) -> str:
-    """Results of CASE and COALESCE: numbers meet in numeric, everything else in its type."""
-    return numeric_sql(part, binds) if kind.is_number else value_sql(part, binds)
+    """Results of CASE and COALESCE: numbers meet in numeric, everything else in its type.
+
+    A date after the last timestamp, which PostgreSQL would raise 22008 for, meets timestamps as infinity.
+    """
+    if kind.is_number:
+        return numeric_sql(part, binds)
+    value = value_sql(part, binds)
+    if part.type is SqlType.DATE and kind is not SqlType.DATE:
+        last, infinite = binds.add(_LAST_TIMESTAMP_DAY, "date"), binds.add("infinity", "date")
+        return f"CASE WHEN {value} > {last} THEN {infinite} ELSE {value} END"
+    return value
 
 
 def _constant(constant: Constant, binds: Binds) -> str:

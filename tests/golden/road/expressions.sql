@@ -440,3 +440,18 @@ SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."i2" < r1."i4") AN
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: dates meet timestamps
+SELECT count(*) FROM people WHERE coalesce(d, ts) > '2010-01-01' OR CASE WHEN b THEN tz ELSE d END IS NULL
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((coalesce(CASE WHEN r1."d" > %(p1)s::date THEN %(p2)s::date ELSE r1."d" END, r1."ts") > %(p3)s::timestamp without time zone) OR (CASE WHEN r1."b" THEN r1."tz" ELSE CASE WHEN r1."d" > %(p1)s::date THEN %(p2)s::date ELSE r1."d" END END IS NULL))
+--   p1 = 294276-12-31
+--   p2 = infinity
+--   p3 = 2010-01-01
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
