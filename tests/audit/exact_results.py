@@ -48,10 +48,14 @@ _ANSWER = "42"  # of an earlier block: whatever it is, what compares with it mus
 
 
 class Auditor:
-    """Runs compiled statements on the states of planted databases."""
+    """Runs compiled statements on the states of planted databases.
+
+    moves: how many neighbours have had other exact results, so far.
+    """
 
     def __init__(self, dsn: str, bases: Sequence[Base]) -> None:
         self.bases = tuple(bases)
+        self.moves = 0
         self._loop = asyncio.new_event_loop()
         self._data = ProtectedDatabase(dsn, sessions_max=1, timeout_ms=10_000)
         self._loop.run_until_complete(self._data.open())
@@ -105,6 +109,7 @@ class Auditor:
         before: Exact | None = None
         for schema in _neighbours(reach, base):
             there = self.exact(whole, schema)
+            self.moves += there != here
             for line in _all_moved(whole, reach, here, there, 1):
                 yield f"{schema}: {line}"
             if before is not None:  # bounded neighbours: one unit in the place of another

@@ -15,6 +15,8 @@ _MEASURES = (
     *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
     *("percentile_cont(0.5)", "percentile_disc(0.9)"),
 )
+_KEYS = ("listed", "listed", "private", "private", "private", "time", "number", "case")
+_DEPTHS = (2, 0, 1, 1, 2, 2, 3, 3)
 _TIMES = ("min({})", "max({})", "percentile_disc(0.25) WITHIN GROUP (ORDER BY {})")
 
 
@@ -26,9 +28,9 @@ class Question:
 
 
 @st.composite
-def questions(draw: DrawFn, most_depth: int = 3) -> Question:
+def questions(draw: DrawFn) -> Question:
     names = Names()
-    rows, needed = source(draw, names, draw(st.integers(0, most_depth)))
+    rows, needed = source(draw, names, draw(st.sampled_from(_DEPTHS)))
     features = set(rows.features)
     keys = _keys(draw, rows.scope)
     measures = [_aggregate(draw, rows) for _ in range(draw(st.integers(1, 3)))]
@@ -61,9 +63,7 @@ def _keys(draw: DrawFn, scope: Scope) -> list[str]:
 
 def _key(draw: DrawFn, scope: Scope) -> str:
     listed = [c.text for c in scope.columns if c.listed]
-    kind = draw(
-        st.sampled_from(["listed", "listed", "listed", "private", "time", "number", "case"])
-    )
+    kind = draw(st.sampled_from(_KEYS))
     if kind == "listed" and listed:
         return draw(st.sampled_from(listed))
     private = [c.text for c in scope.columns if c.kind in ("text", "int", "free", "date")]

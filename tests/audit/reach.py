@@ -137,7 +137,7 @@ def _joined(joined: Joined) -> Reach | None:
         groups = left.groups if left.groups < left.rows else rows
         is_path = isinstance(joined.right, Scan) and joined.right.alias.endswith("u")
         return left if is_path else replace(left, rows=rows, groups=groups)
-    if not (left.by_unit and right.by_unit and any(map(_is_on_unit, joined.equal))):
+    if not (left.by_unit and right.by_unit and _is_on_the_unit(joined)):
         return _truncated(joined, left, right)
     rows = left.rows * right.rows
     cuts = [r.groups for r in (left, right) if r.rows > 1 and r.groups < r.rows]
@@ -145,8 +145,11 @@ def _joined(joined: Joined) -> Reach | None:
     return Reach(rows, min([rows, *cuts]), True, per_group=min(per_group, default=None))
 
 
-def _is_on_unit(pair: tuple[ColumnRef, ColumnRef]) -> bool:
-    return all(column.column in ("uid", "dp_unit", "unit") for column in pair)
+def _is_on_the_unit(joined: Joined) -> bool:
+    return any(
+        _origin(joined.left, a)[1] == "uid" and _origin(joined.right, b)[1] == "uid"
+        for a, b in joined.equal
+    )
 
 
 def _truncated(joined: Joined, left: Reach, right: Reach) -> Reach:
@@ -185,6 +188,17 @@ def _origin(relation: Relation, column: ColumnRef) -> tuple[str, str]:
         case Derived() if relation.alias == column.relation:
             below = dict(relation.outputs)[column.column]
             return _origin(relation.source, below) if isinstance(below, ColumnRef) else ("", "")
+        case PerUnit() if relation.alias == column.relation and column.column == "unit":
+            return "one row per unit", "uid"
+        case Stacked() if relation.alias == column.relation:
+            first = relation.parts[0]
+            place = [name for name, _ in first.outputs].index(column.column)
+            found = [
+                _origin(part, ColumnRef(part.outputs[place][0], column.type, None, part.alias))
+                for part in relation.parts
+            ]
+            names = {name for _, name in found}
+            return ("a union", found[0][1]) if len(names) == 1 else ("", "")
         case _:
             return "", ""
 

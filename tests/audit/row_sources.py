@@ -122,12 +122,23 @@ def rows(
 def joined(
     draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
 ) -> Rows:
-    left = rows(draw, names, depth - 1, owner, unit)
+    whose = owner or draw(st.sampled_from(["row", "person", "person", "visitor", "author"]))
+    if whose == "person" and one_in(draw, 3):
+        held = ["orders"] if unit else ["orders", "lines"]
+        return _along_the_reference(draw, names, table(draw, names, held))
+    if whose != "row" and one_in(draw, 8):
+        left = (
+            per_unit(draw, names, depth - 1, whose, "cte")
+            if one_in(draw, 2)
+            else subquery(draw, names, depth - 1, whose, unit=True, way="cte")
+        )
+        return _on_the_unit(draw, names, depth, left)
+    left = rows(draw, names, depth - 1, whose, unit)
     ways = ["public"]
     if left.unit is not None:
         ways += ["unit"] * 3
     if left.reference is not None or left.target is not None:
-        ways += ["reference"] * 4
+        ways += ["reference"] * 3
     match draw(st.sampled_from(ways)):
         case "unit":
             return _on_the_unit(draw, names, depth, left)
@@ -145,7 +156,7 @@ def _on_the_unit(draw: DrawFn, names: Names, depth: int, left: Rows) -> Rows:
             if left.owner == "person" and draw(st.booleans())
             else per_unit(draw, names, depth - 1, left.owner)
         )
-    elif one_in(draw, 2) and again:
+    elif again and (" AS " in left.text or one_in(draw, 2)):
         right = _named_again(draw(st.sampled_from(again)), names).with_("cte again")
     else:
         right = rows(draw, names, depth - 1, left.owner, unit=True)
@@ -273,8 +284,14 @@ def where(draw: DrawFn, scope: Scope, needed: tuple[str, ...]) -> str:
 
 
 def subquery(
-    draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
+    draw: DrawFn,
+    names: Names,
+    depth: int,
+    owner: str | None = None,
+    unit: bool = False,
+    way: str | None = None,
 ) -> Rows:
+    """way: as brackets or a cte; None: any."""
     inner, needed = source(draw, names, depth - 1, owner, unit)
     features = {"nested twice" if "subquery" in inner.features else "subquery"}
     if inner.single and one_in(draw, 5):
@@ -293,7 +310,7 @@ def subquery(
         degree=inner.degree,
         features=inner.features | features,
     )
-    return _in_brackets(draw, names, text, found)
+    return _in_brackets(draw, names, text, found, way)
 
 
 def _special(inner: Rows) -> tuple[str | None, str | None, str | None]:
@@ -336,10 +353,12 @@ def _output(draw: DrawFn, scope: Scope) -> Column:
     return draw(st.sampled_from(scope.columns))
 
 
-def _in_brackets(draw: DrawFn, names: Names, text: str, found: Rows) -> Rows:
+def _in_brackets(
+    draw: DrawFn, names: Names, text: str, found: Rows, way: str | None = None
+) -> Rows:
     """A subquery under an alias, with or without names for its columns, or a CTE."""
     columns, special = found.columns, _special(found)
-    way = draw(st.sampled_from(["brackets", "brackets", "cte", "named"]))
+    way = way or draw(st.sampled_from(["brackets", "brackets", "cte", "named"]))
     listed = ""
     if way == "named" and "*" not in text.partition(" FROM ")[0]:
         fresh = [names.fresh("y") for _ in columns]
@@ -429,11 +448,17 @@ def joined_part(draw: DrawFn, names: Names, part: Rows) -> Rows:
 # --- rows per unit -----------------------------------------------------------------------------------
 
 
-def per_unit(draw: DrawFn, names: Names, depth: int, owner: str | None = None) -> Rows:
+def per_unit(
+    draw: DrawFn,
+    names: Names,
+    depth: int,
+    owner: str | None = None,
+    way: str | None = None,
+) -> Rows:
     whose = owner or draw(st.sampled_from(["person", "person", "visitor", "author"]))
     inner, needed = source(draw, names, max(0, depth - 1), whose, unit=True)
-    scope, unit = inner.scope, inner.unit
-    assert unit is not None
+    scope, held = inner.scope, inner.unit
+    assert held is not None
     outputs: list[str] = []
     columns: list[Column] = []
     features = {"rows per unit"}
@@ -452,11 +477,11 @@ def per_unit(draw: DrawFn, names: Names, depth: int, owner: str | None = None) -
     if one_in(draw, 4):
         features.add("having per unit")
         having = f" HAVING count(*) {draw(st.sampled_from(['> 1', '<> 3', '< 30']))}"
-    outputs.append(f"{unit} AS uid")
+    outputs.append(f"{held} AS uid")
     text = f"SELECT {', '.join(outputs)} FROM {inner.text}{where(draw, scope, needed)}"
-    text += f" GROUP BY {draw(st.sampled_from([unit, str(len(outputs))]))}{having}"
+    text += f" GROUP BY {draw(st.sampled_from([held, str(len(outputs))]))}{having}"
     made = Rows("", tuple(columns), whose, "uid", degree=0, features=inner.features | features)
-    return _in_brackets(draw, names, text, made)
+    return _in_brackets(draw, names, text, made, way)
 
 
 def _unit_aggregate(draw: DrawFn, scope: Scope) -> Column:

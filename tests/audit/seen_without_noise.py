@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +13,6 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
-    partition_selection,
     polyplace,
     recentred_mean,
     smoothed_median,
@@ -81,10 +80,6 @@ def _nothing(bits: RandomBits, scale: Fraction) -> int:
     return 0
 
 
-def _always(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
-    return True
-
-
 def _no_interval(*arguments: object) -> tuple[Fraction, Fraction]:
     return Fraction(0), Fraction(0)
 
@@ -93,7 +88,17 @@ def _no_interval(*arguments: object) -> tuple[Fraction, Fraction]:
 def watching() -> Iterator[list[Numbers]]:
     """Per row and release, in order, what would have become noisy."""
     watch = _Watch()
-    real = releasing._release
+    real, groups_of = releasing._release, releasing._groups
+
+    def every_group(
+        plan: BlockPlan, grouped: list[dict[Keys, list[ExactRow]]], bits: RandomBits
+    ) -> Iterable[Keys]:
+        """Of private keys every group that any statement knows: what a unit puts into groups is bounded
+        whether they appear or not."""
+        if plan.selection is None:
+            return groups_of(plan, grouped, bits)
+        found = {keys for groups in grouped for keys in groups}
+        return sorted(found, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
     def watched(
         release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
@@ -111,7 +116,7 @@ def watching() -> Iterator[list[Numbers]]:
             (releasing, "_release", watched),
             (discrete_laplace, "sample", _nothing),
             (discrete_gaussian, "sample", _nothing),
-            (partition_selection, "keep", _always),
+            (releasing, "_groups", every_group),
             (smoothed_median, "release", watch.outputs),
             (polyplace, "release", watch.outputs),
             (recentred_mean, "release", watch.mean),

@@ -1,0 +1,149 @@
+"""Generated questions over joins, subqueries, unions and rows per unit: what was planned of them holds for
+every neighbour, and every kind of question does occur."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, seed, settings
+
+from proxy.base.errors import Code, Refusal
+from tests.audit.cost import spent
+from tests.audit.exact_results import Auditor
+from tests.audit.questions import Question, questions
+from tests.audit.reach import by_plan
+from tests.audit.test_generated_questions import SLOW
+from tests.world import POLICIES, Road, walk
+
+# A generated expression may have too fine a grid or too many groups; nothing else may be refused.
+_ALLOWED = {Code.UNSUPPORTED, Code.INFEASIBLE, Code.TOO_COMPLEX}
+_BASES = ("hostile", "ends", "crowd")
+# Each at least so often in a hundred answered questions; a release by its mechanism and its aggregate.
+_OFTEN = (
+    *("join on the unit", "join with a public table", "subquery", "union all", "rows per unit"),
+    *("filter", "where", "groups public", "groups private", "groups none"),
+    *("NoisyCount count(*)", "NoisyCount count", "NoisyDistinct count(distinct)", "NoisySum sum"),
+    *("SmoothedMedian avg", "rows of a unit", "rows", "several aggregates"),
+)
+_SOMETIMES = (
+    *("left join on the unit", "self-join on the unit", "using", "join with commas"),
+    *("join along the reference", "left join along the reference", "join with another condition"),
+    *("left join with a public table", "nested twice", "cte", "cte again", "named columns"),
+    *("union of one table twice", "filter per unit", "having per unit", "groups mixed"),
+    *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
+    *("SmoothedMedian min", "SmoothedMedian max", "NoisyMean avg", "OrderStatistic min"),
+    *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),
+    *("NoisyVariance var_pop", "NoisyVariance var_samp", "NoisyVariance stddev_pop"),
+    "NoisyVariance stddev_samp",
+    *(
+        f"table {name}"
+        for name in [
+            "people",
+            "events",
+            "trips",
+            "visits",
+            "orders",
+            "notes",
+            "members",
+            "calls",
+            "lines",
+        ]
+    ),
+)
+
+
+def _asked(question: Question) -> Road | None:
+    try:
+        road = walk(question.sql, POLICIES[question.policy])
+    except Refusal as refusal:
+        assert refusal.code in _ALLOWED, f"{refusal.message}: {question.sql}"
+        return None
+    assert road is not None, question.sql
+    return road
+
+
+def _features(question: Question, road: Road) -> set[str]:
+    found = {*question.features, question.policy}
+    for block in road.plan.blocks:
+        private = {key.values is None for key in block.keys}
+        groups = {frozenset[bool](): "none", frozenset({True}): "private"}
+        groups |= {frozenset({False}): "public", frozenset({True, False}): "mixed"}
+        found.add(f"groups {groups[frozenset(private)]}")
+        reach = by_plan(block)
+        if not reach.by_unit:
+            found.add("rows")
+        else:
+            found.add("units of one row" if reach.rows == 1 else "rows of a unit")
+        for release in block.releases:
+            found.add(f"{type(release).__name__} {release.aggregate.kind.value}")
+            if getattr(release, "of_unit", False):
+                found.add("units counted")
+    if len(road.plan.blocks[-1].releases) > 1:
+        found.add("several aggregates")
+    return found
+
+
+@dataclass
+class _Found:
+    """questions: all that were answered, each once; moving: those of which some neighbour changes anything."""
+
+    questions: set[Question] = field(default_factory=set)
+    refused: set[Question] = field(default_factory=set)
+    moving: int = 0
+    features: Counter[str] = field(default_factory=Counter)
+
+    def lack(self, wanted: tuple[str, ...], times: int) -> dict[str, int]:
+        return {name: self.features[name] for name in wanted if self.features[name] < times}
+
+
+def _check(question: Question, auditor: Auditor, found: _Found) -> None:
+    if question in found.questions:
+        return
+    road = _asked(question)
+    if road is None:
+        found.refused.add(question)
+        return
+    bases = [base.small() for base in auditor.bases if base.name in _BASES]
+    before = auditor.moves
+    assert auditor.audit(road.plan, bases, by_plan) == [], question
+    cost, loss, privacy = spent(road.plan, by_plan), road.plan.loss, POLICIES["world"].privacy
+    assert cost.epsilon <= loss.epsilon <= privacy.epsilon, question
+    assert cost.delta <= loss.delta <= privacy.delta, question
+    found.questions.add(question)
+    found.moving += auditor.moves > before
+    found.features.update(_features(question, road))
+
+
+def _run(starts: range, examples: int, auditor: Auditor) -> _Found:
+    """In rounds of different seeds: within a round, hypothesis varies what it has had."""
+    found = _Found()
+    for start in starts:
+
+        @seed(start)
+        @settings(max_examples=examples, deadline=None, suppress_health_check=SLOW, database=None)
+        @given(questions())
+        def check(question: Question) -> None:
+            _check(question, auditor, found)
+
+        check()
+    return found
+
+
+def _is_varied(found: _Found, answered: int, often: int, sometimes: int) -> None:
+    """A grammar that makes no more of a kind, or a reader that refuses all of it, is seen here."""
+    assert len(found.questions) >= answered
+    assert len(found.refused) <= answered // 10, [question.sql for question in found.refused][:5]
+    assert found.moving >= answered * 3 // 5, found.moving
+    assert found.lack(_OFTEN, often) == {}
+    assert found.lack(_SOMETIMES, sometimes) == {}
+
+
+def test_generated_relations(auditor: Auditor) -> None:
+    _is_varied(_run(range(8), 40, auditor), answered=240, often=12, sometimes=2)
+
+
+@pytest.mark.long
+def test_many_generated_relations(auditor: Auditor) -> None:
+    _is_varied(_run(range(100, 130), 100, auditor), answered=2000, often=100, sometimes=25)
