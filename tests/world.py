@@ -202,7 +202,7 @@ def _policy(epsilon: str, delta: str, **chosen: Noise | MedianNoise | Mechanism)
 
 # How the tables may be cut for joins on these columns, in the policies "joins...".
 JOIN_KEYS: Mapping[str, Mapping[str, int | None]] = {
-    "people": {"t": 3, "c": 2, "i4": None},
+    "people": {"t": 3, "i2": 2, "i4": None},
     "events": {"i4": None, "i2": None},
     "trips": {"t": 2, "i4": None},
     "visits": {"t": 2, "i2": 3, "i4": None},

@@ -1,7 +1,7 @@
 """Mutants of planner, compiler, release and engine: each must die, by the layer that is named.
 
 The layers: neighbours (tests/audit/test_golden_neighbours.py), cost (the same file), own answer
-(test_generated_questions.py), order (tests/engine/test_order.py).
+(test_generated_questions.py), order (tests/engine/test_order.py), truncation (truncated.py).
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.expressions import Number
 from tests.audit.table_questions import Asked
 from tests.audit.test_generated_questions import own_answer
+from tests.audit.truncation_mutants import TRUNCATION_MUTANTS
 from tests.engine import test_order
 from tests.world import POLICIES, walk
 
@@ -491,7 +492,9 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (empty_group_dropped, neighbours_complain),
     (charge_after_the_answer, order_complains),
     (charge_not_settled_on_failure, order_complains),
+    *TRUNCATION_MUTANTS,
 )
+# The real code of joins by truncation: test_truncated_joins.py.
 LAYERS = (neighbours_complain, cost_complains, own_answer_complains, order_complains)
 
 

@@ -1,0 +1,214 @@
+"""Joins by truncation on small tables, from which a row, a unit or three rows go: from one or from both.
+
+In tests.audit.planted a row is gone from all tables together. Here each table has neighbours of its own, keys
+have few rows more than are kept, and the joined rows can be told apart by the values of an order statistic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain, islice, product
+
+import psycopg
+
+from proxy.base.errors import Fault
+from proxy.catalog.model import TableName
+from tests.audit.cost import spent
+from tests.audit.exact_results import Auditor, _all_moved
+from tests.audit.reach import by_policy
+from tests.world import CATALOG, POLICIES, SCHEMA, walk
+
+_TABLES = ("people", "events", "trips", "visits", "notes", "members")
+_KEPT_APART = "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.i4 + 101 * b.i4)"
+_JOINS = (
+    "people a JOIN trips b ON a.t = b.t",
+    "people a JOIN events b ON a.i4 = b.i4",
+    "people a JOIN notes b ON a.i2 = b.i2",
+    "notes a JOIN events b ON a.i2 = b.i2",
+    "people a JOIN visits b ON a.t = b.t",
+    "visits a JOIN notes b ON a.t = b.t",
+    "visits a JOIN notes b ON a.i2 = b.i2",
+    "visits a JOIN members b ON a.t = b.t",
+    "visits a JOIN events b ON a.i4 = b.i4",
+    "trips a JOIN members b ON a.i4 = b.uid",
+    "(SELECT t, i4 FROM people WHERE i4 > 2) a"
+    " JOIN (SELECT t AS k, i4 FROM visits WHERE i4 < 9) b ON a.t = b.k",
+)
+_PUBLIC = (
+    "(SELECT i4, CASE WHEN t = 'x' THEN 'south' ELSE 'north' END AS z FROM {}) a"
+    " JOIN places b ON a.z = b.zone"
+)
+QUESTIONS = (
+    *(
+        f"SELECT count(*), sum(a.i4), avg(a.i4) FROM {_PUBLIC.format(t)}"
+        for t in ("trips", "visits")
+    ),
+    *(f"SELECT count(*), sum(a.i4), avg(b.i4), {_KEPT_APART} FROM {join}" for join in _JOINS),
+    *(
+        f"SELECT a.t, count(*), sum(b.i4), avg(a.i4) FROM {join} GROUP BY a.t"
+        for join in _JOINS[:3]
+    ),
+)
+_MOST_PAIRS = 12
+
+
+@dataclass(frozen=True)
+class _Row:
+    id: int
+    unit: int | None
+    t: str | None
+    i2: int
+    i4: int
+
+
+def _rows() -> Iterator[_Row]:
+    """One key with many more rows than are kept, one with as many, and many with one. Most are one unit's."""
+    keys = [*["x"] * 12, "y", "y", "z", None, *(f"k{n}" for n in range(12))]
+    for number, key in enumerate(keys, start=1):
+        unit = {0: 2, 5: 3, 7: None}.get(number % 8, 1)
+        yield _Row(number, unit, key, number % 5, number)
+
+
+_ROWS = tuple(_rows())
+
+
+@dataclass(frozen=True)
+class States:
+    """Schemas of one table each: as it is, another order, without the rows of nobody, and its neighbours."""
+
+    base: str
+    reordered: str
+    nobodys: str
+    neighbours: tuple[str, ...]
+
+
+@cache
+def planted(auditor: Auditor) -> Mapping[str, States]:
+    """And a public table, in the schema cut_places."""
+    zones = ", ".join(f"('place {n}', '{zone}')" for n, zone in enumerate(["south", "north"] * 4))
+    auditor.connection.execute(
+        "CREATE SCHEMA cut_places; CREATE TABLE cut_places.places (code text, zone text);"
+        f"INSERT INTO cut_places.places VALUES {zones}".encode()
+    )
+    return {table: _states(auditor.connection, table) for table in _TABLES}
+
+
+def _states(connection: psycopg.Connection[tuple[object, ...]], table: str) -> States:
+    made: list[str] = []
+
+    def add(rows: Sequence[_Row]) -> str:
+        made.append(f"cut_{table}_{len(made)}")
+        _create(connection, made[-1], table, rows)
+        return made[-1]
+
+    rows = [row for row in _ROWS if table != "members" or row.id in (1, 5, 7, 8, 15)]
+    return States(
+        add(rows),
+        add(rows[::-1]),
+        add([row for row in rows if row.unit is not None]),
+        tuple(map(add, _neighbours(table, rows))),
+    )
+
+
+def _neighbours(table: str, rows: list[_Row]) -> Iterator[list[_Row]]:
+    if table in ("visits", "notes", "members"):
+        for unit in dict.fromkeys(row.unit for row in rows if row.unit is not None):
+            yield [row for row in rows if row.unit != unit]
+        return
+    gone = 3 if table == "trips" else 1
+    for start in range(0, len(rows), 2):
+        left = [row for place, row in enumerate(rows) if (place - start) % len(rows) >= gone]
+        yield left
+
+
+def _create(
+    connection: psycopg.Connection[tuple[object, ...]],
+    schema: str,
+    table: str,
+    rows: Sequence[_Row],
+) -> None:
+    described = CATALOG.tables[TableName(SCHEMA, table)]
+    columns = ", ".join(f"{c.name} {c.type_name}" for c in described.columns)
+    connection.execute(
+        f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.{table} ({columns})".encode()
+    )
+    names = [c.name for c in described.columns if c.name in ("id", "leg", "uid", "t", "i2", "i4")]
+    for row in rows:
+        uid = f"author {row.unit}" if table == "notes" and row.unit is not None else row.unit
+        held = {"id": row.id, "leg": "a", "uid": uid, "t": row.t, "i2": row.i2, "i4": row.i4}
+        listed, places = ", ".join(names), ", ".join(["%s"] * len(names))
+        statement = f"INSERT INTO {schema}.{table} ({listed}) VALUES ({places})"
+        connection.execute(statement.encode(), [held[name] for name in names])
+
+
+def too_dear(questions: Sequence[str] = QUESTIONS) -> Iterator[str]:
+    """Questions whose mechanisms cost more than is charged, by what the policy promises of the join."""
+    for question in questions:
+        road = walk(question, POLICIES["joins"])
+        assert road is not None
+        cost, wanted = spent(road.plan), POLICIES["joins"].privacy
+        if cost.epsilon > wanted.epsilon or cost.delta > wanted.delta:
+            yield f"costs {cost}: {question}"
+
+
+def violations(auditor: Auditor, questions: Sequence[str] = QUESTIONS) -> Iterator[str]:
+    """Everything in which a change of one table or of both moves a join by more than was promised."""
+    states = planted(auditor)
+    for question in questions:
+        road = walk(question, POLICIES["joins"])
+        assert road is not None
+        block = road.plan.blocks[0]
+        tables = [name.split(".")[1] for name in block.tables() if name.split(".")[1] in states]
+        base = {"places": "cut_places"} | {table: states[table].base for table in tables}
+        reach = by_policy(block)
+        try:
+            here = auditor.exact(block, base)
+            for table in tables:
+                if auditor.exact(block, {**base, table: states[table].reordered}) != here:
+                    yield f"another order of {table} gives another result: {question}"
+                with_units = table in ("visits", "notes", "members")
+                if (
+                    with_units
+                    and auditor.exact(block, {**base, table: states[table].nobodys}) != here
+                ):
+                    yield f"rows of {table} without a unit change the result: {question}"
+            for change in _changed(tables, states):
+                there = auditor.exact(block, {**base, **change})
+                for line in _all_moved(block, reach, here, there, 1):
+                    yield f"{', '.join(change.values())}: {line}: {question}"
+        except Fault:
+            yield f"raises: {question}"
+
+
+def _changed(tables: list[str], states: Mapping[str, States]) -> Iterator[dict[str, str]]:
+    one = ({table: schema} for table in tables for schema in states[table].neighbours)
+    if len(tables) < 2:
+        return one
+    left, right = (states[table].neighbours for table in tables)
+    pairs = list(product(left, right))
+    step = max(1, len(pairs) // _MOST_PAIRS)
+    both = (dict(zip(tables, pair, strict=True)) for pair in islice(pairs, 0, None, step))
+    return chain(one, both)
+
+
+def largest_change(auditor: Auditor, question: str) -> int:
+    """How many joined rows change at most when one table does: of the values of the last release."""
+    road = walk(question, POLICIES["joins"])
+    assert road is not None
+    block = replace(road.plan.blocks[0], releases=road.plan.blocks[0].releases[-1:])
+    states, tables = planted(auditor), [name.split(".")[1] for name in block.tables()]
+    base = {table: states[table].base for table in tables}
+    here = auditor.exact(block, base).numbers[0][()]
+    most = 0
+    for table in tables:
+        for schema in states[table].neighbours:
+            there = auditor.exact(block, {**base, table: schema}).numbers[0][()]
+            most = max(most, _difference(here, there))
+    return most
+
+
+def _difference(here: tuple[int, ...], there: tuple[int, ...]) -> int:
+    mine, theirs = (dict(zip(n[::2], n[1::2], strict=True)) for n in (here, there))
+    return sum(abs(mine.get(v, 0) - theirs.get(v, 0)) for v in {*mine, *theirs})

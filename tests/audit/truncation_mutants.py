@@ -1,0 +1,155 @@
+"""Mutants of joins by truncation (planner/truncation.py, planner/joins.py, compiler/relation_sql.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from proxy.compiler import relation_sql
+from proxy.compiler.expression_sql import Binds, column_sql
+from proxy.planner import joins, planning, truncation
+from proxy.planner.facts import Owner, Surroundings
+from proxy.planner.plan import Neighbours, RowNeighbours
+from proxy.planner.truncation import KeyRule
+from proxy.query.expressions import ColumnRef
+from proxy.query.relations import Kept, Relation
+from tests.audit import truncated
+from tests.audit.exact_results import Auditor
+
+
+def truncation_complains(auditor: Auditor) -> bool:
+    return next(truncated.violations(auditor), None) is not None
+
+
+def truncation_is_too_dear(auditor: Auditor) -> bool:
+    return next(truncated.too_dear(), None) is not None
+
+
+def _with_rules(patch: pytest.MonkeyPatch, change: Callable[[KeyRule], KeyRule]) -> None:
+    real = truncation.key_rule
+
+    def changed(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyRule | None:
+        found = real(relation, column, known)
+        return None if found is None else change(found)
+
+    patch.setattr(truncation, "key_rule", changed)
+
+
+def evicted_row_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """S = 1 for DropExcess: that a row takes the place of another is not counted."""
+    _with_rules(patch, lambda rule: replace(rule, moved=1))
+
+
+def partners_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """T = 1: that a row meets several is not counted."""
+    _with_rules(patch, lambda rule: replace(rule, most=1))
+
+
+def change_of_one_side_forgotten(patch: pytest.MonkeyPatch) -> None:
+    def of_right(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) -> int:
+        return left.most * right.moved * right_rows
+
+    patch.setattr(truncation, "stability", of_right)
+
+
+def rows_of_a_side_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """M = 1: a unit of several rows changes each side by one."""
+    patch.setattr(truncation, "_rows", lambda side: 1)
+
+
+def partitions_of_a_cut_join_paid_once(patch: pytest.MonkeyPatch) -> None:
+    real = planning._neighbours
+
+    def one(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
+        found, reach = real(owner, groups)
+        if isinstance(found, RowNeighbours) and found.partitions is not None:
+            found = replace(found, partitions=1)
+        return found, reach
+
+    patch.setattr(planning, "_neighbours", one)
+
+
+def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
+    """Rows of one key are not together, though the plan pays for the keys only."""
+    real = planning._neighbours
+
+    def by_row(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
+        found, reach = real(owner, groups)
+        if isinstance(found, RowNeighbours) and found.partitions is not None:
+            key = found.hashed_by[0]
+            if key.column == "t":
+                found = replace(found, hashed_by=(replace(key, column="i4"),))
+        return found, reach
+
+    patch.setattr(planning, "_neighbours", by_row)
+
+
+def _without_cut(patch: pytest.MonkeyPatch, is_mutated: Callable[[Kept], bool]) -> None:
+    real = relation_sql._kept
+
+    def changed(kept: Kept, binds: Binds) -> str:
+        return real(replace(kept, most=10**6) if is_mutated(kept) else kept, binds)
+
+    patch.setattr(relation_sql, "_kept", changed)
+
+
+def excess_of_a_key_kept(patch: pytest.MonkeyPatch) -> None:
+    _without_cut(patch, lambda kept: kept.most is not None and kept.place == "dp_place")
+
+
+def excess_of_a_unit_kept_before_a_join(patch: pytest.MonkeyPatch) -> None:
+    _without_cut(patch, lambda kept: kept.place == "dp_place_of_unit")
+
+
+def row_that_is_not_alone_kept(patch: pytest.MonkeyPatch) -> None:
+    """DropNonUnique keeps one of several rows instead of none, as if that changed no more."""
+    real = relation_sql._kept
+
+    def first(kept: Kept, binds: Binds) -> str:
+        return real(kept, binds).replace('"dp_place" = 1', '"dp_place" >= 1')
+
+    patch.setattr(relation_sql, "_kept", first)
+
+
+def rows_kept_by_arrival(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(relation_sql, "_hash_order", lambda kept, binds: "1")
+
+
+def rows_without_a_unit_compete(patch: pytest.MonkeyPatch) -> None:
+    real = relation_sql._kept
+
+    def kept_too(kept: Kept, binds: Binds) -> str:
+        sql = real(kept, binds)
+        if kept.place != "dp_place_of_unit":
+            return sql
+        return sql.replace(f"{column_sql(kept.present[0])} IS NOT NULL", "TRUE", 1)
+
+    patch.setattr(relation_sql, "_kept", kept_too)
+
+
+def repeated_by_a_public_table_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(joins, "_repeated", lambda owner, most: owner)
+
+
+def repeated_by_a_public_table_without_a_cut(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(joins, "cut_public", lambda relation, column, rule, known: relation)
+
+
+_Layer = Callable[[Auditor], bool]
+TRUNCATION_MUTANTS: tuple[tuple[Callable[[pytest.MonkeyPatch], None], _Layer], ...] = (
+    (evicted_row_forgotten, truncation_complains),
+    (partners_of_a_row_forgotten, truncation_complains),
+    (change_of_one_side_forgotten, truncation_complains),
+    (rows_of_a_side_forgotten, truncation_complains),
+    (partitions_of_a_cut_join_paid_once, truncation_is_too_dear),
+    (partitions_by_row_after_a_cut_join, truncation_complains),
+    (excess_of_a_key_kept, truncation_complains),
+    (excess_of_a_unit_kept_before_a_join, truncation_complains),
+    (row_that_is_not_alone_kept, truncation_complains),
+    (rows_kept_by_arrival, truncation_complains),
+    (rows_without_a_unit_compete, truncation_complains),
+    (repeated_by_a_public_table_forgotten, truncation_complains),
+    (repeated_by_a_public_table_without_a_cut, truncation_complains),
+)
