@@ -43,6 +43,7 @@ from proxy.query.expressions import (
     TextCall,
     TextFunction,
     Truncated,
+    children,
 )
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
@@ -103,7 +104,9 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Arithmetic():
             left, right = bounded(expression.left, columns), bounded(expression.right, columns)
             changed = replace(expression, left=left.expression, right=right.expression)
-            return Bounded(changed, _arithmetic(expression.operator, left.interval, right.interval))
+            interval = _arithmetic(expression.operator, left.interval, right.interval)
+            _check_range(expression, interval)
+            return Bounded(changed, interval)
         case Quotient():
             inner = bounded(expression.operand, columns)
             changed_quotient = replace(expression, operand=inner.expression)
@@ -235,6 +238,28 @@ def _arithmetic(operator: Operator, left: Bounds | None, right: Bounds | None) -
             return Bounds(min(corners), max(corners))
         case _:
             assert_never(operator)
+
+
+def _check_range(arithmetic: Arithmetic, interval: Bounds | None) -> None:
+    """What PostgreSQL would raise on, with values within the bounds, is no question."""
+    limit = _INTEGER_RANGES.get(arithmetic.type)
+    if limit is None or interval is None:
+        return
+    if interval.low < -limit or interval.high >= limit:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"the result of this arithmetic can be out of range for type {arithmetic.type.sql}",
+            "Turn one operand into numeric first: column::numeric * ...",
+            _position(arithmetic),
+        )
+
+
+def _position(expression: Expression) -> int | None:
+    """Of the first word that has kept its place."""
+    if isinstance(expression, ColumnRef | Constant | Parameter):
+        return expression.position
+    places = (_position(part) for part in children(expression))
+    return next((place for place in places if place is not None), None)
 
 
 def _quotient(quotient: Quotient, inner: Bounds | None) -> Bounds | None:

@@ -228,3 +228,12 @@ def opens_query(lexed: Lexed, index: int) -> bool:
 def is_call(lexed: Lexed, index: int) -> bool:
     after = lexed.lexemes[index + 1 : index + 2]
     return bool(after) and after[0].token.token_type is TokenType.L_PAREN
+
+
+def is_relation(lexed: Lexed, index: int) -> bool:
+    """Whether what begins here in FROM is a relation, as against a part of ON."""
+    before = lexed.lexemes[index - 1]
+    return before.word in ("from", "join", "lateral") or before.token.token_type in (
+        TokenType.FROM,
+        TokenType.COMMA,
+    )

@@ -20,11 +20,13 @@ from proxy.query.blocks import (
     Span,
     Visible,
     is_call,
+    is_relation,
     opens_query,
     selects,
     visible_ctes,
 )
 from proxy.query.exposed import Exposed
+from proxy.query.from_functions import refuse_in_function
 from proxy.query.query import Block, Query, Scalar
 from proxy.query.residual import Edit
 from proxy.query.slices import parse
@@ -100,6 +102,7 @@ def _read(
             continue
         nature = sources.nature(select)
         if nature is Nature.BLOCK:
+            refuse_in_function(statement.lexed, select, found)
             _collect(sources, select, parameter, collected, exchanged=True)
         elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
             if statement.kind is Kind.EXPLAIN:
@@ -152,7 +155,7 @@ def _collect_scalars(
         inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
         if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):
             continue
-        if clause == "from" and _is_relation(lexed, span, index):
+        if clause == "from" and is_relation(lexed, index):
             continue
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is None or sources.nature(nested) is not Nature.BLOCK:
@@ -168,15 +171,6 @@ def _collect_scalars(
         sources.scalars[index] = scalar
         sources.scalar_types[scalar] = aggregate.type
         collected.scalars.append(Scalar(scalar, number))
-
-
-def _is_relation(lexed: Lexed, span: Span, index: int) -> bool:
-    """Whether a bracket in FROM holds a relation, as against a subquery in ON."""
-    before = lexed.lexemes[index - 1]
-    return before.word in ("from", "join", "lateral") or before.token.token_type in (
-        TokenType.FROM,
-        TokenType.COMMA,
-    )
 
 
 def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:

@@ -1,0 +1,56 @@
+-- case: a function in FROM
+SELECT * FROM generate_series(1, (SELECT count(*) FROM w.orders))
+-- => refused
+-- UNSUPPORTED at 35: SELECT
+-- a question cannot be an argument of a function in FROM
+-- Ask for the value first.
+
+-- case: a function with a schema in FROM
+SELECT * FROM w.orders o, pg_catalog.generate_series(1, abs((SELECT count(*)::int FROM w.orders))) g
+-- => refused
+-- UNSUPPORTED at 53: (1,
+-- a function in FROM beside a protected table is not available
+-- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+
+-- case: ROWS FROM
+SELECT * FROM ROWS FROM (generate_series(1, (SELECT count(*) FROM w.orders)))
+-- => refused
+-- UNSUPPORTED at 46: SELECT
+-- a question cannot be an argument of a function in FROM
+-- Ask for the value first.
+
+-- case: an aggregate with a schema
+SELECT pg_catalog.sum(i4) FROM w.orders
+-- => refused
+-- FUNCTION at 8: pg_catalog.sum(i4)
+-- sum with a schema is not available on a protected table
+-- Write sum(...) alone.
+
+-- case: a huge whole number
+SELECT count(*) FROM w.orders WHERE i4 = 99999999999999999999999999
+-- => refused
+-- UNSUPPORTED at 42: 999999999999999999999999
+-- a whole number this large is not available in a question on a protected table
+-- Write it with a decimal point, if it is meant as a numeric.
+
+-- case: arithmetic beyond its type
+SELECT count(*) FROM w.orders WHERE i4 * 100000000 > 0
+-- => refused
+-- UNSUPPORTED at 37: i4
+-- the result of this arithmetic can be out of range for type integer
+-- Turn one operand into numeric first: column::numeric * ...
+
+-- case: bytes in an E string
+SELECT count(*) FROM w.orders WHERE s = E'\xc3\xa9'
+-- => refused
+-- UNSUPPORTED at 41: E'\xc3\xa9'
+-- ByteString is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
+
+-- case: a string that goes on after an E string
+SELECT count(*) FROM w.orders WHERE s = E'a'
+'b'
+-- => refused
+-- FUNCTION at 41: E'a'
+-- function concat is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
