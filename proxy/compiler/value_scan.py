@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from proxy.compiler.aggregate_sql import Rows, index_sql
 from proxy.compiler.backend_query import BackendQuery, Slots
@@ -71,11 +72,15 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
 
 
 def _values(release: OrderStatistic, source: str, names: list[str], binds: Binds) -> str:
-    """Each distinct value with its number of rows; of MIN and MAX only as many as can matter."""
+    """Each distinct value with its number of rows: of MIN and MAX only as many as can matter, of quantiles
+    only those near the rank; so what comes back does not grow with the table."""
     columns = ", ".join([*names, "v"])
     counted = f"SELECT {columns}, pg_catalog.count(*) AS n FROM {source} GROUP BY {columns}"
     if release.needed is None:
         return counted
+    if release.aggregate.fraction is not None:
+        fraction = release.aggregate.fraction
+        return _near_rank(fraction, release.needed, counted, names, binds)
     word = "DESC" if release.aggregate.kind is AggregateKind.MAX else "ASC"
     most = binds.number(release.needed, "bigint")
     if not names:
@@ -86,3 +91,27 @@ def _values(release: OrderStatistic, source: str, names: list[str], binds: Binds
     return (
         f"SELECT {columns}, n FROM (SELECT *, {place} FROM ({counted}) c) p WHERE place <= {most}"
     )
+
+
+def _near_rank(
+    fraction: Fraction, needed: int, counted: str, names: list[str], binds: Binds
+) -> str:
+    """Values whose rank is off by `needed` rows or more are put together: those below the rank at the
+    largest of them, those above at the least. The mechanism's distances are capped there, so they and all
+    grid beyond have the same distance as before, and so has everything between: the law is the same.
+    """
+    over = f"PARTITION BY {', '.join(names)}" if names else ""
+    upto = f"pg_catalog.sum(n) OVER ({over} ORDER BY v) AS upto"
+    whole = f"pg_catalog.sum(n) OVER ({over}) AS whole"
+    above, below = (binds.number(part) for part in (fraction.numerator, fraction.denominator))
+    target = f"whole * {above}"
+    reach = binds.number(needed * fraction.denominator)
+    side = (
+        f"CASE WHEN {target} - upto * {below} >= {reach} THEN -1"
+        f" WHEN (upto - n) * {below} - {target} >= {reach} THEN 1 ELSE 0 END"
+    )
+    sided = f"SELECT *, {side} AS side FROM (SELECT *, {upto}, {whole} FROM ({counted}) c) p"
+    value = "CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END"
+    listed = ", ".join([*names, value, "pg_catalog.sum(n)"])
+    group = ", ".join([*names, "side", "CASE WHEN side = 0 THEN v END"])
+    return f"SELECT {listed} FROM ({sided}) s GROUP BY {group}"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.exact.table import ExactRow, ExactTable, Partial
-from proxy.mechanisms import recentred_mean, variance, zcdp
+from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
 from proxy.planner.plan import (
     BlockPlan,
     GaussianNoise,
@@ -30,8 +30,7 @@ from proxy.planner.plan import (
     Selection,
     SmoothedMedian,
 )
-from proxy.query.query_aggregates import AggregateKind
-from proxy.release.releasing import partition_outputs
+from proxy.release.releasing import order_law, partition_outputs
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -44,7 +43,7 @@ class Measure(Enum):
     STEPS = "grid steps, L1"
     SQUARED = "squared L2"  # grows with the square of the distance
     LOSS = "epsilon of its noisy sums"
-    RANK = "rows below a value, all groups"
+    RANK = "ranks, in rows, all groups"
     OUTPUTS = "partition outputs"
     OUTPUTS_IN_GROUP = "partition outputs of one group"
     UNITS = "units in private groups, L1"
@@ -183,37 +182,11 @@ def _additive(
             assert_never(release.noise)
 
 
-def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> int:
-    """Over all values, by how much the number of rows up to it (MAX: from it on) differs, at most; where only
-    the extreme values were fetched, as far as both lists reach."""
-    is_max = release.aggregate.kind is AggregateKind.MAX
-    distance = 0
-    for mine, theirs in pairs.partials():
-        ranks = [_ranks(partials, release.needed, is_max) for partials in (mine, theirs)]
-        reach = [end for _, end in ranks if end is not None]
-        values = sorted({value for counts, _ in ranks for value in counts}, reverse=is_max)
-        worst = below = above = 0
-        for value in values:
-            if any((value < end) if is_max else (value > end) for end in reach):
-                break
-            below += ranks[0][0].get(value, 0)
-            above += ranks[1][0].get(value, 0)
-            worst = max(worst, abs(below - above))
-        distance += worst
-    return distance
-
-
-def _ranks(
-    partials: list[Partial], needed: int | None, is_max: bool
-) -> tuple[dict[int, int], int | None]:
-    """Rows per value, and the last value that was fetched where there may be more."""
-    counts: dict[int, int] = defaultdict(int)
-    for partial in partials:
-        if partial.extreme is not None:
-            counts[partial.extreme] += partial.count or 0
-    is_cut = needed is not None and len(counts) >= needed
-    end = (min(counts) if is_max else max(counts)) if is_cut else None
-    return dict(counts), end
+def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> Fraction:
+    """How many rows' worth the laws are apart, over all groups together."""
+    laws = ([order_law(release, partials) for partials in pair] for pair in pairs.partials())
+    apart = sum((order_statistic.apart(*both) for both in laws), Fraction(0))
+    return apart * release.measured.rows / release.loss.epsilon
 
 
 def _outputs(plan: BlockPlan, release: SmoothedMedian, pairs: _Pairs) -> Iterator[_Found]:

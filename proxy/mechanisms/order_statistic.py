@@ -112,8 +112,7 @@ def maximum(
 
     Given    as for minimum, ascending; all rows, or those that hold the values_needed *largest*
     """
-    reflected = [ValueCount(-value.value, value.count) for value in reversed(values)]
-    return -minimum(reflected, -high, -low, epsilon, bits, rows_per_unit)
+    return -_drawn(bits, maximum_law(values, low, high, epsilon, rows_per_unit))
 
 
 def quantile_reach(steps: int, epsilon: Fraction, q: Fraction, rows_per_unit: int = 1) -> int:
@@ -195,6 +194,31 @@ def quantile_law(
 
     runs = _runs(clamped, low, high, below, distance)
     return Law(runs, epsilon / (2 * rows_per_unit * max(q, 1 - q) * unit))
+
+
+def maximum_law(
+    values: Sequence[ValueCount], low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1
+) -> Law:
+    """The law of `maximum`, over the reflected grid -high..-low: secret."""
+    reflected = [ValueCount(-value.value, value.count) for value in reversed(values)]
+    return minimum_law(reflected, -high, -low, epsilon, rows_per_unit)
+
+
+def apart(mine: Law, theirs: Law) -> Fraction:
+    """A bound of the log ratio of two laws over one grid, at one rate: twice the rate times the farthest
+    that a distance moves, as in the proof.
+
+    >>> one, other = (minimum_law([ValueCount(0, n)], 0, 9, Fraction(1)) for n in (1, 2))
+    >>> apart(one, other)
+    Fraction(1, 1)
+    """
+    farthest = i = j = 0
+    while i < len(mine.runs) and j < len(theirs.runs):  # both cover the same grid, in order
+        here, there = mine.runs[i], theirs.runs[j]
+        farthest = max(farthest, abs(here.distance - there.distance))
+        i += here.last <= there.last
+        j += there.last <= here.last
+    return 2 * mine.rate * farthest
 
 
 def _check_quantile(q: Fraction) -> None:

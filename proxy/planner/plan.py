@@ -178,7 +178,8 @@ class NoisyVariance:
 class OrderStatistic:
     """MIN, MAX (`mechanism: best`) and quantiles: the exponential mechanism over the grid.
 
-    needed: so many of the extreme values are fetched; None: all distinct ones.
+    needed: so many of the extreme values are fetched; of a quantile, the values so many rows to either side
+    of its rank; None: all distinct values.
     """
 
     aggregate: Aggregate

@@ -263,10 +263,11 @@ def _order(aggregate: Aggregate, context: Context) -> OrderStatistic:
     # Rows of one unit are cut to `rows` of them over all groups, whatever a group may hold.
     measured = replace(measured, rows=context.neighbours.rows)
     loss = Loss(context.loss.epsilon, Fraction(0))
-    needed = None
-    if aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX):
-        steps = measured.high - measured.low
-        needed = order_statistic.values_needed(steps, loss.epsilon, measured.rows)
+    steps, rows = measured.high - measured.low, measured.rows
+    if aggregate.fraction is None:
+        needed = order_statistic.values_needed(steps, loss.epsilon, rows)
+    else:
+        needed = order_statistic.quantile_reach(steps, loss.epsilon, aggregate.fraction, rows)
     return OrderStatistic(aggregate, measured, needed, loss)
 
 

@@ -189,13 +189,7 @@ def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits)
 def _order_statistic(
     release: OrderStatistic, partials: list[Partial], bits: RandomBits
 ) -> NoisyValue:
-    measured = release.measured
-    values = [
-        order_statistic.ValueCount(index, count)
-        for index, count in sorted(
-            (p.extreme, p.count) for p in partials if p.extreme is not None and p.count
-        )
-    ]
+    measured, values = release.measured, _value_counts(partials)
     low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
     match release.aggregate.kind:
         case AggregateKind.MIN:
@@ -207,6 +201,26 @@ def _order_statistic(
             assert fraction is not None
             found = order_statistic.quantile(values, fraction, low, high, epsilon, bits, rows)
     return NoisyValue(found, measured.grid, release.aggregate.type, None)
+
+
+def order_law(release: OrderStatistic, partials: list[Partial]) -> order_statistic.Law:
+    """The law that an order statistic of one group is drawn from: secret."""
+    measured, values = release.measured, _value_counts(partials)
+    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
+    match release.aggregate.kind:
+        case AggregateKind.MIN:
+            return order_statistic.minimum_law(values, low, high, epsilon, rows)
+        case AggregateKind.MAX:
+            return order_statistic.maximum_law(values, low, high, epsilon, rows)
+        case _:
+            fraction = release.aggregate.fraction
+            assert fraction is not None
+            return order_statistic.quantile_law(values, fraction, low, high, epsilon, rows)
+
+
+def _value_counts(partials: list[Partial]) -> list[order_statistic.ValueCount]:
+    found = ((p.extreme, p.count) for p in partials if p.extreme is not None and p.count)
+    return [order_statistic.ValueCount(index, count) for index, count in sorted(found)]
 
 
 def _count(partials: list[Partial]) -> int:

@@ -18,7 +18,8 @@ from typing_extensions import assert_never
 
 from proxy.compiler import compiling
 from proxy.databases.protected import ProtectedDatabase
-from proxy.mechanisms import recentred_mean, variance, zcdp
+from proxy.exact.table import ExactTable
+from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
@@ -67,14 +68,18 @@ class Auditor:
         self._loop.run_until_complete(self._data.close())
         self._loop.close()
 
-    def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:
-        """On the tables of a schema; or of one for each table."""
+    def tables(self, block: BlockPlan, schema: str | Mapping[str, str]) -> list[ExactTable]:
+        """What the compiled statements return on the tables of a schema; or of one for each table."""
         tables = []
         here = replace(block, source=moved(block.source, schema))
         for query in compiling.compile_block(here):
             values: dict[str, int | str] = {n: _SEED + i for i, n in enumerate(query.seeds)}
             values.update({name: _ANSWER for name, _ in query.scalars})
             tables.append(self._loop.run_until_complete(self._data.run(query, values)))
+        return tables
+
+    def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:
+        tables = self.tables(block, schema)
         with watching() as seen:
             noised = releasing.release_block(block, tables, SeededBits(1))
         return Exact.of(block, tables, [row.keys for row in noised.rows], seen)
@@ -119,7 +124,7 @@ class Auditor:
 
 
 def _unlimited(release: Release) -> Release:
-    """MIN and MAX with all their values, of which so many more are nobody's change."""
+    """Order statistics with all their values, of which so many more are nobody's change."""
     return replace(release, needed=None) if isinstance(release, OrderStatistic) else release
 
 
@@ -130,11 +135,25 @@ def _are_ends(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
             continue
         for keys, values in whole.numbers[n].items():
             pairs = list(zip(values[::2], values[1::2], strict=True))
+            if release.aggregate.fraction is not None:
+                seen = cut.numbers[n].get(keys, ())
+                if order_statistic.apart(*(_quantile_law(release, v) for v in (values, seen))):
+                    yield f"release {n + 1} has another law than of all its values"
+                continue
             last = release.aggregate.kind.value == "max"
             expected = pairs[-release.needed :] if last else pairs[: release.needed]
             found = cut.numbers[n].get(keys, ())
             if list(zip(found[::2], found[1::2], strict=True)) != expected:
                 yield f"release {n + 1} does not see the end of its values"
+
+
+def _quantile_law(release: OrderStatistic, numbers: Numbers) -> order_statistic.Law:
+    counts = zip(numbers[::2], numbers[1::2], strict=True)
+    values = [order_statistic.ValueCount(*count) for count in counts]
+    measured, fraction = release.measured, release.aggregate.fraction
+    assert fraction is not None
+    low, high, epsilon = measured.low, measured.high, release.loss.epsilon
+    return order_statistic.quantile_law(values, fraction, low, high, epsilon, measured.rows)
 
 
 def _grouped(block: BlockPlan, here: Exact, base: Base) -> Iterator[str]:

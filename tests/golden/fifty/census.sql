@@ -155,11 +155,14 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age)
 FROM census.adult
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
---   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed None, epsilon 8 delta 0
+--   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "census"."adult" AS r1 WHERE ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "census"."adult" AS r1 WHERE ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 120
+--   p3 = 1
+--   p4 = 2
+--   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -172,21 +175,27 @@ SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY income), percentile_disc(0.7
 FROM census.adult
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
---   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed None, epsilon 4 delta 0
---   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed None, epsilon 4 delta 0
+--   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
+--   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) u GROUP BY v
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 1000000
 --   p3 = 0
 --   p4 = 10000
 --   p5 = 100
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) u GROUP BY v
+--   p6 = 1
+--   p7 = 4
+--   p8 = 76
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" > %(p1)s::numeric THEN (r1."income" / %(p5)s::numeric)::integer WHEN r1."income" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 1000000
 --   p3 = 0
 --   p4 = 10000
 --   p5 = 100
+--   p6 = 3
+--   p7 = 4
+--   p8 = 76
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

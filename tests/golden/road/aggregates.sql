@@ -272,11 +272,14 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "stddev" FROM pg_catalog.jsonb_to_recordset(
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM people
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed None, epsilon 8 delta 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 6, epsilon 8 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."people" AS r1 WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."people" AS r1 WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
+--   p3 = 1
+--   p4 = 2
+--   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -286,10 +289,10 @@ SELECT dp_b1.a1 AS "percentile_cont" FROM pg_catalog.jsonb_to_recordset(($1)::pg
 SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY n2), percentile_cont(0.75) WITHIN GROUP (ORDER BY i8) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
---   percentile_disc of order: clamp 0 .. 175, grid 0.01, rows 6, needed None, epsilon 4 delta 0
---   percentile_cont of order: clamp -1000 .. 5000, grid 10, rows 6, needed None, epsilon 4 delta 0
+--   percentile_disc of order: clamp 0 .. 175, grid 0.01, rows 6, needed 112, epsilon 4 delta 0
+--   percentile_cont of order: clamp -1000 .. 5000, grid 10, rows 6, needed 105, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p6)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY v
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p6)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 175
 --   p3 = 0
@@ -297,12 +300,18 @@ SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER 
 --   p5 = 100
 --   p6 = random
 --   p7 = 6
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p4)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY v
+--   p8 = 1
+--   p9 = 4
+--   p10 = 448
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p4)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
 --   p4 = random
 --   p5 = 6
+--   p6 = 3
+--   p7 = 4
+--   p8 = 420
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -312,14 +321,17 @@ SELECT dp_b1.a1 AS "percentile_disc", dp_b1.a2 AS "percentile_cont" FROM pg_cata
 SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits GROUP BY t
 -- => plan
 -- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 0
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 5, needed None, epsilon 8 delta 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 5, needed 28, epsilon 8 delta 0
 -- => backend
-SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v
+SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
 --   p4 = random
 --   p5 = 5
+--   p6 = 1
+--   p7 = 2
+--   p8 = 56
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

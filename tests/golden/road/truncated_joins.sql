@@ -121,7 +121,7 @@ SELECT avg(a.i4), min(b.i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY a.i4), 
 -- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 22, output grid 0.00001, epsilon 2 delta 0
 --   min of order: clamp 0 .. 100, grid 1, rows 22, needed 1084, epsilon 2 delta 0
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 22, needed None, epsilon 2 delta 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 22, needed 491, epsilon 2 delta 0
 --   var_samp from moments: clamp 0 .. 100, grid 1, rows 22, output grid 0.00001, epsilon 2 delta 0
 -- => backend
 SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.count(r2."i4"), pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p5)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (r1."t" = r2."t"))
@@ -139,12 +139,15 @@ SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r2."i4" >= %(p2)s::i
 --   p4 = 3
 --   p5 = 2
 --   p6 = 1084
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM ((SELECT * FROM (SELECT r1.*, pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2.*, pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 3
 --   p5 = 2
+--   p6 = 1
+--   p7 = 2
+--   p8 = 982
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

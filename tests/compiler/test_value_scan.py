@@ -1,0 +1,124 @@
+"""Order statistics: what comes back from a large table is little, and gives the law of all its rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.cli.assembly import Database
+from proxy.compiler.compiling import compile_block
+from proxy.databases.protected import ProtectedDatabase
+from proxy.exact.table import ExactTable, Partial
+from proxy.mechanisms import order_statistic
+from proxy.planner.plan import BlockPlan, OrderStatistic
+from proxy.query.statements import Statement
+from proxy.release.releasing import order_law
+from tests.live.served_database import served_database
+from tests.servers_fixture import servers
+
+_NAME = "value_scan"
+_ROWS = 12_000
+# Values that nobody shares and values that many do; groups large and small, and one of a single row.
+_SCRIPT = f"""\
+CREATE TABLE public.t AS
+SELECT g AS id, g % 5000 AS owner,
+       CASE WHEN g = 1 THEN 'lone' WHEN g % 1000 = 0 THEN 'few' WHEN g % 3 = 0 THEN 'some' ELSE 'most' END AS k,
+       CASE WHEN g % 7 = 0 THEN 500 WHEN g % 11 = 0 THEN NULL
+            ELSE ((g::bigint * 7919) % 100003)::integer END AS v
+FROM generate_series(1, {_ROWS}) g
+"""
+_TABLES = """\
+tables:
+  public.t:
+    unit: %s
+    columns:
+      k: {values: [few, lone, most, none, some]}
+      v: {bounds: [0, 100000], grid: 2}
+"""
+
+
+@pytest.fixture(scope="module", params=["row", "{person: owner}\n    max_rows_per_unit: 2"])
+def served(request: pytest.FixtureRequest) -> Iterator[tuple[Database, str]]:
+    name = f"{_NAME}_{len(request.param)}"
+    pair = servers()
+    tables = _TABLES % request.param
+    yield (
+        served_database(pair.protected, pair.shadow_server, name, _SCRIPT, tables, "best"),
+        pair.protected.dsn(name),
+    )
+
+
+def _block(database: Database, question: str) -> BlockPlan:
+    statement = database.engine.look(question)
+    assert isinstance(statement, Statement)
+    (oid,) = database.shadow.relation_oids().values()
+    asked = database.engine.read(statement, (oid,), ())
+    assert asked is not None
+    (block,) = database.engine.planned(asked, {}).blocks
+    return block
+
+
+def _exact(block: BlockPlan, source: str) -> ExactTable:
+    async def run() -> ExactTable:
+        protected = ProtectedDatabase(source, sessions_max=1)
+        await protected.open()
+        try:
+            (query,) = compile_block(block)
+            return await protected.run(query, dict.fromkeys(query.seeds, 12345))
+        finally:
+            await protected.close()
+
+    return asyncio.run(run())
+
+
+def _by_group(table: ExactTable) -> dict[tuple[str | None, ...], list[Partial]]:
+    found: dict[tuple[str | None, ...], list[Partial]] = {}
+    for row in table.rows:
+        found.setdefault(row.keys, []).append(row.partials[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "group"),
+    [
+        ("percentile_cont(0.01) WITHIN GROUP (ORDER BY v)", "k"),
+        ("percentile_cont(0.5) WITHIN GROUP (ORDER BY v)", "k"),
+        ("percentile_cont(0.5) WITHIN GROUP (ORDER BY v)", ""),
+        ("percentile_disc(0.9) WITHIN GROUP (ORDER BY v)", ""),
+        ("percentile_cont(1) WITHIN GROUP (ORDER BY v)", "k"),
+        ("min(v)", "k"),
+        ("max(v)", ""),
+    ],
+)
+def test_what_is_fetched_gives_the_law_of_all_rows(
+    aggregate: str, group: str, served: tuple[Database, str]
+) -> None:
+    database, source = served
+    columns = f"{group}, {aggregate}" if group else aggregate
+    question = f"SELECT {columns} FROM public.t" + (f" GROUP BY {group}" if group else "")
+    block = _block(database, question)
+    (release,) = block.releases
+    assert isinstance(release, OrderStatistic) and release.needed is not None
+    everything = replace(block, releases=(replace(release, needed=None),))
+    some, whole = (_by_group(_exact(plan, source)) for plan in (block, everything))
+    assert set(some) == set(whole)
+    for keys, partials in whole.items():
+        laws = [order_law(release, these) for these in (partials, some[keys])]
+        assert order_statistic.apart(*laws) == 0, keys
+        assert order_statistic.apart(*reversed(laws)) == 0, keys
+        assert len(some[keys]) <= 2 * release.needed + 3
+    assert max(map(len, whole.values())) > 8 * max(map(len, some.values()))
+
+
+def test_a_law_of_other_rows_is_told_apart() -> None:
+    """The comparison above sees a row that is missing near the rank."""
+    values = [order_statistic.ValueCount(v, 1) for v in range(100)]
+    half, one = Fraction(1, 2), Fraction(1)
+    laws = [
+        order_statistic.quantile_law(these, half, 0, 200, one) for these in (values, values[:-1])
+    ]
+    assert order_statistic.apart(*laws) > 0
