@@ -1,0 +1,189 @@
+"""Mutants of the compiler: partitions, clamps, bounds of rows and groups per unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.compiler import (
+    aggregate_sql,
+    cells,
+    compiling,
+    expression_sql,
+    relation_sql,
+    row_scan,
+    select_list,
+    unit_scan,
+    value_scan,
+)
+from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.expression_sql import Binds
+from proxy.planner.plan import (
+    BlockPlan,
+    Measured,
+    NoisyDistinct,
+    OrderStatistic,
+    UnitNeighbours,
+)
+from proxy.policy.model import Bounds
+from proxy.query.expressions import Clamped, ColumnRef
+from proxy.query.relations import Derived, PerUnit
+
+
+def partition_by_row_order(patch: pytest.MonkeyPatch) -> None:
+    real = cells.cell_sql
+
+    def by_place(
+        columns: tuple[ColumnRef, ...], count: int, binds: Binds
+    ) -> tuple[str, tuple[str, ...]]:
+        if len(columns) != 1 or columns[0].column != "id":
+            return real(columns, count, binds)
+        cell, seeds = real(columns, count, binds)
+        place = f"({columns[0].relation}.ctid::text::point)[1]::integer"
+        return cell.replace(f'{columns[0].relation}."id"::integer', place), seeds
+
+    patch.setattr(row_scan, "cell_sql", by_place)
+
+
+def _everywhere(patch: pytest.MonkeyPatch, name: str, mutant: object) -> None:
+    """In every module of the compiler that has taken the function in."""
+    for module in (expression_sql, aggregate_sql, relation_sql, row_scan, unit_scan, value_scan):
+        if hasattr(module, name):
+            patch.setattr(module, name, mutant)
+
+
+def clamp_left_out(patch: pytest.MonkeyPatch) -> None:
+    _everywhere(patch, "cut_sql", lambda value, clamped, binds: value)
+
+
+def null_becomes_a_bound(patch: pytest.MonkeyPatch) -> None:
+    def cut(value: str, clamped: Clamped, binds: Binds) -> str:
+        low, high = binds.number(clamped.low), binds.number(clamped.high)
+        return f"least(greatest(({value})::numeric, {low}), {high})"
+
+    _everywhere(patch, "cut_sql", cut)
+
+
+def _with_unit(
+    patch: pytest.MonkeyPatch, change: Callable[[UnitNeighbours], UnitNeighbours]
+) -> None:
+    real = unit_scan.unit_scan
+
+    def changed(
+        plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
+    ) -> BackendQuery:
+        return real(plan, releases, change(unit), binds)
+
+    patch.setattr(compiling, "unit_scan", changed)
+
+
+def rows_of_a_unit_not_bounded(patch: pytest.MonkeyPatch) -> None:
+    _with_unit(patch, lambda unit: replace(unit, rows=10**6))
+
+
+def rows_of_a_group_not_bounded(patch: pytest.MonkeyPatch) -> None:
+    def free(unit: UnitNeighbours) -> UnitNeighbours:
+        return unit if unit.rows_per_group is None else replace(unit, rows_per_group=unit.rows)
+
+    _with_unit(patch, free)
+
+
+def groups_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
+    _with_unit(patch, lambda unit: replace(unit, groups=None))
+
+
+def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
+    real = unit_scan._cut_groups
+
+    def arrived(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
+        assert isinstance(plan.neighbours, UnitNeighbours)
+        place = f"pg_catalog.min({plan.neighbours.column.relation}.ctid)"
+        source = source.replace(" AS unit,", f" AS unit, {place} AS arrival,", 1)
+        cut, seed = real(source, plan, groups, binds)
+        return cut.replace("ORDER BY pg_catalog.hash", "ORDER BY arrival, pg_catalog.hash"), seed
+
+    patch.setattr(unit_scan, "_cut_groups", arrived)
+
+
+def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
+    real = unit_scan._kept
+
+    def up(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
+        kept = real(number, unit, spread, binds)
+        return kept.replace(" ELSE pg_catalog.div(", " ELSE 1 + pg_catalog.div(")
+
+    patch.setattr(unit_scan, "_kept", up)
+
+
+def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
+    real = select_list.where_sql
+    for module in (row_scan, unit_scan, value_scan):
+        patch.setattr(module, "where_sql", lambda plan, not_null, binds: real(plan, None, binds))
+
+
+def _of_values(patch: pytest.MonkeyPatch, kind: type[NoisyDistinct] | type[OrderStatistic]) -> None:
+    """Of one unit as many values as it has."""
+    real, most = value_scan.value_scan, 10**6
+
+    def changed(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
+        releases = list(plan.releases)
+        release = releases[number]
+        if isinstance(release, kind):
+            plan = replace(plan, neighbours=replace(plan.neighbours, rows=most))
+            if isinstance(release, OrderStatistic):
+                measured = replace(release.measured, rows=most)
+                releases[number] = replace(release, measured=measured)
+        return real(replace(plan, releases=tuple(releases)), number, binds)
+
+    patch.setattr(compiling, "value_scan", changed)
+
+
+def distinct_values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
+    _of_values(patch, NoisyDistinct)
+
+
+def values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
+    _of_values(patch, OrderStatistic)
+
+
+def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:
+    real = aggregate_sql._centred
+
+    def wide(measured: Measured, rows: aggregate_sql.Rows) -> str:
+        reach = Fraction(2**31 - 1)
+        middle = rows.binds.number(measured.low + measured.high, "bigint")
+        free = real(replace(measured, clamp=Bounds(-reach, reach)), rows)
+        return f"({free} - {middle})"  # the middle of the wide clamp is 0
+
+    patch.setattr(aggregate_sql, "_centred", wide)
+
+
+def groups_not_cut_for_private_keys(patch: pytest.MonkeyPatch) -> None:
+    real = unit_scan.unit_scan
+
+    def changed(
+        plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
+    ) -> BackendQuery:
+        free = unit if plan.selection is None else replace(unit, groups=None)
+        return real(plan, releases, free, binds)
+
+    patch.setattr(compiling, "unit_scan", changed)
+
+
+def rows_without_a_unit_kept_per_unit(patch: pytest.MonkeyPatch) -> None:
+    """In the relation per unit and above it; either alone changes nothing, by the other."""
+    real = relation_sql._per_unit
+
+    def kept(grouped: PerUnit, binds: Binds) -> str:
+        unit = expression_sql.column_sql(grouped.unit)
+        return real(grouped, binds).replace(f"{unit} IS NOT NULL", "TRUE", 1)
+
+    def where(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
+        above = isinstance(plan.source, Derived) and isinstance(plan.source.source, PerUnit)
+        return select_list.where_sql(plan, None if above else not_null, binds)
+
+    patch.setattr(relation_sql, "_per_unit", kept)
+    patch.setattr(row_scan, "where_sql", where)

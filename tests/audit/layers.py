@@ -1,0 +1,90 @@
+"""Layers of verification that are tried on mutants: each says whether it complains of the code as it is.
+
+neighbours and cost are those of test_golden_neighbours.py, on fewer questions; own answer that of
+test_generated_questions.py; order that of tests/engine/test_order.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from proxy.base.errors import Fault
+from proxy.mechanisms.loss import Loss
+from tests.audit.cost import spent
+from tests.audit.exact_results import Auditor
+from tests.audit.expressions import Number
+from tests.audit.table_questions import Asked
+from tests.audit.test_generated_questions import own_answer
+from tests.engine import test_order
+from tests.world import POLICIES, walk
+
+# Every mutant is tried on all of them; the real code must pass them all.
+QUESTIONS = (
+    "SELECT count(*), avg(i4) FROM people",
+    "SELECT sum(i4) FROM people",
+    "SELECT max(i2) FROM people GROUP BY t",
+    "SELECT count(*), avg(n2) FROM trips",
+    "SELECT count(*), sum(i4) FROM visits",
+    "SELECT count(*), sum(n2) FROM visits GROUP BY t",
+    "SELECT count(*), sum(i4), avg(i4) FROM orders GROUP BY t",
+    "SELECT count(*), max(i4) FROM notes GROUP BY t",
+    "SELECT count(*), min(i2) FROM members",
+    "SELECT count(*), sum(o.i4) FROM members m JOIN orders o ON m.uid = o.uid",
+    "SELECT count(*), avg(x) FROM (SELECT i4 AS x FROM calls) q",
+    "SELECT sum(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) q",
+    "SELECT count(*), max(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) q",
+    "SELECT count(*), sum(i4) FROM lines",
+    "SELECT sum(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM calls) q",
+    "SELECT count(DISTINCT i8 + i4 * 7 + n2) FROM visits",
+    "SELECT variance(i4), stddev(i4 + i2) FROM people",
+    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits",
+    "SELECT s, count(*) FROM notes GROUP BY s",
+    "SELECT s, count(*) FROM trips GROUP BY s",
+    "SELECT count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM people) q",
+    "SELECT sum(i4 + 50), sum(n) FROM people",
+)
+WANTED = Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
+Patch = Callable[[pytest.MonkeyPatch], None]
+Layer = Callable[[Auditor], bool]
+
+
+def neighbours_complain(auditor: Auditor) -> bool:
+    for question in QUESTIONS:
+        road = walk(question)
+        assert road is not None
+        try:
+            if auditor.audit(road.plan, [base.small() for base in auditor.bases]):
+                return True
+        except Fault:  # the statement raised on some row
+            return True
+    return False
+
+
+def cost_complains(auditor: Auditor) -> bool:
+    for question in QUESTIONS:
+        road = walk(question)
+        assert road is not None
+        cost = spent(road.plan)
+        if cost.epsilon > WANTED.epsilon or cost.delta > WANTED.delta:
+            return True
+    return False
+
+
+def own_answer_complains(auditor: Auditor) -> bool:
+    for column in ("i2", "i4", "i8", "n2"):
+        asked = Asked("people", "sum", Number(column, True, True), None, None, ())
+        try:
+            assert own_answer(asked, auditor)
+        except AssertionError:
+            return True
+    return False
+
+
+def order_complains(auditor: Auditor) -> bool:
+    try:
+        test_order.test_the_charge_comes_before_the_data_and_is_settled_after()
+    except AssertionError:
+        return True
+    return False

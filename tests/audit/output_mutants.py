@@ -1,0 +1,285 @@
+"""Mutants of what is shown: noise used twice, rare groups, private scales, answers off their grid, levels of
+groups that nobody pays; and of sums that are no sums of integers. Each with the layer that kills it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from sqlglot import exp
+
+from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
+from proxy.compiler import aggregate_sql, compiling, row_scan, unit_scan
+from proxy.compiler.aggregate_sql import Rows
+from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.expression_sql import Binds
+from proxy.engine import asking
+from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.mechanisms import partition_selection
+from proxy.mechanisms.bits import RandomBits
+from proxy.planner import releases
+from proxy.planner.plan import (
+    BlockPlan,
+    Measured,
+    Noise,
+    NoisyMean,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    Release,
+    SmoothedMedian,
+    UnitNeighbours,
+)
+from proxy.query import slices
+from proxy.query.blocks import Span
+from proxy.query.query_aggregates import Aggregate
+from proxy.query.slices import Scalars
+from proxy.query.tokens import Lexed
+from proxy.release import releasing
+from proxy.release.noised import NoisyTable, NoisyValue
+from tests.audit.exact_results import Auditor
+from tests.audit.layers import Layer, Patch, neighbours_complain
+from tests.engine import test_order
+from tests.seeded_bits import SeededBits
+from tests.world import walk
+
+_RUNS = 400
+
+
+def _block(question: str) -> BlockPlan:
+    road = walk(question)
+    assert road is not None
+    return road.plan.blocks[0]
+
+
+# --- layers ------------------------------------------------------------------------------------------
+
+
+def noise_complains(auditor: Auditor) -> bool:
+    """Two columns, and two answers to one question, have noise of their own: at this scale (15/8) two
+    independent draws are equal about once in seven times."""
+    block = _block("SELECT count(*), count(i2), count(i4) FROM visits")
+    partial = Partial(count=100)
+    exact = [ExactTable((ExactRow((), 0, (partial, partial, partial)),), (0, 1, 2))]
+    bits = SeededBits(5)
+    rows = [releasing.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
+    alike = sum(values[0].index == values[1].index for values in rows)
+    again = sum(a[0].index == b[0].index for a, b in pairwise(rows))
+    return max(alike, again) > _RUNS // 2
+
+
+def seeds_complain(auditor: Auditor) -> bool:
+    try:
+        test_order.test_every_run_has_fresh_seeds()
+    except AssertionError:
+        return True
+    return False
+
+
+def selection_complains(auditor: Auditor) -> bool:
+    """A private key that one unit alone has is shown as often as delta allows: here once in 2,000."""
+    block = _block("SELECT s, count(*) FROM people GROUP BY s")
+    assert block.selection is not None and block.selection.each.delta <= Fraction(1, 1000)
+    exact = [ExactTable((ExactRow(("SECRET",), 0, (Partial(count=1),), 1),), (0,))]
+    bits = SeededBits(6)
+    shown = sum(len(releasing.release_block(block, exact, bits).rows) for _ in range(_RUNS))
+    return shown > 5  # of 400 runs; more than 5 come once in 10^9 times
+
+
+_SHOWN = (
+    "SELECT count(*), sum(n2), avg(i4), max(d), min(n2) FROM people",
+    "SELECT variance(n2), stddev(i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY f8) FROM people",
+)
+
+
+def outputs_complain(auditor: Auditor) -> bool:
+    """Every answer is a whole number of its plan's steps, within its bounds, in PostgreSQL's type, and a scale
+    that depends on rows is not told (MECHANISMS 4.16)."""
+    return any(True for question in _SHOWN for _ in _wrong_outputs(_block(question), auditor))
+
+
+def _wrong_outputs(block: BlockPlan, auditor: Auditor) -> Iterator[str]:
+    tables = auditor.tables(block, "hostile")
+    for seed in range(3):
+        for row in releasing.release_block(block, tables, SeededBits(seed)).rows:
+            for release, value in zip(block.releases, row.values, strict=True):
+                yield from _wrong_output(release, value)
+
+
+def _wrong_output(release: Release, value: NoisyValue) -> Iterator[str]:
+    if value.type is not release.aggregate.type:
+        yield "another type"
+    if isinstance(release, SmoothedMedian | OrderStatistic) and value.half_width is not None:
+        yield "a private scale"
+    match release:
+        case SmoothedMedian():
+            grid = release.output_grid
+            if not release.low <= value.index <= release.high:
+                yield "outside its bounds"
+        case NoisyMean() | NoisyVariance():
+            grid = release.output_grid
+        case NoisySum() | OrderStatistic():
+            grid = release.measured.grid
+        case _:
+            grid = Fraction(1)
+    if value.grid != grid:
+        yield "off its grid"
+
+
+def refusals_complain(auditor: Auditor) -> bool:
+    """tests/golden/refused/shapes.sql, rollup: a row is in a group of every level."""
+    try:
+        walk("SELECT t, count(*) FROM people GROUP BY ROLLUP (t)")
+    except Refusal:
+        return False
+    return True
+
+
+# --- mutants -----------------------------------------------------------------------------------------
+
+
+def sensitivity_of_a_sum_is_its_width(patch: pytest.MonkeyPatch) -> None:
+    real = releases._sum
+
+    def narrow(aggregate: Aggregate, context: releases.Context) -> NoisySum:
+        found = real(aggregate, context)
+        width = max(1, found.measured.high - found.measured.low)
+        sensitivity = min(found.sensitivity, context.rows * width)
+        noise, loss = releases._noise(context, sensitivity, context.cells_moved * width**2)
+        return replace(found, sensitivity=sensitivity, noise=noise, loss=loss)
+
+    patch.setattr(releases, "_sum", narrow)
+
+
+def sums_in_floats(patch: pytest.MonkeyPatch) -> None:
+    """In real, where a thousand rows show what a million do in double precision."""
+
+    def total(measured: Measured, rows: Rows) -> str:
+        only = aggregate_sql.filter_sql(measured.condition, rows)
+        value = f"({aggregate_sql.index_sql(measured, rows)})::real"
+        return f"pg_catalog.round(pg_catalog.sum({value}){only})::numeric"
+
+    for module in (aggregate_sql, row_scan, unit_scan):
+        patch.setattr(module, "total_sql", total)
+
+
+def rows_counted_for_units(patch: pytest.MonkeyPatch) -> None:
+    """Private keys chosen by how many rows they have."""
+    real = unit_scan.unit_scan
+
+    def counted(
+        plan: BlockPlan, numbers: tuple[int, ...], unit: UnitNeighbours, binds: Binds
+    ) -> BackendQuery:
+        query = real(plan, numbers, unit, binds)
+        count = next((slots.count for slots in query.slots if slots.count is not None), query.units)
+        return query if query.units is None else replace(query, units=count)
+
+    patch.setattr(compiling, "unit_scan", counted)
+
+
+def every_private_group_shown(patch: pytest.MonkeyPatch) -> None:
+    def always(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
+        return True
+
+    patch.setattr(partition_selection, "keep", always)
+
+
+def one_noise_for_all_columns(patch: pytest.MonkeyPatch) -> None:
+    """Each row of the answer draws once."""
+    draw, release, held = releasing._draw, releasing.release_block, dict[Noise, int]()
+
+    def once(noise: Noise, bits: RandomBits) -> int:
+        if noise not in held:
+            held[noise] = draw(noise, bits)
+        return held[noise]
+
+    def fresh(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
+        held.clear()
+        return release(plan, tables, bits)
+
+    patch.setattr(releasing, "_draw", once)
+    patch.setattr(releasing, "release_block", fresh)
+
+
+def one_noise_for_all_answers(patch: pytest.MonkeyPatch) -> None:
+    """The same seed again for every answer."""
+    release = releasing.release_block
+
+    def seeded(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
+        return release(plan, tables, SeededBits(1))
+
+    patch.setattr(releasing, "release_block", seeded)
+
+
+def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(asking, "_SEED_BITS", 0)
+
+
+def _with_values(
+    patch: pytest.MonkeyPatch, change: Callable[[Release, NoisyValue], NoisyValue]
+) -> None:
+    real = releasing._release
+
+    def changed(
+        release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
+    ) -> NoisyValue:
+        return change(release, real(release, number, group, cells, bits))
+
+    patch.setattr(releasing, "_release", changed)
+
+
+def scale_of_a_median_shown(patch: pytest.MonkeyPatch) -> None:
+    def shown(release: Release, value: NoisyValue) -> NoisyValue:
+        return replace(value, half_width=7) if isinstance(release, SmoothedMedian) else value
+
+    _with_values(patch, shown)
+
+
+def answer_off_its_grid(patch: pytest.MonkeyPatch) -> None:
+    def off(release: Release, value: NoisyValue) -> NoisyValue:
+        return replace(value, index=10 * value.index + 3, grid=value.grid / 10)
+
+    _with_values(patch, off)
+
+
+def answer_of_another_type(patch: pytest.MonkeyPatch) -> None:
+    _with_values(patch, lambda release, value: replace(value, type=SqlType.FLOAT8))
+
+
+def levels_of_groups_not_paid(patch: pytest.MonkeyPatch) -> None:
+    """ROLLUP (x) read as x."""
+    real = slices.parse
+
+    def inside(lexed: Lexed, span: Span, scalars: Scalars) -> exp.Expr:
+        if lexed.lexemes[span[0]].word == "rollup":
+            span = (span[0] + 2, span[1] - 1)
+        return real(lexed, span, scalars)
+
+    for module in ("block_keys", "sources"):
+        patch.setattr(f"proxy.query.{module}.parse", inside)
+
+
+OUTPUT_MUTANTS: tuple[tuple[Patch, Layer], ...] = (
+    (sensitivity_of_a_sum_is_its_width, neighbours_complain),
+    (sums_in_floats, neighbours_complain),
+    (rows_counted_for_units, neighbours_complain),
+    (every_private_group_shown, selection_complains),
+    (one_noise_for_all_columns, noise_complains),
+    (one_noise_for_all_answers, noise_complains),
+    (same_seeds_for_every_statement, seeds_complain),
+    (scale_of_a_median_shown, outputs_complain),
+    (answer_off_its_grid, outputs_complain),
+    (answer_of_another_type, outputs_complain),
+    (levels_of_groups_not_paid, refusals_complain),
+)
+OUTPUT_LAYERS = (
+    selection_complains,
+    noise_complains,
+    seeds_complain,
+    outputs_complain,
+    refusals_complain,
+)

@@ -1,0 +1,103 @@
+"""Mutants of the planner: sensitivities, split, and whose rows a relation holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.mechanisms import discrete_laplace, split
+from proxy.mechanisms.loss import Loss
+from proxy.planner import joins, planning, table_rows, tracking
+from proxy.planner.facts import Owner, ProtectedRows, UnitRows
+from proxy.planner.plan import (
+    Neighbours,
+    RowNeighbours,
+)
+from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.relations import Relation, Scan, Stacked
+
+
+def sensitivity_halved(patch: pytest.MonkeyPatch) -> None:
+    real = discrete_laplace.scale_for
+
+    def half(sensitivity: int, epsilon: Fraction) -> Fraction:
+        return real(sensitivity, epsilon) / 2
+
+    patch.setattr(discrete_laplace, "scale_for", half)
+
+
+def epsilon_not_split(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(split, "split", lambda loss, k: Loss(loss.epsilon, loss.delta / k))
+
+
+def delta_not_split(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(split, "split", lambda loss, k: Loss(loss.epsilon / k, loss.delta))
+
+
+def groups_of_a_unit_not_paid(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(split, "per_group", lambda loss, groups: loss)
+
+
+def delta_not_grown_for_k_rows(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(split, "per_unit", lambda loss, k: Loss(loss.epsilon / k, loss.delta / k))
+
+
+def k_rows_treated_as_one(patch: pytest.MonkeyPatch) -> None:
+    real = planning._neighbours
+
+    def one(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
+        found, reach = real(owner, groups)
+        if isinstance(found, RowNeighbours):
+            return replace(found, rows=1), 1
+        return found, reach
+
+    patch.setattr(planning, "_neighbours", one)
+
+
+def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:
+    """Only the left side's bound counts: a table of one row per unit stays one when it is joined."""
+
+    def left_only(a: UnitRows, b: UnitRows) -> UnitRows:
+        return a
+
+    patch.setattr(joins, "_both", left_only)
+
+
+def rows_of_a_union_not_added(patch: pytest.MonkeyPatch) -> None:
+    real = tracking._stacked
+
+    def of_first(stacked: Stacked, parts: list[tracking.Tracked]) -> tracking.Tracked:
+        found = real(stacked, parts)
+        owner = found.owner
+        if isinstance(owner, ProtectedRows):
+            return replace(found, owner=replace(owner, rows=1))
+        return found
+
+    patch.setattr(tracking, "_stacked", of_first)
+
+
+_Hidden = tuple[tuple[str, Expression], ...]
+
+
+def hidden_unit_dropped(patch: pytest.MonkeyPatch) -> None:
+    """A subquery's rows are hashed and protected one by one instead of by their unit."""
+    real = tracking._carried
+
+    def by_row(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]:
+        hidden, carried = real(alias, owner, taken)
+        return hidden, ProtectedRows(1, ()) if isinstance(carried, UnitRows) else carried
+
+    patch.setattr(tracking, "_carried", by_row)
+
+
+def reference_not_followed(patch: pytest.MonkeyPatch) -> None:
+    """The unit is what the reference holds, not whom it leads to."""
+
+    def itself(
+        scan: Scan, reference: ColumnRef, path: object, known: object
+    ) -> tuple[Relation, ColumnRef]:
+        return scan, reference
+
+    patch.setattr(table_rows, "_through", itself)

@@ -1,0 +1,105 @@
+"""Mutants of release (partitions, groups) and engine (the charge)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from proxy.engine.asking import Answer, Engine, Question
+from proxy.exact.table import ExactRow, ExactTable
+from proxy.mechanisms.bits import RandomBits
+from proxy.planner.plan import (
+    BlockPlan,
+    SmoothedMedian,
+)
+from proxy.release import releasing
+from proxy.release.noised import NoisyTable
+from tests.engine import test_order
+
+_Outputs = Callable[[SmoothedMedian, int, Iterable[ExactRow], int], list[int]]
+
+
+def _with_outputs(patch: pytest.MonkeyPatch, change: Callable[[_Outputs], _Outputs]) -> None:
+    patch.setattr(releasing, "partition_outputs", change(releasing.partition_outputs))
+
+
+def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
+    def change(real: _Outputs) -> _Outputs:
+        def dropped(
+            release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+        ) -> list[int]:
+            full = real(release, number, group, cells)
+            return [output for output in full if output != release.fill] or [release.fill]
+
+        return dropped
+
+    _with_outputs(patch, change)
+
+
+def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
+    def change(real: _Outputs) -> _Outputs:
+        def filled(
+            release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+        ) -> list[int]:
+            full = real(release, number, group, cells)
+            found = [output for output in full if output != release.fill]
+            middle = sum(found) // len(found) if found else release.fill
+            return [middle if output == release.fill else output for output in full]
+
+        return filled
+
+    _with_outputs(patch, change)
+
+
+def partitions_from_the_true_number_of_rows(patch: pytest.MonkeyPatch) -> None:
+    def change(real: _Outputs) -> _Outputs:
+        def counted(
+            release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+        ) -> list[int]:
+            rows = list(group)
+            return real(replace(release, partitions=len(rows) | 1), number, rows, cells)
+
+        return counted
+
+    _with_outputs(patch, change)
+
+
+def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
+    real = releasing.release_block
+
+    def held(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
+        there = {row.keys for exact in tables for row in exact.rows}
+        whole = real(plan, tables, bits)
+        return NoisyTable(tuple(row for row in whole.rows if row.keys in there))
+
+    patch.setattr(releasing, "release_block", held)
+
+
+# --- engine -------------------------------------------------------------------------------------------
+
+
+def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
+    async def late(
+        self: Engine,
+        question: Question,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> Answer:
+        chosen, private = self._planned(question, arguments, settings)
+        scalars = question.reading.query.scalars
+        answer = await self._answer(private, self._compile(private), chosen, scalars, None, None)
+        charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest)
+        await self._ledger.settle(charged.receipt, True)
+        return replace(answer, receipt=charged.receipt)
+
+    patch.setattr(Engine, "ask", late)
+
+
+def charge_not_settled_on_failure(patch: pytest.MonkeyPatch) -> None:
+    async def never(self: object, receipt: str, answered: bool) -> None:
+        return None
+
+    patch.setattr(test_order.Recorder, "settle", never)
