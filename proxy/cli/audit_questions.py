@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from proxy.policy.model import BoundsKind, IdentifierUnit, Policy, ProtectedTable
 
 
 def default_questions(policy: Policy) -> Iterator[str]:
-    """Of each protected table and each column of it, every aggregate that the column can have."""
+    """Of each protected table and each column of it, every aggregate that the column can have; of two tables
+    with a join key of the same name, the size and the first sum of their join."""
     for table in policy.protected():
         yield from _of_table(table)
+    for left, right in combinations(policy.protected(), 2):
+        for key in left.join_keys:
+            if key in right.join_keys:
+                yield from _of_join(left, right, _quoted(key))
 
 
 def _of_table(table: ProtectedTable) -> Iterator[str]:
-    name = f"{_quoted(table.name.schema)}.{_quoted(table.name.name)}"
+    name = _table(table)
     yield _select("count(*)", name)
     if isinstance(table.unit, IdentifierUnit) and table.unit.path is None:
         yield _select(f"count(DISTINCT {_quoted(table.unit.column)})", name)
@@ -39,6 +45,20 @@ def _of_table(table: ProtectedTable) -> Iterator[str]:
                 yield _select(f"{x}, sum({bounded[0]})", name, x)
         elif column.bounds is None:  # private keys, where the type can be one
             yield _select(f"{x}, count(*)", name, x)
+
+
+def _of_join(left: ProtectedTable, right: ProtectedTable, key: str) -> Iterator[str]:
+    tables = f"{_table(left)} a JOIN {_table(right)} b ON a.{key} = b.{key}"
+    yield _select("count(*)", tables)
+    for alias, table in (("a", left), ("b", right)):
+        for column in table.columns.values():
+            if column.bounds is not None and column.bounds.kind is BoundsKind.NUMBER:
+                yield _select(f"sum({alias}.{_quoted(column.name)})", tables)
+                break
+
+
+def _table(table: ProtectedTable) -> str:
+    return f"{_quoted(table.name.schema)}.{_quoted(table.name.name)}"
 
 
 def _quoted(name: str) -> str:
