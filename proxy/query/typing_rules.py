@@ -19,6 +19,11 @@ _NUMBERS = (
     SqlType.FLOAT4,
     SqlType.FLOAT8,
 )
+# The least and the largest positive number.
+_FLOATS = {
+    SqlType.FLOAT4: (Fraction(1, 2**149), (2 - Fraction(1, 2**23)) * 2**127),
+    SqlType.FLOAT8: (Fraction(1, 2**1074), (2 - Fraction(1, 2**52)) * 2**1023),
+}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ISO_TIMESTAMP = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?"
@@ -33,6 +38,21 @@ def number(text: str) -> Fraction | None:
     Fraction(15, 1)
     """
     return Fraction(text) if _NUMBER.fullmatch(text) else None
+
+
+def is_value_of(value: Fraction, kind: SqlType) -> bool:
+    """Whether PostgreSQL reads a number in this type without raising 22003 (manual 8.1).
+
+    >>> is_value_of(Fraction(40000), SqlType.INT2), is_value_of(Fraction(1, 10**400), SqlType.FLOAT8)
+    (False, False)
+    """
+    if kind.is_integer:
+        bits = {SqlType.INT2: 15, SqlType.INT4: 31, SqlType.INT8: 63}[kind]
+        return value.denominator == 1 and -(2**bits) <= value < 2**bits
+    if kind.is_float and value:
+        least, most = _FLOATS[kind]
+        return least <= abs(value) <= most
+    return True
 
 
 def literal_type(text: str) -> SqlType:
@@ -110,7 +130,7 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
         value = text
     elif wanted.is_number:
         value = number(stripped)
-        if value is not None and wanted.is_integer and value.denominator != 1:
+        if value is not None and not is_value_of(value, wanted):
             value = None
     elif wanted is SqlType.BOOL:
         value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())

@@ -12,7 +12,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query import expressions as ir
 from proxy.query import typing_rules
 from proxy.query.expressions import Expression
-from proxy.query.scope import Readers, Scope, only, position_of, unknown
+from proxy.query.scope import Readers, Scope, only, position_of
 
 _TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.BOOLEAN: SqlType.BOOL,
@@ -35,7 +35,12 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
     wanted = node.args["to"]
     target = _TYPES.get(wanted.this)
     if target is None or wanted.expressions:
-        raise unknown(node)
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a cast to this type is not allowed on protected columns",
+            "Cast to integer, bigint, numeric, double precision or date, without a precision.",
+            position_of(node),
+        )
     operand = scope.read(node.this)
     source = operand.type
     if source is None or isinstance(operand, ir.Constant):
@@ -62,10 +67,13 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _cast_number(value: Fraction, target: SqlType, node: exp.Expr) -> Expression:
-    if not target.is_number:
-        raise unknown(node)
-    if target.is_integer and value.denominator != 1:
-        raise unknown(node)
+    if not target.is_number or not typing_rules.is_value_of(value, target):
+        raise Refusal(
+            Code.SYNTAX,
+            f"a number as a constant of type {target.sql} cannot be read",
+            "Write the constant in the type of the column it meets.",
+            position_of(node),
+        )
     return ir.Constant(value, target, position_of(node))
 
 

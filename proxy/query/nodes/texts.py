@@ -21,8 +21,10 @@ _TEXT_FUNCTIONS: Mapping[type[exp.Expr], tuple[ir.TextFunction, tuple[str, ...],
     exp.Substring: (ir.TextFunction.SUBSTR, ("start", "length"), SqlType.TEXT),
     exp.StrPosition: (ir.TextFunction.STRPOS, ("substr",), SqlType.INT4),
     exp.StartsWith: (ir.TextFunction.STARTS_WITH, ("expression",), SqlType.BOOL),
-    exp.Trim: (ir.TextFunction.BTRIM, (), SqlType.TEXT),
+    exp.Trim: (ir.TextFunction.BTRIM, ("expression",), SqlType.TEXT),
 }
+# trim(leading ...) and ltrim() are one node.
+_TRIMS = {"LEADING": ir.TextFunction.LTRIM, "TRAILING": ir.TextFunction.RTRIM}
 
 
 _COUNTING = frozenset({ir.TextFunction.LEFT, ir.TextFunction.RIGHT, ir.TextFunction.SUBSTR})
@@ -30,7 +32,8 @@ _COUNTING = frozenset({ir.TextFunction.LEFT, ir.TextFunction.RIGHT, ir.TextFunct
 
 def _text_call(node: exp.Expr, scope: Scope) -> Expression:
     function, argument_names, result = _TEXT_FUNCTIONS[type(node)]
-    only(node, "this", *argument_names)
+    only(node, "this", *argument_names, *(("position",) if isinstance(node, exp.Trim) else ()))
+    function = _TRIMS.get(node.args.get("position") or "", function)
     given: list[ir.Constant | ir.Parameter] = []
     wanted = SqlType.INT4 if function in _COUNTING else SqlType.TEXT
     for name in argument_names:

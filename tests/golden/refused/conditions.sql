@@ -155,3 +155,17 @@ SELECT count(*) FROM people WHERE f8 < $1
 -- UNSUPPORTED
 -- NaN and infinity cannot be parameters of a question on a protected table
 -- Pass a finite number.
+
+-- case: a constant outside its type
+SELECT count(*) FROM people WHERE i4 < 99999::smallint
+-- => refused
+-- SYNTAX at 40: 99999::smallint
+-- a number as a constant of type smallint cannot be read
+-- Write the constant in the type of the column it meets.
+
+-- case: a constant too small for its type
+SELECT count(*) FROM people WHERE f4 IS NOT NULL AND (1e-310::real) IS NULL
+-- => refused
+-- SYNTAX at 55: 1e-310::real)
+-- a number as a constant of type real cannot be read
+-- Write the constant in the type of the column it meets.

@@ -455,3 +455,20 @@ SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((coalesce(CASE WHEN r1
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: trims
+SELECT count(*) FROM people WHERE ltrim(s) = 'abc' OR trim(trailing 'x' from s) <> '' OR btrim(t, 'xy') = 'z'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.ltrim(r1."s"::text) = %(p1)s::text) OR (pg_catalog.rtrim(r1."s"::text, %(p2)s::text) <> %(p3)s::text) OR (pg_catalog.btrim(r1."t"::text, %(p4)s::text) = %(p5)s::text))
+--   p1 = abc
+--   p2 = x
+--   p3 = 
+--   p4 = xy
+--   p5 = z
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

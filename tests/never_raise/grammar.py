@@ -1,0 +1,265 @@
+"""Random scalar expressions as SQL text, over the columns of tests.world: everything that the reader takes.
+
+An expression is made by its kind (number, condition, text, time) and a depth that is left to it.
+"""
+
+from __future__ import annotations
+
+import random  # noqa: TID251  the same expressions in every run
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+_NUMBERS = ("i2", "i4", "i8", "n2", "n", "f4", "f8")
+_WHOLE = ("i2", "i4", "i8")
+_NUMBER_CONSTANTS = (
+    *("0", "1", "-1", "2.5", "-0.001", "100", "32767", "-32768", "2147483647", "-2147483648"),
+    *("9223372036854775807", "3000000000", "1e15", "-1e-15", "1e300", "1e-310", "NULL", "'7'"),
+    *(
+        "$1",
+        "$2",
+        "1::smallint",
+        "2.5::float8",
+        "3::real",
+        "4::numeric",
+        "1e-310::real",
+        "99999::smallint",
+    ),
+)
+_DIVISORS = ("2", "-3", "7", "0.5", "1000", "1e-9", "3::bigint")
+_TEXTS = ("t", "c", "s")
+_TEXT_CONSTANTS = (
+    "''",
+    "'x'",
+    "'SECRET'",
+    "'a%'",
+    r"'\'",
+    "'😀'",
+    "NULL",
+    "$3",
+    "'a'::text",
+    "$$x$$",
+)
+_PATTERNS = (
+    *(
+        "'%'",
+        "''",
+        "'a%'",
+        "'%b_'",
+        r"'%\_'",
+        r"'\%%'",
+        r"'a\\'",
+        "'_'",
+        "'SEC%ET'",
+        "'ß%'",
+        "NULL",
+    ),
+    *(r"'SECRET\'", r"'ab\'", r"'%\'"),
+)
+_DAYS = ("d",)
+_INSTANTS = ("ts", "tz")
+_TIME_CONSTANTS = (
+    *(
+        "date '2010-07-08'",
+        "date '0001-01-01'",
+        "date '9999-12-31'",
+        "timestamp '2000-01-01 12:30:00'",
+    ),
+    *(
+        "timestamptz '2019-12-31 23:59:59+00'",
+        "timestamp '9999-12-31 23:59:59.999999'",
+        "'2010-07-08'",
+        "$4",
+    ),
+)
+_FIELDS = (
+    *("year", "month", "day", "quarter", "dow", "doy", "isodow", "week", "isoyear", "epoch"),
+    *("hour", "minute", "second"),
+)
+_UNITS = ("minute", "hour", "day", "week", "month", "quarter", "year")
+_COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
+
+Make = Callable[[int], str]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """
+    Given    draw: where choices come from
+    """
+
+    draw: random.Random
+
+    def number(self, depth: int) -> str:
+        if depth <= 0 or self._rarely():
+            return self._one(_NUMBERS) if self.draw.random() < 0.7 else self._one(_NUMBER_CONSTANTS)
+        makes: tuple[Make, ...] = (
+            *(self._arithmetic,) * 4,
+            self._quotient,
+            self._remainder,
+            *(self._rounded,) * 2,
+            self._number_cast,
+            *(self._extract,) * 2,
+            self._measured_text,
+            self._bucket,
+            *(partial(self._case, self.number),) * 2,
+            *(partial(self._choice, self.number),) * 2,
+        )
+        return self._one(makes)(depth - 1)
+
+    def condition(self, depth: int) -> str:
+        if depth <= 0:
+            return self._one(("b", "b IS NOT TRUE", "i4 IS NULL", "free > 0", "true", "NOT b"))
+        makes: tuple[Make, ...] = (
+            *(self._comparison,) * 4,
+            *(self._connective,) * 3,
+            lambda d: f"(NOT {self.condition(d)})",
+            lambda d: f"({self._any(d)} {self._one(('IS NULL', 'IS NOT NULL'))})",
+            lambda d: f"({self.condition(d)} {self._one(('IS TRUE', 'IS NOT FALSE'))})",
+            self._in,
+            self._between,
+            *(self._like,) * 2,
+            lambda d: f"starts_with({self.text(d)}, {self._one(_TEXT_CONSTANTS)})",
+            partial(self._case, self.condition),
+            lambda d: f"coalesce({self.condition(d)}, b)",
+        )
+        return self._one(makes)(depth - 1)
+
+    def text(self, depth: int) -> str:
+        if depth <= 0 or self._rarely():
+            return self._one(_TEXTS) if self.draw.random() < 0.8 else self._one(_TEXT_CONSTANTS)
+        makes: tuple[Make, ...] = (
+            lambda d: f"{self._one(('lower', 'upper'))}({self.text(d)})",
+            lambda d: f"{self._one(('left', 'right'))}({self.text(d)}, {self._length()})",
+            lambda d: f"substr({self.text(d)}, {self._length()})",
+            lambda d: f"substr({self.text(d)}, {self._length()}, {self._length()})",
+            lambda d: f"{self._one(('btrim', 'ltrim', 'rtrim'))}({self.text(d)})",
+            lambda d: f"trim(leading {self._one(_TEXT_CONSTANTS)} from {self.text(d)})",
+            lambda d: f"({self.text(d)})::{self._one(('text', 'varchar'))}",
+            partial(self._case, self.text),
+            partial(self._choice, self.text),
+        )
+        return self._one(makes)(depth - 1)
+
+    def time(self, depth: int) -> str:
+        columns = (*_DAYS, *_INSTANTS)
+        if depth <= 0 or self._rarely():
+            return self._one(columns) if self.draw.random() < 0.8 else self._one(_TIME_CONSTANTS)
+        makes: tuple[Make, ...] = (
+            lambda d: f"({self.instant(d)})::date",
+            lambda d: f"({self.instant(d)} AT TIME ZONE 'UTC')",
+            lambda d: f"date_trunc('{self._one(_UNITS)}', {self._one(columns)})",
+            partial(self._case, self.time),
+            partial(self._choice, self.time),
+        )
+        return self._one(makes)(depth - 1)
+
+    def instant(self, depth: int) -> str:
+        """A timestamp with or without time zone: mostly a column."""
+        if depth <= 0 or self.draw.random() < 0.5:
+            return self._one(_INSTANTS)
+        return self._choice(self.instant, depth - 1)
+
+    # --- numbers
+
+    def _arithmetic(self, depth: int) -> str:
+        left, right = self.number(depth), self.number(self.draw.randint(0, depth))
+        return f"({left} {self._one(('+', '-', '*'))} {right})"
+
+    def _quotient(self, depth: int) -> str:
+        divisor = "0" if self.draw.random() < 0.05 else self._one(_DIVISORS)
+        return f"({self.number(depth)} / {divisor})"
+
+    def _remainder(self, depth: int) -> str:
+        whole = self._one((self._one(_WHOLE), f"({self.number(depth)})::int", "i4 * i2"))
+        return f"({whole} % {self._one(('7', '-3', '1', '2147483647'))})"
+
+    def _rounded(self, depth: int) -> str:
+        inner = self.number(depth)
+        plain = self._one(("abs", "floor", "ceil", "sign", "trunc", "round", "-"))
+        digits = self._one(("0", "1", "3", "20"))
+        return self._one(
+            (f"{plain}({inner})",) * 2
+            + (f"round(({inner})::numeric, {digits})", f"trunc(({inner})::numeric, {digits})")
+        )
+
+    def _number_cast(self, depth: int) -> str:
+        if self.draw.random() < 0.2:
+            return f"({self.condition(depth)})::int"
+        kind = self._one(("smallint", "int", "bigint", "numeric", "real", "float8"))
+        return f"({self.number(depth)})::{kind}"
+
+    def _extract(self, depth: int) -> str:
+        # Inside an aggregate only a column can be taken apart.
+        of = self._one((*_DAYS, *_INSTANTS)) if self.draw.random() < 0.7 else self.time(depth)
+        return f"extract({self._one(_FIELDS)} FROM {of})"
+
+    def _measured_text(self, depth: int) -> str:
+        inner = self.text(depth)
+        return self._one((f"length({inner})", f"strpos({inner}, {self._one(_TEXT_CONSTANTS)})"))
+
+    def _bucket(self, depth: int) -> str:
+        return f"width_bucket({self.number(depth)}, {self._one(('0', '-5.5'))}, 100, {self._one(('1', '10'))})"
+
+    # --- conditions
+
+    def _comparison(self, depth: int) -> str:
+        make: Make = self._one((self.number, self.number, self.text, self.time))
+        return f"({make(depth)} {self._one(_COMPARATORS)} {make(self.draw.randint(0, depth))})"
+
+    def _connective(self, depth: int) -> str:
+        parts = [
+            self.condition(self.draw.randint(0, depth)) for _ in range(self.draw.randint(1, 2))
+        ]
+        word = self._one(("AND", "OR"))
+        return f"({f' {word} '.join((self.condition(depth), *parts))})"
+
+    def _in(self, depth: int) -> str:
+        make, constants = self._one(
+            (
+                (self.number, ("0", "1", "2.5", "42", "NULL", "3000000000", "$1")),
+                (self.text, ("'x'", "''", "'a'", "NULL", "$3")),
+                (self.time, ("date '2010-07-08'", "timestamp '2000-01-01'", "$4")),
+            )
+        )
+        listed = ", ".join(self.draw.sample(constants, self.draw.randint(1, 3)))
+        return f"({make(depth)} {self._one(('IN', 'NOT IN'))} ({listed}))"
+
+    def _between(self, depth: int) -> str:
+        make: Make = self._one((self.number, self.text, self.time))
+        return f"({make(depth)} BETWEEN {make(min(depth, 1))} AND {make(min(depth, 1))})"
+
+    def _like(self, depth: int) -> str:
+        word = self._one(("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"))
+        pattern = "$3" if self._rarely() else self._one(_PATTERNS)
+        return f"({self.text(depth)} {word} {pattern})"
+
+    # --- anything
+
+    def _any(self, depth: int) -> str:
+        make: Make = self._one((self.number, self.text, self.time, self.condition))
+        return make(depth)
+
+    def _case(self, make: Make, depth: int) -> str:
+        otherwise = "" if self._rarely() else f" ELSE {make(depth)}"
+        if self.draw.random() < 0.2:
+            of: Make = self._one((self.number, self.text, self.time))
+            small = min(depth, 1)
+            return f"(CASE {of(small)} WHEN {of(small)} THEN {make(depth)}{otherwise} END)"
+        more = f" WHEN {self.condition(depth)} THEN {make(0)}" if self._rarely() else ""
+        return f"(CASE WHEN {self.condition(depth)} THEN {make(depth)}{more}{otherwise} END)"
+
+    def _choice(self, make: Make, depth: int) -> str:
+        word = self._one(("coalesce", "greatest", "least", "nullif"))
+        return f"{word}({make(depth)}, {make(self.draw.randint(0, depth))})"
+
+    def _length(self) -> str:
+        return self._one(("0", "1", "-1", "3", "2147483647", "-2147483647", "NULL", "$1"))
+
+    def _rarely(self) -> bool:
+        return self.draw.random() < 0.15
+
+    def _one(self, choices: Sequence[T]) -> T:
+        return self.draw.choice(choices)

@@ -1,0 +1,64 @@
+"""Tables of rows that make careless SQL raise: every column at its extremes, in random company."""
+
+from __future__ import annotations
+
+import random  # noqa: TID251  the same rows in every run
+
+import psycopg
+
+from proxy.catalog.model import TableName
+from tests.audit import planted
+from tests.world import CATALOG, DATA, SCHEMA
+
+ROWS = 200
+TABLES = {"people": 0, "orders": 40}  # and how many units they have; 0: rows are units
+_HUGE = 200_000  # characters
+# Beside what the planted databases of the audit hold.
+_MORE: dict[str, tuple[str, ...]] = {
+    "n": ("9.999999e131071", "-1e-16383", "123456789012345678901234567890.5"),
+    "f4": ("-3.4e38", "1.17e-38"),
+    "f8": ("2.2e-308", "1e19", "9007199254740993", "0.1"),
+    "t": (
+        *(f"repeat('\U0001f600', {_HUGE})", f"repeat('x', {_HUGE})", "E'\\\\'", "E'\\u0001'"),
+        *("'\u0130'", "'\u00df\ufb03'", "'SECRET-4242'", "'e\u0301'", "'%_'"),
+    ),
+    "c": ("''", "'\U0001f600'"),
+    "s": ("E'a\\\\'", "'SECRET-4242'", "'\u01c5'", "repeat('\U0001f600', 20)", "'ab%'", "'abc'"),
+    "d": ("'0001-01-01'", "'9999-12-31'", "'4714-11-24 BC'"),
+    "ts": ("'4714-11-24 00:00:00 BC'", "'9999-12-31 23:59:59.999999'"),
+    "tz": ("'4714-11-24 00:00:00+00 BC'", "'294276-12-31 23:59:59.999999+00'"),
+}
+
+
+def make_hostile_tables(connection: psycopg.Connection) -> None:
+    """w.people, whose rows are units, w.orders, with several rows per unit, and w.regions, in the database of
+    the connection."""
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(f"CREATE SCHEMA {SCHEMA}")
+    connection.execute(f"SET search_path = {SCHEMA}")
+    pools = {c.name: (*planted._VALUES[c.name], *_MORE.get(c.name, ())) for c in DATA}
+    for name, units in TABLES.items():
+        draw = random.Random(name)
+        lines = []
+        for number in range(1, ROWS + 1):
+            before = [str(number), *([str(number % units)] if units else [])]
+            lines.append([*before, *(_value(pools[c.name], number, draw) for c in DATA)])
+        _make(connection, name, lines)
+    connection.execute("CREATE UNLOGGED TABLE regions AS SELECT unnest('{x,y,w}'::text[]) AS t")
+    connection.execute("ANALYZE")
+
+
+def _make(connection: psycopg.Connection, name: str, lines: list[list[str]]) -> None:
+    table = CATALOG.tables[TableName(SCHEMA, name)]
+    columns = ", ".join(f"{c.name} {c.type_name}" for c in table.columns)
+    connection.execute(f"CREATE UNLOGGED TABLE {name} ({columns})".encode())
+    values = ", ".join(f"({', '.join(line)})" for line in lines)
+    connection.execute(f"INSERT INTO {name} VALUES {values}".encode())
+
+
+def _value(pool: tuple[str, ...], number: int, draw: random.Random) -> str:
+    """Each value at least once, then whatever is drawn; the huge ones no more often."""
+    if number <= len(pool):
+        return pool[number - 1]
+    value = draw.choice(pool)
+    return "''" if str(_HUGE) in value else value

@@ -1,0 +1,221 @@
+"""Random expressions through our reader, planner and compiler; what comes out is run on hostile rows."""
+
+from __future__ import annotations
+
+import random  # noqa: TID251  the same expressions in every run
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+
+import psycopg
+import sqlglot
+
+from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.plan import BlockPlan
+from proxy.query import expressions as ir
+from proxy.query.query import Block
+from tests.never_raise.grammar import Grammar
+from tests.never_raise.hostile_rows import ROWS, TABLES
+from tests.world import POLICIES, Road, walk
+
+DEPTH = 6
+_TOGETHER = 25  # expressions of one statement
+TYPES = (SqlType.INT4, SqlType.NUMERIC, SqlType.TEXT, SqlType.DATE)
+ARGUMENTS = ("7", "0.5", '"SECRET"', '"2010-07-08"')
+_POLICY = POLICIES["best"]
+
+
+@dataclass
+class Seen:
+    """What was run: how often each kind of node occurs in it, and what went wrong."""
+
+    evaluations: int = 0
+    accepted: int = 0
+    refused: int = 0
+    not_sql: int = 0
+    deepest: int = 0
+    nodes: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+
+def run(
+    connection: psycopg.Connection,
+    evaluations: int,
+    seed: int,
+    *,
+    kinds: frozenset[str] = frozenset(),
+    until_error: bool = False,
+) -> Seen:
+    """
+    Given    a connection to the database with the hostile tables, its search_path to them; so many
+             evaluations, and more, up to ten times as many, until all these kinds of nodes have occurred
+    """
+    grammar, seen = Grammar(random.Random(seed)), Seen()
+    while seen.evaluations < evaluations or (
+        kinds - seen.nodes.keys() and seen.evaluations < 10 * evaluations
+    ):
+        for statements in _batches(connection, grammar, seen):
+            _run(connection, statements, seen)
+        if until_error and seen.errors:
+            break
+    return seen
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """select: output columns; rest: everything after them."""
+
+    select: tuple[str, ...]
+    rest: str
+
+    @property
+    def sql(self) -> str:
+        return f"SELECT {', '.join(self.select)} {self.rest}"
+
+    def alone(self) -> Iterator[_Asked]:
+        """One by one, to find the one that raises."""
+        for item in self.select:
+            yield _Asked((item,), self.rest)
+
+
+def _batches(connection: psycopg.Connection, grammar: Grammar, seen: Seen) -> Iterator[_Asked]:
+    """One statement of many expressions, and a few of every other place in which expressions stand."""
+    for table in TABLES:
+        items: list[str] = []
+        while len(items) < _TOGETHER:
+            item = _aggregate(grammar)
+            if _is_asked(connection, _Asked((item,), f"FROM {table}"), seen):
+                items.append(item)
+        yield _Asked(tuple(items), f"FROM {table}")
+    for asked in _elsewhere(grammar):
+        if _is_asked(connection, asked, seen):
+            yield asked
+
+
+def _aggregate(grammar: Grammar) -> str:
+    make, uses = grammar.draw.choice(
+        [
+            (grammar.number, ("sum({})", "count({})", "max({})", "avg({})", "variance({})")),
+            (grammar.condition, ("count(*) FILTER (WHERE {})", "sum(i4) FILTER (WHERE {})")),
+            (grammar.text, ("count({})", "count(DISTINCT {})")),
+            (grammar.time, ("count({})", "count(DISTINCT {})")),
+        ]
+    )
+    return str(grammar.draw.choice(uses).format(make(grammar.draw.randint(0, DEPTH))))
+
+
+def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
+    draw = grammar.draw
+    for _ in range(4):
+        table = draw.choice(sorted(TABLES))
+        number, condition = grammar.number(DEPTH), grammar.condition(DEPTH)
+        key = draw.choice((grammar.condition, grammar.text, grammar.time))(draw.randint(0, DEPTH))
+        of = draw.choice((grammar.number, grammar.text, grammar.time))
+        yield _Asked(("count(*)",), f"FROM {table} WHERE {condition}")
+        yield _Asked(("count(*)",), f"FROM {table} GROUP BY {key}")
+        yield _Asked(
+            ("sum(x)", "count(y)"),
+            f"FROM (SELECT {number} AS x, {key} AS y FROM {table} WHERE {condition}) q",
+        )
+        yield _Asked(
+            ("count(x)",),
+            f"FROM (SELECT {of(draw.randint(0, 3))} AS x FROM {table}"
+            f" UNION ALL SELECT {of(draw.randint(0, 3))} FROM {table}) q",
+        )
+        yield _Asked(
+            ("sum(x)", "sum(n)"),
+            f"FROM (SELECT uid, {draw.choice(('sum', 'max', 'avg'))}({number}) AS x,"
+            f" count(*) FILTER (WHERE {condition}) AS n FROM orders GROUP BY uid) q",
+        )
+        join = draw.choice(("JOIN", "LEFT JOIN"))
+        condition = grammar.condition(3)
+        yield _Asked(("count(*)",), f"FROM orders a {join} orders b USING (uid) WHERE {condition}")
+
+
+def _walk(asked: _Asked) -> Road | None:
+    try:
+        return walk(asked.sql, _POLICY, TYPES, ARGUMENTS)
+    except Refusal:
+        return None
+
+
+def _is_asked(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> bool:
+    """Whether PostgreSQL takes it for SQL, as the shadow is asked first, and we answer it."""
+    oids = [kind.oid for kind in TYPES]
+    prepared = connection.pgconn.prepare(b"", asked.sql.encode(), oids)
+    if prepared.error_message:
+        seen.not_sql += 1
+        return False
+    road = _walk(asked)
+    if road is None:
+        seen.refused += 1
+        return False
+    seen.accepted += 1
+    return True
+
+
+def _run(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> None:
+    road = _walk(asked)
+    assert road is not None
+    for read in road.reading.query.blocks:
+        _note(read, seen)
+    for planned in road.plan.blocks:
+        _note(planned, seen)
+    for node in sqlglot.parse_one(asked.sql, dialect="postgres").walk():
+        seen.nodes[type(node).__name__] += 1
+    if _error(connection, road) is None:
+        seen.evaluations += ROWS * len(asked.select)
+        return
+    for one in asked.alone():
+        alone = _walk(one)
+        assert alone is not None
+        error = _error(connection, alone)
+        if error is not None:
+            seen.errors.append(f"{error}: {one.sql}")
+    seen.evaluations += ROWS * len(asked.select)
+
+
+def _error(connection: psycopg.Connection, road: Road) -> str | None:
+    for query in (query for several in road.queries for query in several):
+        values = {**query.parameters, **dict.fromkeys(query.seeds, 4_242_424_242)}
+        try:
+            connection.execute(query.sql.encode(), values)
+        except psycopg.Error as error:
+            return f"{error.sqlstate} {error}".splitlines()[0]
+    return None
+
+
+def _note(block: Block | BlockPlan, seen: Seen) -> None:
+    for part in parts_of(block):
+        seen.nodes[part] += 1
+    seen.deepest = max([seen.deepest, *map(ir.depth, _expressions(block))])
+
+
+def _expressions(block: Block | BlockPlan) -> Iterator[ir.Expression]:
+    if isinstance(block, BlockPlan):
+        return
+    yield from (key.expression for key in block.keys)
+    for aggregate in block.aggregates:
+        yield from (x for x in (aggregate.operand, aggregate.condition) if x is not None)
+
+
+def parts_of(value: object) -> Iterator[str]:
+    """Names of all nodes of all expressions in a block: classes, operators, functions, fields, casts."""
+    if isinstance(value, Enum):
+        yield f"{type(value).__name__}.{value.name}"
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from parts_of(item)
+    elif is_dataclass(value):
+        yield type(value).__name__
+        match value:
+            case ir.Extract():
+                yield f"extract {value.field}"
+            case ir.Truncated():
+                yield f"date_trunc {value.unit}"
+            case ir.Cast():
+                yield f"cast to {value.type.sql}"
+        for one in fields(value):
+            yield from parts_of(getattr(value, one.name))

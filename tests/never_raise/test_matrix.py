@@ -1,0 +1,123 @@
+"""Compiled SQL never raises, whatever stands in the rows: an error would be a bit about one person.
+
+Random expressions of all that the reader takes, six operations deep, are read, planned and compiled as part
+of a question, and run on hostile rows: NaN, infinities, the extremes of every type, empty and huge texts,
+NULLs, the ends of the calendar. An evaluation is one expression on one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from types import ModuleType
+from typing import get_args
+from unittest import mock
+
+import psycopg
+import pytest
+
+from proxy.compiler import expression_sql
+from proxy.databases.embedded import EmbeddedPostgres
+from proxy.planner import bounds
+from proxy.query import expressions as ir
+from proxy.query.nodes import times
+from proxy.query.reading import READERS
+from tests.never_raise.hostile_rows import make_hostile_tables
+from tests.never_raise.matrix import DEPTH, Seen, run
+from tests.postgres_majors import other_binaries
+from tests.servers_fixture import servers
+
+_SEED = 20261121
+_FEW, _MANY = 10_000, 100_000
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[psycopg.Connection]:
+    server = servers().protected
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS hostile")
+        connection.execute("CREATE DATABASE hostile TEMPLATE template0 ENCODING 'UTF8'")
+    with psycopg.connect(server.dsn("hostile"), autocommit=True) as connection:
+        make_hostile_tables(connection)
+        yield connection
+
+
+def _hold(seen: Seen) -> None:
+    print(
+        f"{seen.evaluations} evaluations of {seen.accepted} questions, {len(seen.errors)} errors,"
+        f" {seen.refused} refused, {seen.deepest} deep"
+    )
+    assert seen.errors == []
+    assert seen.accepted > 2 * seen.refused
+    assert seen.deepest >= DEPTH
+
+
+def _kinds() -> frozenset[str]:
+    """The allow-list: every node, operator, function, field and unit, and every tree that the reader takes."""
+    enums = [
+        kind for kind in vars(ir).values() if isinstance(kind, type) and issubclass(kind, Enum)
+    ]
+    return frozenset(
+        {kind.__name__ for kind in get_args(ir.Expression)}
+        | {
+            f"{kind.__name__}.{member.name}"
+            for kind in enums
+            for member in kind
+            if kind.__module__ == ir.__name__
+        }
+        | {f"extract {field}" for field in times._FIELDS}
+        | {f"date_trunc {unit}" for unit in times._TRUNCATIONS}
+        | {f"cast to {kind}" for kind in ("integer", "numeric", "double precision", "date")}
+        | {kind.__name__ for kind in READERS}
+    )
+
+
+def test_nothing_raises(hostile: psycopg.Connection) -> None:
+    _hold(run(hostile, _FEW, _SEED))
+
+
+@pytest.mark.long
+def test_nothing_of_the_whole_allow_list_raises(hostile: psycopg.Connection) -> None:
+    seen = run(hostile, _MANY, _SEED + 1, kinds=_kinds())
+    _hold(seen)
+    assert _kinds() - seen.nodes.keys() == set()
+
+
+@pytest.mark.long
+def test_nothing_of_the_whole_allow_list_raises_on_another_major(tmp_path: Path) -> None:
+    binaries = other_binaries()
+    if binaries is None:
+        pytest.skip("there is no PostgreSQL of another major on this machine")
+    server = EmbeddedPostgres(tmp_path, "other", pg_bin=binaries.folder, tcp=False, durable=False)
+    server.start()
+    try:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            make_hostile_tables(connection)
+            seen = run(connection, _MANY, _SEED + 2, kinds=_kinds())
+    finally:
+        server.stop()
+    print(f"PostgreSQL {binaries.major}")
+    _hold(seen)
+    assert _kinds() - seen.nodes.keys() == set()
+
+
+# Each rewriting that keeps SQL from raising: what to put in its place, and the SQLSTATEs that rows then cause.
+_CLAMP = {"22003", "22008", "22023", "2201G"}
+_GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
+    "columns are clamped": (expression_sql, "cut_sql", lambda value, *given: value, _CLAMP),
+    "clamped date_trunc": (bounds, "_truncated", lambda truncated, columns: truncated, {"22008"}),
+    "no escape at the end": (bounds, "_check_pattern", lambda like: None, {"22025"}),
+    "no negative length": (bounds, "_check_text_call", lambda call: None, {"22011"}),
+    "no division by zero": (bounds, "_quotient", lambda quotient, inner: inner, {"22012"}),
+    "dates meet timestamps": (expression_sql, "_LAST_TIMESTAMP_DAY", "5874897-12-31", {"22008"}),
+}
+
+
+@pytest.mark.parametrize("name", _GUARDS)
+def test_without_its_guard_it_raises(name: str, hostile: psycopg.Connection) -> None:
+    module, attribute, instead, states = _GUARDS[name]
+    with mock.patch.object(module, attribute, instead):
+        seen = run(hostile, _MANY, _SEED, until_error=True)
+    assert seen.errors != []
+    assert {error.split()[0] for error in seen.errors} <= states

@@ -1,0 +1,46 @@
+"""The PostgreSQL of this machine beside the embedded one, for what must hold on each major in use."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from proxy.databases.postgres_binaries import Binaries, BinariesNotFound, find_binaries
+
+
+def other_binaries() -> Binaries | None:
+    """Of another major than the embedded one; None where there is none."""
+    embedded = find_binaries().major
+    for folder in _folders():
+        try:
+            found = find_binaries(folder)
+        except BinariesNotFound:
+            continue
+        if found.major != embedded:
+            return found
+    return None
+
+
+def extension_folder(binaries: Binaries) -> Path | None:
+    """Where the control files of its extensions are."""
+    asked = _answer(str(binaries.folder / "pg_config"), "--sharedir")
+    return Path(asked) / "extension" if asked else None
+
+
+def _folders() -> Iterator[Path]:
+    program = shutil.which("postgres")
+    if program is not None:
+        yield Path(program).resolve().parent
+    asked = _answer("pg_config", "--bindir")
+    if asked is not None:
+        yield Path(asked)
+
+
+def _answer(*command: str) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
