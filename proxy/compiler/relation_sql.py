@@ -68,8 +68,10 @@ def _kept(kept: Kept, binds: Binds) -> str:
     """
     there = " AND ".join(f"{column_sql(column)} IS NOT NULL" for column in kept.present)
     source = f"{relation_sql(kept.source, binds)} WHERE {there}"
+    # One by one, as the role may be allowed to read no others.
+    listed = ", ".join(f"{kept.alias}.{identifier(name)}" for name in kept.columns)
     if kept.by is None:
-        return f"SELECT {kept.alias}.* FROM {source}"
+        return f"SELECT {listed} FROM {source}"
     key, place = column_sql(kept.by), identifier(kept.place)
     if kept.most is None:
         found, cut = f"pg_catalog.count(*) OVER (PARTITION BY {key})", "= 1"
@@ -77,7 +79,7 @@ def _kept(kept: Kept, binds: Binds) -> str:
         order = _hash_order(kept, binds)
         found = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
         cut = f"<= {binds.number(kept.most, 'bigint')}"
-    placed = f"SELECT {kept.alias}.*, {found} AS {place} FROM {source}"
+    placed = f"SELECT {listed}, {found} AS {place} FROM {source}"
     return f"SELECT * FROM ({placed}) AS {kept.alias} WHERE {place} {cut}"
 
 

@@ -18,7 +18,7 @@ from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.expressions import ColumnRef
 from proxy.query.relations import Derived, Joined, Kept, Relation, Scan, scans
 
-_PLACE = "dp_place"
+_PLACE, _PLACE_OF_UNIT = "dp_place", "dp_place_of_unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ def cut_public(
     assert isinstance(place, Scan)
     table = known.catalog.tables[place.table]
     names = tuple(_reference(place, name, known) for name in table.primary_key)
-    name = _free(place, known, _PLACE)
-    kept = Kept(place, column, rule.cut.keep, names, (column,), name)
+    columns = _columns(place, known)
+    kept = _kept(place, column, rule.cut.keep, names, column, columns, _PLACE)
     return _replaced(relation, kept)
 
 
@@ -183,6 +183,7 @@ def _rows(side: Tracked) -> int:
 def _cut(side: Tracked, key: ColumnRef, rule: KeyRule, known: Surroundings) -> Relation:
     place, owner = _leaf(side.relation, key.relation), side.owner
     assert isinstance(place, Scan | Derived)
+    columns = _columns(place, known)
     kept: Scan | Derived | Kept = place
     names: tuple[ColumnRef, ...]
     match owner:
@@ -191,9 +192,8 @@ def _cut(side: Tracked, key: ColumnRef, rule: KeyRule, known: Surroundings) -> R
             if owner.column.relation != place.alias or not _are_of(names, place.alias):
                 _cannot_be_told_apart()
             # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
-            name = _free(place, known, f"{_PLACE}_of_unit")
             by = None if owner.unique else owner.column
-            kept = Kept(kept, by, owner.rows, names, (owner.column,), name)
+            kept = _kept(kept, by, owner.rows, names, owner.column, columns, _PLACE_OF_UNIT)
         case ProtectedRows():
             names = owner.hashed_by
             wants_names = rule.cut is not None and rule.cut.keep is not None
@@ -202,7 +202,7 @@ def _cut(side: Tracked, key: ColumnRef, rule: KeyRule, known: Surroundings) -> R
         case _:
             raise AssertionError("a public side is not cut like this")
     if rule.cut is not None:
-        kept = Kept(kept, key, rule.cut.keep, names, (key,), _free(place, known, _PLACE))
+        kept = _kept(kept, key, rule.cut.keep, names, key, columns, _PLACE)
     return _replaced(side.relation, kept)
 
 
@@ -217,14 +217,34 @@ def _cannot_be_told_apart() -> NoReturn:
     )
 
 
-def _free(place: Scan | Derived, known: Surroundings, wanted: str) -> str:
-    if isinstance(place, Scan):
-        taken = {column.name for column in known.catalog.tables[place.table].columns}
-    else:
-        taken = {name for name, _ in place.outputs}
-    while wanted in taken:
+def _kept(
+    source: Scan | Derived | Kept,
+    by: ColumnRef | None,
+    most: int | None,
+    names: tuple[ColumnRef, ...],
+    present: ColumnRef,
+    columns: tuple[str, ...],
+    wanted: str,
+) -> Kept:
+    """wanted: a name for the column that is added, more or less."""
+    while wanted in columns:
         wanted += "_"
-    return wanted
+    return Kept(source, by, most, names, (present,), columns, wanted)
+
+
+def _columns(place: Scan | Derived, known: Surroundings) -> tuple[str, ...]:
+    """All that a question can ask of it, and what names its rows."""
+    if isinstance(place, Derived):
+        written = [name for name, _ in place.outputs]
+        return tuple(name for name in written if written.count(name) == 1)  # another is ambiguous
+    described = known.catalog.tables[place.table]
+    policy = known.policy.tables[place.table]
+    names = [column.name for column in described.columns]
+    if not isinstance(policy, ProtectedTable):
+        return tuple(names)
+    unit = policy.unit.column if isinstance(policy.unit, IdentifierUnit) else None
+    shown = {*policy.columns, *described.primary_key, unit}
+    return tuple(name for name in names if name in shown)
 
 
 def _reference(scan: Scan, name: str, known: Surroundings) -> ColumnRef:

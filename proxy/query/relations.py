@@ -74,7 +74,7 @@ class Kept:
 
     most: at most so many rows of one value, the first in keyed-hash order of ordered_by, which names a row;
     None: only a row that is alone with its value. present: columns that are not NULL in a row that is kept;
-    by None: that is all. place: a name for a column, that none of the source has.
+    by None: that is all. columns: those of the source that may be asked for. place: a name that none has.
     """
 
     source: Scan | Derived | Kept
@@ -82,6 +82,7 @@ class Kept:
     most: int | None
     ordered_by: tuple[ColumnRef, ...]
     present: tuple[ColumnRef, ...]
+    columns: tuple[str, ...]
     place: str
 
     @property
