@@ -52,17 +52,13 @@ def track(relation: Relation, known: Surroundings) -> Tracked:
     match relation:
         case Scan():
             return table_rows(relation, known)
-        case Joined():
+        case Joined() | Derived():
             try:
-                return joined_rows(
-                    relation, track(relation.left, known), track(relation.right, known), known
-                )
+                return _placed(relation, known)
             except Refusal as refusal:
                 raise (
                     refusal if refusal.position is not None else refusal.at(relation.position)
                 ) from None
-        case Derived():
-            return _derived(relation, track(relation.source, known))
         case PerUnit():
             return _per_unit(relation, track(relation.source, known))
         case Stacked():
@@ -71,6 +67,12 @@ def track(relation: Relation, known: Surroundings) -> Tracked:
             raise AssertionError("only the planner cuts rows")
         case _:
             assert_never(relation)
+
+
+def _placed(relation: Joined | Derived, known: Surroundings) -> Tracked:
+    if isinstance(relation, Derived):
+        return _derived(relation, track(relation.source, known))
+    return joined_rows(relation, track(relation.left, known), track(relation.right, known), known)
 
 
 def _derived(derived: Derived, source: Tracked) -> Tracked:
@@ -267,7 +269,8 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
     merged = tuple(dict.fromkeys(_flat(values))) if len(values) == every else None
     kinds = {part.type for part in parts}
     kind = parts[0].type if len(kinds) == 1 else SqlType.NUMERIC
-    return ColumnFacts(kind, span, grid, merged)
+    is_unit = all(part.is_unit for part in parts)  # of one identifier: _stacked has seen to it
+    return ColumnFacts(kind, span, grid, merged, is_unit=is_unit)
 
 
 def _flat(values: list[tuple[str | None, ...]]) -> Iterator[str | None]:

@@ -231,7 +231,10 @@ def is_call(lexed: Lexed, index: int) -> bool:
 
 
 def is_relation(lexed: Lexed, index: int) -> bool:
-    """Whether what begins here in FROM is a relation, as against a part of ON."""
+    """Whether what begins here in FROM is a relation, as against a part of ON. A join in brackets may begin with
+    one, too: FROM t JOIN ((SELECT ...) q JOIN u ON ...) ON ..."""
+    while lexed.lexemes[index - 1].token.token_type is TokenType.L_PAREN:
+        index -= 1
     before = lexed.lexemes[index - 1]
     return before.word in ("from", "join", "lateral") or before.token.token_type in (
         TokenType.FROM,

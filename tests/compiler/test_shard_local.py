@@ -146,7 +146,7 @@ def _compiled(text: str) -> list[str]:
 def moved(sql: str) -> list[str]:
     """What would move rows between shards."""
     # A placeholder is a constant here.
-    tree = sqlglot.parse_one(_constants(sql), dialect="postgres")
+    tree = _adding_up(sqlglot.parse_one(_constants(sql), dialect="postgres"))
     wrong = [
         f"window of several units: {w.sql()}" for w in tree.find_all(exp.Window) if not _by_unit(w)
     ]
@@ -165,6 +165,20 @@ def moved(sql: str) -> list[str]:
         if not _on_unit(join):
             wrong.append(f"joined on something else: {join.sql()}")
     return wrong
+
+
+def _adding_up(tree: exp.Expression) -> exp.Expression:
+    """The innermost SELECT over gathered units that groups by something else: above it are sums of all."""
+    found = select = tree
+    while isinstance(source := select.args["from_"].this, exp.Subquery):
+        if not isinstance(source.this, exp.Select):
+            break
+        select = source.this
+        group = select.args.get("group")
+        over_units = isinstance(select.args["from_"].this, exp.Subquery)
+        if over_units and group is not None and not _holds_unit(select, group):
+            found = select
+    return found
 
 
 def _constants(sql: str) -> str:

@@ -291,3 +291,34 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, 
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: join in brackets that begins with a subquery
+SELECT count(*) FROM places z JOIN ((SELECT t, i2 FROM events) e JOIN rates r ON e.i2 = r.k) ON z.code = e.t
+-- => plan
+-- w.places, w.events, w.rates, unit 1 row(s), partitions by random; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM ("w"."places" AS r1 JOIN ((SELECT r2."t" AS "t", r2."i2" AS "i2" FROM "w"."events" AS r2) AS r3 JOIN "w"."rates" AS r4 ON (r3."i2" = r4."k")) ON (r1."code" = r3."t"))
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: join of a union on the unit
+SELECT count(*), sum(c.i4) FROM (SELECT uid, t FROM orders UNION ALL SELECT uid, t FROM calls) q JOIN calls c ON q.uid = c.uid WHERE q.t = 'x'
+-- => plan
+-- w.orders, w.calls, unit r8."dp_unit": rows 16, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 16, scale 4, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 1600 steps, scale 400, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r9."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r9."i4" > %(p2)s::integer THEN r9."i4" WHEN r9."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 JOIN "w"."calls" AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text) GROUP BY r8."dp_unit") u
+--   p1 = 16
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = x
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)

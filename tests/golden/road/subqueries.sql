@@ -321,17 +321,13 @@ SELECT t, count(*), count(DISTINCT uid) FROM (SELECT uid, t FROM orders UNION AL
 -- => plan
 -- w.orders, w.calls, unit r16."dp_unit": rows 8, groups 2, per group 2; keys t of 4; cells 0
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
---   count(distinct): sensitivity 8, scale 2, epsilon 4 delta 0
+--   count(distinct) of units: sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY r16."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.count(r16."uid") AS v1 FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY r16."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 8
 --   p2 = 2
 --   p3 = ['x', 'y', 'z']
 --   p4 = random
-SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p2)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, (r16."uid") AS v FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p1)s::text[]::text[]) OR r16."t" IS NULL) AND (r16."uid") IS NOT NULL) s) d) u WHERE rank <= %(p3)s::bigint GROUP BY k1
---   p1 = ['x', 'y', 'z']
---   p2 = random
---   p3 = 8
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
