@@ -109,6 +109,9 @@ def _block(
         _placed(aggregate.changed(lambda part: typed(part, facts)), context)
         for aggregate in block.aggregates
     )
+    secret = [
+        key.position for key, plan in zip(block.keys, keys, strict=True) if plan.values is None
+    ]
     return BlockPlan(
         tracked.relation,
         neighbours,
@@ -118,7 +121,7 @@ def _block(
         releases,
         _cells(releases),
         block.intervals,
-        _selection(context) if private else None,
+        _selection(context, secret[0]) if private else None,
     )
 
 
@@ -188,8 +191,9 @@ def _can_be_private(key: Key) -> bool:
     return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
 
 
-def _selection(context: Context) -> Selection:
+def _selection(context: Context, position: int | None) -> Selection:
     """
+    Given    position: of the first key that is not public
     Refuses  INFEASIBLE without delta: no key could ever appear
     Source   MECHANISMS 4.8
     """
@@ -199,6 +203,7 @@ def _selection(context: Context) -> Selection:
             Code.INFEASIBLE,
             "GROUP BY on keys that are not public needs a delta above 0",
             "SET dp.delta to a small positive number, or group by a column with public values.",
+            position,
         )
     try:
         match context.neighbours:
@@ -214,6 +219,7 @@ def _selection(context: Context) -> Selection:
             Code.INFEASIBLE,
             "epsilon is too small to choose groups by: a key would need too many units to appear",
             "Ask for fewer aggregates at once, or group by a column with public values.",
+            position,
         ) from None
     return Selection(loss, each)
 

@@ -52,17 +52,13 @@ def track(relation: Relation, known: Surroundings) -> Tracked:
     match relation:
         case Scan():
             return table_rows(relation, known)
-        case Joined():
+        case Joined() | Derived():
             try:
-                return joined_rows(
-                    relation, track(relation.left, known), track(relation.right, known), known
-                )
+                return _placed(relation, known)
             except Refusal as refusal:
                 raise (
                     refusal if refusal.position is not None else refusal.at(relation.position)
                 ) from None
-        case Derived():
-            return _derived(relation, track(relation.source, known))
         case PerUnit():
             return _per_unit(relation, track(relation.source, known))
         case Stacked():
@@ -71,6 +67,12 @@ def track(relation: Relation, known: Surroundings) -> Tracked:
             raise AssertionError("only the planner cuts rows")
         case _:
             assert_never(relation)
+
+
+def _placed(relation: Joined | Derived, known: Surroundings) -> Tracked:
+    if isinstance(relation, Derived):
+        return _derived(relation, track(relation.source, known))
+    return joined_rows(relation, track(relation.left, known), track(relation.right, known), known)
 
 
 def _derived(derived: Derived, source: Tracked) -> Tracked:

@@ -45,6 +45,7 @@ class Derived:
     source: Relation
     where: Expression | None
     outputs: tuple[tuple[str, Expression], ...]
+    position: int | None = field(default=None, compare=False)  # of what a refusal of it is about
 
 
 @dataclass(frozen=True, slots=True)

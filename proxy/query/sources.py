@@ -201,7 +201,10 @@ class Sources:
                 return self._table(item)
             case QueryItem():
                 relation, columns = self._query(item.query)
-                return renamed(relation, columns, item.columns, item.alias)
+                try:
+                    return renamed(relation, columns, item.columns, item.alias)
+                except Refusal as refusal:
+                    raise refusal.at(self.lexed.lexemes[item.query[0]].position) from None
             case JoinItem():
                 return self._join(item, merged)
             case _:
@@ -281,7 +284,8 @@ class Sources:
             (name, ColumnRef(place, kind.type, None, union.alias))
             for name, place, kind in zip(names, places, first, strict=True)
         )
-        return Derived(self.alias(), union, None, outputs), dict(zip(names, first, strict=True))
+        derived = Derived(self.alias(), union, None, outputs, self.lexed.lexemes[span[0]].position)
+        return derived, dict(zip(names, first, strict=True))
 
     def rows(self, select: Select) -> tuple[Derived, dict[str, ColumnType]]:
         """A SELECT that gives rows, as a relation, and its columns.
@@ -306,11 +310,11 @@ class Sources:
             return self._per_unit(select, relation, where, scope)
         if spans.aggregates_rows(self.lexed, select):
             self.refuse(select.keyword, "an aggregate here needs GROUP BY the privacy unit")
-        outputs = tuple(self._outputs(select, scope))
-        columns = {name: kind for name, _, kind in outputs}
-        return Derived(
-            self.alias(), relation, where, tuple((name, e) for name, e, _ in outputs)
-        ), columns
+        found = self._outputs(select, scope)
+        outputs = tuple((name, expression) for name, expression, _ in found)
+        place = self.lexed.lexemes[select.keyword].position
+        derived = Derived(self.alias(), relation, where, outputs, place)
+        return derived, {name: kind for name, _, kind in found}
 
     def _outputs(self, select: Select, scope: Scope) -> list[tuple[str, Expression, ColumnType]]:
         found: list[tuple[str, Expression, ColumnType]] = []
@@ -370,7 +374,9 @@ class Sources:
         if "having" in select.clauses:
             having = rebuild(self.condition(select.clauses["having"], reading), one_row)
         grouped = PerUnit(inner.alias, relation, where, unit, tuple(inner.aggregates))
-        derived = Derived(self.alias(), grouped, having, tuple((name, e) for name, e, _ in outputs))
+        place = self.lexed.lexemes[select.clauses["group"][0]].position
+        named = tuple((name, expression) for name, expression, _ in outputs)
+        derived = Derived(self.alias(), grouped, having, named, place)
         return derived, {name: kind for name, _, kind in outputs}
 
     def refuse(self, index: int, message: str) -> NoReturn:

@@ -204,7 +204,7 @@ SELECT count(*) FROM people p JOIN rates r ON p.f8 = r.k
 -- case: different units in a union
 SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM notes) q
 -- => refused
--- UNSUPPORTED
+-- UNSUPPORTED at 23: SELECT
 -- UNION ALL of rows with different privacy units is not available
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
 
@@ -247,14 +247,14 @@ SELECT count(*) FROM orders o, LATERAL (SELECT i4 FROM calls c WHERE c.uid = o.u
 -- policy: pure
 SELECT s, count(*) FROM people GROUP BY s
 -- => refused
--- INFEASIBLE
+-- INFEASIBLE at 41: s
 -- GROUP BY on keys that are not public needs a delta above 0
 -- SET dp.delta to a small positive number, or group by a column with public values.
 
 -- case: column list over equal names
 SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b)
 -- => refused
--- UNSUPPORTED
+-- UNSUPPORTED at 21: SELECT
 -- a subquery with a column list needs columns of different names
 -- Give each of its columns a name of its own: SELECT a AS x, a AS y.
 
@@ -349,6 +349,6 @@ SELECT count(*) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, t F
 -- policy: joins
 SELECT avg(n) FROM (SELECT v.uid, count(*) AS n FROM visits v JOIN notes k ON v.t = k.t GROUP BY v.uid) q
 -- => refused
--- UNSUPPORTED
+-- UNSUPPORTED at 98: v.uid)
 -- GROUP BY here can only be on the privacy unit of a table
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
