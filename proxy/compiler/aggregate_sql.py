@@ -36,11 +36,13 @@ class Rows:
     """What the aggregates of one statement take from each row.
 
     inner: an inner SELECT evaluates each expression once per row and names it; else aggregates stand
-    over the relation itself.
+    over the relation itself. many: each of few groups has many rows, so that what a row costs matters and
+    what a group's state costs does not.
     """
 
     binds: Binds
     inner: bool
+    many: bool = False
     named: dict[str, str] = field(default_factory=dict)
 
     def take(self, sql: str) -> str:
@@ -96,12 +98,37 @@ def values_sql(measured: Measured, rows: Rows) -> str:
 def total_sql(measured: Measured, rows: Rows) -> str:
     """Sum of the grid indices of the clamped values, a whole number; NULL where there are none."""
     only = filter_sql(measured.condition, rows)
+    column = _summed_as_numeric(measured, rows)
+    if column is not None:
+        return _numeric_total(column, measured, only, rows.binds)
     return f"pg_catalog.sum({index_sql(measured, rows)}){only}"
+
+
+def _summed_as_numeric(measured: Measured, rows: Rows) -> ColumnRef | None:
+    """A numeric column of whole grid steps is added up as it is: a sum in numeric costs a row 40 ns, and the
+    steps to an integer index 100."""
+    column = _plain(measured.operand)
+    is_numeric = column is not None and column.type is SqlType.NUMERIC
+    return column if is_numeric and measured.on_grid and rows.many and not rows.inner else None
+
+
+def _numeric_total(column: ColumnRef, measured: Measured, only: str, binds: Binds) -> str:
+    """Exact: the clamp leaves neither NaN nor infinity. (The floor is of a whole number, but where a foreign
+    server does not hold values to their type; there a row still moves it by whole steps within the clamp.)"""
+    clamp, steps = measured.clamp, 1 / measured.grid
+    cut = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
+    return f"pg_catalog.floor({_times(f'pg_catalog.sum({cut}){only}', steps, binds)})"
 
 
 def centred_sql(measured: Measured, rows: Rows) -> str:
     """Sum of y = 2 i - (low + high): the values about the middle of their bounds, in half grid steps."""
-    return f"pg_catalog.sum({_centred(measured, rows)}){filter_sql(measured.condition, rows)}"
+    only = filter_sql(measured.condition, rows)
+    column = _summed_as_numeric(measured, rows)
+    if column is not None:
+        total = _numeric_total(column, measured, only, rows.binds)
+        middle = rows.binds.number(measured.low + measured.high)
+        return f"(2 * {total} - {middle} * {values_sql(measured, rows)})"
+    return f"pg_catalog.sum({_centred(measured, rows)}){only}"
 
 
 def squares_sql(measured: Measured, rows: Rows) -> str:

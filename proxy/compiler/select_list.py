@@ -26,24 +26,46 @@ def key_sql(key: KeyPlan, binds: Binds) -> str:
 
 
 def where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
+    """The question's condition, and that keys are listed: rows whose key is not are in no group
+    (design/DESIGN.md 4)."""
+    listed = [_listed(key, key.values, binds) for key in plan.keys if key.values is not None]
+    return _where(plan, not_null, listed, binds)
+
+
+def unlisted_where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
+    """The question's condition alone, for who leaves out unlisted groups later, by `listed_groups_sql`."""
+    return _where(plan, not_null, [], binds)
+
+
+def listed_groups_sql(plan: BlockPlan, binds: Binds) -> str:
+    """Whether the group k1, k2, .. is listed: by text, as release looks for it."""
+    return " AND ".join(
+        _among(f"k{number}", f"k{number}", "text[]", key.values, binds)
+        for number, key in enumerate(plan.keys, 1)
+        if key.values is not None
+    )
+
+
+def _where(plan: BlockPlan, not_null: ColumnRef | None, listed: list[str], binds: Binds) -> str:
     parts = [f"{column_sql(not_null)} IS NOT NULL"] if not_null is not None else []
-    for key in plan.keys:
-        if key.values is not None:
-            parts.append(_listed(key, key.values, binds))
+    parts += listed
     if plan.where is not None:
         parts.append(condition_sql(plan.where, binds))
     return f" WHERE {' AND '.join(parts)}" if parts else ""
 
 
 def _listed(key: KeyPlan, values: tuple[str | None, ...], binds: Binds) -> str:
-    """Rows whose key is not listed are in no group (design/DESIGN.md 4)."""
     expression = value_sql(key.expression, binds)
-    listed = [value for value in values if value is not None]
     if isinstance(key.expression, ColumnRef):
         kind = "bpchar" if key.type is SqlType.BPCHAR else key.type.sql
-        among = f"{expression} = ANY({binds.add(listed, f'text[]::{kind}[]')})"
-    else:
-        among = f"({expression})::text = ANY({binds.add(listed, 'text[]')})"
+        return _among(expression, expression, f"text[]::{kind}[]", values, binds)
+    return _among(f"({expression})::text", expression, "text[]", values, binds)
+
+
+def _among(
+    compared: str, expression: str, kind: str, values: tuple[str | None, ...], binds: Binds
+) -> str:
+    among = f"{compared} = ANY({binds.add([v for v in values if v is not None], kind)})"
     return f"({among} OR {expression} IS NULL)" if None in values else f"({among})"
 
 

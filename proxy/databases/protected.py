@@ -26,6 +26,7 @@ _SESSION = (
     "SET jit = off",  # ENGINES B: no gain, less even latency
     "SET random_page_cost = 1.1",  # or the covering index is not used
     "SET work_mem = '64MB'",
+    "SET parallel_tuple_cost = 0.005",  # or grouping by unit and key is left to one process
     "SET application_name = 'dpproxy'",
 )
 

@@ -98,7 +98,7 @@ class Measured:
     """What the database computes of each row for one release: a grid index of the operand, clamped.
 
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
-    count, over all groups; never_null: by the catalogue.
+    count, over all groups; never_null: by the catalogue; on_grid: the column's type holds only grid steps.
     """
 
     operand: Expression
@@ -107,6 +107,7 @@ class Measured:
     grid: Fraction
     rows: int
     never_null: bool
+    on_grid: bool = False
 
     @property
     def low(self) -> int:

@@ -226,7 +226,15 @@ def _measured(aggregate: Aggregate, context: Context, steps: int | None = None) 
         grid,
         context.rows,
         never_null=_never_null(aggregate.operand, context),
+        on_grid=_on_grid(aggregate.operand, grid, context),
     )
+
+
+def _on_grid(operand: Expression, grid: Fraction, context: Context) -> bool:
+    if not isinstance(operand, ColumnRef):
+        return False
+    step = context.facts[operand.relation, operand.column].step
+    return step is not None and (step / grid).denominator == 1
 
 
 def _never_null(operand: Expression, context: Context) -> bool:

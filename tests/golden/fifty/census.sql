@@ -53,14 +53,12 @@ FROM census.adult
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 --   sum: clamp 0 .. 1000000, grid 0.01, sensitivity 100000000 steps, scale 25000000, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.sum(CASE WHEN r1."income" >= %(p4)s::numeric THEN %(p6)s::bigint WHEN r1."income" > %(p3)s::numeric THEN (r1."income" * %(p7)s::numeric)::bigint WHEN r1."income" <= %(p3)s::numeric THEN %(p5)s::bigint END) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."income" >= %(p4)s::numeric THEN %(p4)s::numeric WHEN r1."income" > %(p3)s::numeric THEN r1."income" WHEN r1."income" <= %(p3)s::numeric THEN %(p3)s::numeric END) * %(p5)s::numeric) FROM "census"."adult" AS r1
 --   p1 = 0
 --   p2 = 120
 --   p3 = 0
 --   p4 = 1000000
---   p5 = 0
---   p6 = 100000000
---   p7 = 100
+--   p5 = 100
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -230,7 +228,7 @@ FROM census.adult GROUP BY sex
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2; cells 0
 --   stddev_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT (r2."sex")::text, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 WHERE (r2."sex" = ANY(%(p5)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -251,7 +249,7 @@ FROM census.adult GROUP BY region ORDER BY region
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 99, grid 1, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 -- => backend
-SELECT (r2."region")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."hours_per_week" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."hours_per_week" > %(p1)s::integer THEN r2."hours_per_week" WHEN r2."hours_per_week" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r2 WHERE (r2."region" = ANY(%(p3)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r2."region")::text AS k1, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."hours_per_week" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."hours_per_week" > %(p1)s::integer THEN r2."hours_per_week" WHEN r2."hours_per_week" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 0
 --   p2 = 99
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -269,7 +267,7 @@ FROM census.adult GROUP BY sex, education
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2, education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."sex")::text, (r2."education")::text, pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE (r2."sex" = ANY(%(p1)s::text[]::text[])) AND (r2."education" = ANY(%(p2)s::text[]::text[])) GROUP BY 1, 2
+SELECT * FROM (SELECT (r2."sex")::text AS k1, (r2."education")::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
 --   p1 = ['Female', 'Male']
 --   p2 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
@@ -286,7 +284,7 @@ FROM census.adult GROUP BY 1 ORDER BY 1 NULLS FIRST
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys occupation of 9; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."occupation")::text, pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE (r2."occupation" = ANY(%(p1)s::text[]::text[]) OR r2."occupation" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."occupation")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['Sales', 'Craft', 'Exec', 'Clerical', 'Service', 'Tech', 'Farming', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -319,7 +317,7 @@ FROM census.adult GROUP BY band
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2 WHERE ((CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text = ANY(%(p9)s::text[])) GROUP BY 1
+SELECT * FROM (SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -343,7 +341,7 @@ FROM census.adult GROUP BY decade ORDER BY decade
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (pg_catalog.width_bucket((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text, pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE ((pg_catalog.width_bucket((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text = ANY(%(p6)s::text[])) GROUP BY 1
+SELECT * FROM (SELECT (pg_catalog.width_bucket((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = 0
 --   p2 = 120
 --   p3 = 20
@@ -364,7 +362,7 @@ FROM census.adult GROUP BY education HAVING count(*) > 5000 ORDER BY education
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."education")::text, pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE (r2."education" = ANY(%(p1)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r2."education")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -380,7 +378,7 @@ FROM census.adult GROUP BY education ORDER BY n DESC LIMIT 3
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."education")::text, pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE (r2."education" = ANY(%(p1)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r2."education")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -567,14 +565,14 @@ FROM (SELECT hours_per_week * 50 AS yearly, age FROM census.adult WHERE sex = 'M
 --   sum: clamp 0 .. 4950, grid 50, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r2."yearly" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."yearly" > %(p1)s::numeric THEN (r2."yearly" / %(p5)s::numeric)::integer WHEN r2."yearly" <= %(p1)s::numeric THEN %(p3)s::integer END), pg_catalog.count(*) FROM (SELECT ((CASE WHEN r1."hours_per_week" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."hours_per_week" > %(p3)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric * %(p5)s::numeric) AS "yearly", r1."age" AS "age", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."sex" = %(p6)s::text)) AS r2 WHERE (r2."age" >= %(p7)s::bigint)
+SELECT pg_catalog.sum(CASE WHEN r2."yearly" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."yearly" > %(p1)s::numeric THEN (r2."yearly" / %(p5)s::numeric)::integer WHEN r2."yearly" <= %(p1)s::numeric THEN %(p3)s::integer END), pg_catalog.count(*) FROM (SELECT ((CASE WHEN r1."hours_per_week" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."hours_per_week" > %(p3)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric * %(p5)s::numeric) AS "yearly", r1."age" AS "age", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."sex" = %(p7)s::text)) AS r2 WHERE (r2."age" >= %(p6)s::bigint)
 --   p1 = 0
 --   p2 = 4950
 --   p3 = 0
 --   p4 = 99
 --   p5 = 50
---   p6 = Male
---   p7 = 20
+--   p6 = 20
+--   p7 = Male
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -589,10 +587,10 @@ FROM working WHERE age < 65 GROUP BY region
 -- census.adult, unit 1 row(s), partitions by hash of r4."dp_key1"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r4."region")::text, pg_catalog.count(*) FROM (SELECT r3."region" AS "region", r3."age" AS "age", r3."hours_per_week" AS "h", r3."id" AS "dp_key1" FROM "census"."adult" AS r3 WHERE (r3."hours_per_week" > %(p1)s::bigint)) AS r4 WHERE (r4."region" = ANY(%(p2)s::text[]::text[])) AND (r4."age" < %(p3)s::bigint) GROUP BY 1
---   p1 = 20
---   p2 = ['North', 'South', 'East', 'West', 'Centre']
---   p3 = 65
+SELECT * FROM (SELECT (r4."region")::text AS k1, pg_catalog.count(*) FROM (SELECT r3."region" AS "region", r3."age" AS "age", r3."hours_per_week" AS "h", r3."id" AS "dp_key1" FROM "census"."adult" AS r3 WHERE (r3."hours_per_week" > %(p2)s::bigint)) AS r4 WHERE (r4."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+--   p1 = 65
+--   p2 = 20
+--   p3 = ['North', 'South', 'East', 'West', 'Centre']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -607,7 +605,7 @@ FROM census.adult GROUP BY region ORDER BY region
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."region")::text, pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE (r2."region" = ANY(%(p1)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r2."region")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['North', 'South', 'East', 'West', 'Centre']
 -- => loss
 -- epsilon 8 delta 0
@@ -624,7 +622,7 @@ FROM census.adult GROUP BY sex
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (r2."sex")::text, pg_catalog.count(*) FILTER (WHERE r2."married"), pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE (r2."sex" = ANY(%(p1)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(*) FILTER (WHERE r2."married"), pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['Female', 'Male']
 -- => loss
 -- epsilon 8 delta 0

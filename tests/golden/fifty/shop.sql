@@ -273,7 +273,7 @@ FROM (SELECT customer_id, count(*) AS n FROM shop.orders WHERE status = 'returne
 -- shop.orders, unit 1 row(s), partitions by hash of r7."dp_unit", r7."dp_unit" not null; keys n of 41; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r7."n")::text, pg_catalog.count(*) FROM (SELECT r6."unit" AS "customer_id", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r5 WHERE r5."customer_id" IS NOT NULL AND (r5."status" = %(p2)s::text) GROUP BY r5."customer_id") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL AND (r7."n" = ANY(%(p3)s::text[]::bigint[])) GROUP BY 1
+SELECT * FROM (SELECT (r7."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r6."unit" AS "customer_id", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r5 WHERE r5."customer_id" IS NOT NULL AND (r5."status" = %(p2)s::text) GROUP BY r5."customer_id") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 40
 --   p2 = returned
 --   p3 = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '19', '20', '21', '22', '23', '24', '25', '26', '27', '28', '29', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39', '40']
@@ -292,16 +292,16 @@ FROM (SELECT customer_id, sum(quantity) AS spent FROM shop.orders GROUP BY custo
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * (CASE WHEN r4."spent" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r4."spent" > %(p2)s::numeric THEN (r4."spent")::integer WHEN r4."spent" <= %(p2)s::numeric THEN %(p4)s::integer END)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((CASE WHEN r2."quantity" >= %(p8)s::integer THEN %(p8)s::integer WHEN r2."quantity" > %(p7)s::integer THEN r2."quantity" WHEN r2."quantity" <= %(p7)s::integer THEN %(p7)s::integer END)::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p9)s::numeric)
+SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * (CASE WHEN r4."spent" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r4."spent" > %(p2)s::numeric THEN (r4."spent")::integer WHEN r4."spent" <= %(p2)s::numeric THEN %(p4)s::integer END)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((CASE WHEN r2."quantity" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."quantity" > %(p8)s::integer THEN r2."quantity" WHEN r2."quantity" <= %(p8)s::integer THEN %(p8)s::integer END)::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p6)s::numeric)
 --   p1 = 200
 --   p2 = 0
 --   p3 = 200
 --   p4 = 0
 --   p5 = 200
---   p6 = 40
---   p7 = 1
---   p8 = 5
---   p9 = 10
+--   p6 = 10
+--   p7 = 40
+--   p8 = 1
+--   p9 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

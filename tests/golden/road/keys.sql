@@ -290,7 +290,7 @@ SELECT floor(n2 / 50), count(*) FROM trips GROUP BY floor(n2 / 50)
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys expression of 5; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT (pg_catalog.floor(((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric / %(p3)s::numeric)))::text, pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE ((pg_catalog.floor(((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric / %(p3)s::numeric)))::text = ANY(%(p4)s::text[])) GROUP BY 1
+SELECT * FROM (SELECT (pg_catalog.floor(((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric / %(p3)s::numeric)))::text AS k1, pg_catalog.count(*) FROM "w"."trips" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 50
@@ -306,7 +306,7 @@ SELECT i4 > 50, count(*) FROM people GROUP BY i4 > 50
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT ((r2."i4" > %(p1)s::bigint))::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (((r2."i4" > %(p1)s::bigint))::text = ANY(%(p2)s::text[])) GROUP BY 1
+SELECT * FROM (SELECT ((r2."i4" > %(p1)s::bigint))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = 50
 --   p2 = ['true', 'false']
 -- => loss
@@ -366,9 +366,9 @@ SELECT c, count(*) FROM people WHERE c = 'a ' GROUP BY c
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys c of 1; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."c")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."c" = ANY(%(p1)s::text[]::bpchar[])) AND (r2."c" = %(p2)s::bpchar) GROUP BY 1
---   p1 = ['a']
---   p2 = a 
+SELECT * FROM (SELECT (r2."c")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."c" = %(p1)s::bpchar) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
+--   p1 = a 
+--   p2 = ['a']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

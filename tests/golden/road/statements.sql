@@ -5,12 +5,10 @@ SELECT round(100.0 * sum(n2) / count(*), 1) AS "Share", count(*) n FROM people p
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END), pg_catalog.count(*) FROM "w"."people" AS r1 WHERE r1."b"
+SELECT pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric), pg_catalog.count(*) FROM "w"."people" AS r1 WHERE r1."b"
 --   p1 = 0
 --   p2 = 175
---   p3 = 0
---   p4 = 17500
---   p5 = 100
+--   p3 = 100
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -22,7 +20,7 @@ SELECT t, count(*) AS n FROM people GROUP BY t HAVING count(*) > 5 AND t <> 'x' 
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -35,7 +33,7 @@ SELECT count(*) AS free, t FROM people GROUP BY t ORDER BY free
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -49,12 +47,10 @@ SELECT sum(n2), sum(n2) / count(*), SUM ( n2 ) FROM people HAVING sum(n2) > 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END), pg_catalog.count(*) FROM "w"."people" AS r1
+SELECT pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric), pg_catalog.count(*) FROM "w"."people" AS r1
 --   p1 = 0
 --   p2 = 175
---   p3 = 0
---   p4 = 17500
---   p5 = 100
+--   p3 = 100
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -66,7 +62,7 @@ SELECT t, count(*), rank() OVER (ORDER BY count(*) DESC), sum(count(*)) OVER () 
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -139,7 +135,7 @@ SELECT max(n) FROM (SELECT count(*) AS n FROM people GROUP BY t) q
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -176,7 +172,7 @@ CREATE TEMP TABLE x AS SELECT t, count(*) FROM people GROUP BY t WITH DATA
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -201,7 +197,7 @@ INSERT INTO mine SELECT t, sum(i4) FROM people GROUP BY t
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -310,7 +306,7 @@ SELECT DISTINCT t, count(*) FROM people GROUP BY t
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -323,7 +319,7 @@ SELECT t AS kind, count(*) FROM people GROUP BY kind
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -336,7 +332,7 @@ SELECT count(*) FROM people GROUP BY (t), b
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4, b of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, (r2."b")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) GROUP BY 1, 2
+SELECT * FROM (SELECT (r2."t")::text AS k1, (r2."b")::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL) AND (k2 = ANY(%(p2)s::text[]))
 --   p1 = ['x', 'y', 'z']
 --   p2 = ['true', 'false']
 -- => loss
@@ -350,7 +346,7 @@ SELECT "people"."t", count(*) FROM w."people" GROUP BY w.people.t
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -403,7 +399,7 @@ FROM people WHERE b GROUP BY t
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) AND r2."b" GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE r2."b" GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -417,7 +413,7 @@ SELECT t, t AS u, upper(t), count(*) FROM people GROUP BY t
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."t")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p1)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0

@@ -124,7 +124,7 @@ SELECT n, count(*) FROM (SELECT uid, count(*) AS n FROM calls GROUP BY uid) q GR
 -- w.calls, unit 1 row(s), partitions by hash of r7."dp_unit", r7."dp_unit" not null; keys n of 3; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r7."n")::text, pg_catalog.count(*) FROM (SELECT r6."unit" AS "uid", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL GROUP BY r5."uid") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL AND (r7."n" = ANY(%(p2)s::text[]::bigint[])) GROUP BY 1
+SELECT * FROM (SELECT (r7."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r6."unit" AS "uid", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL GROUP BY r5."uid") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = 2
 --   p2 = ['0', '1', '2']
 -- => loss
@@ -189,11 +189,11 @@ SELECT m.t, avg(q.n) FROM members m LEFT JOIN (SELECT uid, count(*) FILTER (WHER
 -- w.members, w.orders, unit 1 row(s), partitions by hash of r6."uid", r6."uid" not null; keys t of 4; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT (r6."t")::text AS k1, (((pg_catalog.hashint4extended(r6."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, r9."n" AS x1 FROM ("w"."members" AS r6 LEFT JOIN (SELECT r8."unit" AS "uid", r8."a1" AS "n", r8."unit" AS "dp_unit" FROM (SELECT r7."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r7."i4" > %(p3)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r7 WHERE r7."uid" IS NOT NULL GROUP BY r7."uid") AS r8) AS r9 ON (r6."uid" = r9."uid")) WHERE r6."uid" IS NOT NULL AND (r6."t" = ANY(%(p4)s::text[]::text[]) OR r6."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT (r6."t")::text AS k1, (((pg_catalog.hashint4extended(r6."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, r9."n" AS x1 FROM ("w"."members" AS r6 LEFT JOIN (SELECT r8."unit" AS "uid", r8."a1" AS "n", r8."unit" AS "dp_unit" FROM (SELECT r7."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r7."i4" > %(p4)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r7 WHERE r7."uid" IS NOT NULL GROUP BY r7."uid") AS r8) AS r9 ON (r6."uid" = r9."uid")) WHERE r6."uid" IS NOT NULL AND (r6."t" = ANY(%(p3)s::text[]::text[]) OR r6."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 6
---   p3 = 5
---   p4 = ['x', 'y', 'z']
+--   p3 = ['x', 'y', 'z']
+--   p4 = 5
 --   p5 = random
 --   p6 = 2147483647
 --   p7 = 53
@@ -291,7 +291,7 @@ SELECT t, count(*), sum(i4) FROM (SELECT t, i4 FROM people WHERE b UNION ALL SEL
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT (r16."t")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r16."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r16."i4" > %(p1)s::integer THEN r16."i4" WHEN r16."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT r15."c1" AS "t", r15."c2" AS "i4" FROM (SELECT r10."t" AS "c1", r10."i4" AS "c2" FROM (SELECT r9."t" AS "t", r9."i4" AS "i4", r9."id" AS "dp_key1" FROM "w"."people" AS r9 WHERE r9."b") AS r10 UNION ALL SELECT r12."t" AS "c1", r12."i4" AS "c2" FROM (SELECT r11."t" AS "t", r11."i4" AS "i4", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 WHERE (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r16."t")::text AS k1, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r16."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r16."i4" > %(p1)s::integer THEN r16."i4" WHEN r16."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT r15."c1" AS "t", r15."c2" AS "i4" FROM (SELECT r10."t" AS "c1", r10."i4" AS "c2" FROM (SELECT r9."t" AS "t", r9."i4" AS "i4", r9."id" AS "dp_key1" FROM "w"."people" AS r9 WHERE r9."b") AS r10 UNION ALL SELECT r12."t" AS "c1", r12."i4" AS "c2" FROM (SELECT r11."t" AS "t", r11."i4" AS "i4", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']

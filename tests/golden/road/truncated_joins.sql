@@ -25,12 +25,10 @@ SELECT count(*), sum(b.n2) FROM people a JOIN events b ON a.i4 = b.i4
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 35000 steps, scale 8750, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum(CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT * FROM (SELECT r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.count(*) OVER (PARTITION BY r2."i4") AS "dp_place" FROM "w"."events" AS r2 WHERE r2."i4" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (r1."i4" = r2."i4"))
+SELECT pg_catalog.count(*), pg_catalog.floor(pg_catalog.sum(CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT * FROM (SELECT r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.count(*) OVER (PARTITION BY r2."i4") AS "dp_place" FROM "w"."events" AS r2 WHERE r2."i4" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (r1."i4" = r2."i4"))
 --   p1 = 0
 --   p2 = 175
---   p3 = 0
---   p4 = 17500
---   p5 = 100
+--   p3 = 100
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -99,13 +97,13 @@ SELECT a.b, avg(b.i4), count(*) FROM people a JOIN trips b ON a.t = b.t GROUP BY
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 1033 partitions, epsilon 4 delta 1/2000, each epsilon 1/2 delta 1.887e-06
 --   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(*) FROM (SELECT (r3."b")::text AS k1, (((pg_catalog.hashtextextended(r3."t"::text, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, r4."i4" AS x1 FROM ((SELECT * FROM (SELECT r3."id", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."leg", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p3)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p5)s::bigint) AS r4 ON (r3."t" = r4."t")) WHERE (r3."b" = ANY(%(p6)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(*) FROM (SELECT (r3."b")::text AS k1, (((pg_catalog.hashtextextended(r3."t"::text, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, r4."i4" AS x1 FROM ((SELECT * FROM (SELECT r3."id", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p5)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."leg", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p4)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p6)s::bigint) AS r4 ON (r3."t" = r4."t")) WHERE (r3."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = ['true', 'false']
+--   p3 = ['true', 'false']
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
 --   p7 = random
 --   p8 = 2147483647
 --   p9 = 1033
@@ -161,7 +159,7 @@ SELECT a.t, count(*), sum(a.i4) FROM people a JOIN trips b ON a.t = b.t GROUP BY
 --   count(*): sensitivity 22, sigma 20.8078, epsilon 4 delta 1/2000
 --   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, sigma 2080.78, epsilon 4 delta 1/2000
 -- => backend
-SELECT (r3."t")::text, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r3."id", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."leg", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p3)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p5)s::bigint) AS r4 ON (r3."t" = r4."t")) WHERE (r3."t" = ANY(%(p6)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY 1
+SELECT * FROM (SELECT (r3."t")::text AS k1, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r3."id", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM "w"."people" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."leg", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hash_record_extended(ROW(r4."id", r4."leg"), %(p3)s::bigint), r4."id", r4."leg") AS "dp_place" FROM "w"."trips" AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p5)s::bigint) AS r4 ON (r3."t" = r4."t")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -206,11 +204,11 @@ SELECT count(*), sum(v.i4) FROM people p JOIN visits v ON p.t = v.t WHERE p.b AN
 --   count(*): sensitivity 34, scale 17/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 3400 steps, scale 850, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE (r1."b" AND (r2."i4" > %(p4)s::bigint))
+SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE (r1."b" AND (r2."i4" > %(p3)s::bigint))
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
+--   p3 = 3
+--   p4 = random
 --   p5 = 5
 --   p6 = 2
 -- => loss
@@ -301,11 +299,11 @@ SELECT count(*) FROM people a, trips b WHERE a.t = b.t AND a.i4 > 5
 -- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 0
 --   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p2)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((r1."t" = r2."t") AND (r1."i4" > %(p4)s::bigint))
---   p1 = random
---   p2 = 3
---   p3 = 2
---   p4 = 5
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p2)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p4)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((r1."t" = r2."t") AND (r1."i4" > %(p1)s::bigint))
+--   p1 = 5
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -335,7 +333,7 @@ SELECT q.zone, count(*) FROM people a JOIN places p ON a.t = p.code JOIN trips b
 -- w.people, w.places, w.trips, unit 22 row(s), partitions by hash of r5."t", at most 4 partitions; keys zone of 2; cells 0
 --   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
 -- => backend
-SELECT (r8."zone")::text, pg_catalog.count(*) FROM ((((SELECT * FROM (SELECT r5."id", r5."i2", r5."i4", r5."i8", r5."n2", r5."n", r5."f4", r5."f8", r5."t", r5."c", r5."s", r5."b", r5."d", r5."ts", r5."tz", r5."free", pg_catalog.row_number() OVER (PARTITION BY r5."t" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p1)s::bigint), r5."id") AS "dp_place" FROM "w"."people" AS r5 WHERE r5."t" IS NOT NULL) AS r5 WHERE "dp_place" <= %(p2)s::bigint) AS r5 JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) JOIN (SELECT * FROM (SELECT r7."id", r7."leg", r7."i2", r7."i4", r7."i8", r7."n2", r7."n", r7."f4", r7."f8", r7."t", r7."c", r7."s", r7."b", r7."d", r7."ts", r7."tz", r7."free", pg_catalog.row_number() OVER (PARTITION BY r7."t" ORDER BY pg_catalog.hash_record_extended(ROW(r7."id", r7."leg"), %(p1)s::bigint), r7."id", r7."leg") AS "dp_place" FROM "w"."trips" AS r7 WHERE r7."t" IS NOT NULL) AS r7 WHERE "dp_place" <= %(p3)s::bigint) AS r7 ON (r5."t" = r7."t")) JOIN "w"."places" AS r8 ON (r7."t" = r8."code")) WHERE (r8."zone" = ANY(%(p4)s::text[]::text[])) GROUP BY 1
+SELECT * FROM (SELECT (r8."zone")::text AS k1, pg_catalog.count(*) FROM ((((SELECT * FROM (SELECT r5."id", r5."i2", r5."i4", r5."i8", r5."n2", r5."n", r5."f4", r5."f8", r5."t", r5."c", r5."s", r5."b", r5."d", r5."ts", r5."tz", r5."free", pg_catalog.row_number() OVER (PARTITION BY r5."t" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p1)s::bigint), r5."id") AS "dp_place" FROM "w"."people" AS r5 WHERE r5."t" IS NOT NULL) AS r5 WHERE "dp_place" <= %(p2)s::bigint) AS r5 JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) JOIN (SELECT * FROM (SELECT r7."id", r7."leg", r7."i2", r7."i4", r7."i8", r7."n2", r7."n", r7."f4", r7."f8", r7."t", r7."c", r7."s", r7."b", r7."d", r7."ts", r7."tz", r7."free", pg_catalog.row_number() OVER (PARTITION BY r7."t" ORDER BY pg_catalog.hash_record_extended(ROW(r7."id", r7."leg"), %(p1)s::bigint), r7."id", r7."leg") AS "dp_place" FROM "w"."trips" AS r7 WHERE r7."t" IS NOT NULL) AS r7 WHERE "dp_place" <= %(p3)s::bigint) AS r7 ON (r5."t" = r7."t")) JOIN "w"."places" AS r8 ON (r7."t" = r8."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = random
 --   p2 = 3
 --   p3 = 2

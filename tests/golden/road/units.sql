@@ -616,10 +616,10 @@ SELECT b, i2, count(*) FROM people WHERE i4 > 5 GROUP BY b, i2
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."b")::text, (r2."i2")::text, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."b" = ANY(%(p1)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p2)s::text[]::smallint[])) AND (r2."i4" > %(p3)s::bigint) GROUP BY 1, 2
---   p1 = ['true', 'false']
---   p2 = ['1', '2']
---   p3 = 5
+SELECT * FROM (SELECT (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."i4" > %(p1)s::bigint) GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[])) AND (k2 = ANY(%(p3)s::text[]))
+--   p1 = 5
+--   p2 = ['true', 'false']
+--   p3 = ['1', '2']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -631,10 +631,10 @@ SELECT b, i2, count(*) FROM trips WHERE i4 > 5 GROUP BY b, i2
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT (r2."b")::text, (r2."i2")::text, pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."b" = ANY(%(p1)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p2)s::text[]::smallint[])) AND (r2."i4" > %(p3)s::bigint) GROUP BY 1, 2
---   p1 = ['true', 'false']
---   p2 = ['1', '2']
---   p3 = 5
+SELECT * FROM (SELECT (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."i4" > %(p1)s::bigint) GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[])) AND (k2 = ANY(%(p3)s::text[]))
+--   p1 = 5
+--   p2 = ['true', 'false']
+--   p3 = ['1', '2']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
