@@ -1,0 +1,203 @@
+"""Compiled statements give the same exact results on three shards as on one server, whatever way the rows
+are distributed; and where they are distributed by the privacy unit, its rows are gathered on their shard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+
+import psycopg
+import pytest
+
+from proxy.exact.table import ExactTable
+from proxy.planner.plan import (
+    BlockPlan,
+    NoisyDistinct,
+    OrderStatistic,
+    RowNeighbours,
+    SmoothedMedian,
+)
+from proxy.policy.model import IdentifierUnit, ProtectedTable
+from proxy.query.relations import Joined, scans
+from proxy.query.statements import Kind
+from proxy.release import releasing
+from tests.audit import planted
+from tests.audit.exact_results import Auditor
+from tests.audit.reach import is_crowded
+from tests.audit.seen_without_noise import Exact, watching
+from tests.cases import in_folder
+from tests.fifty.questions import cases, database_of, planned
+from tests.planner.test_golden_road import ROAD, road_of
+from tests.seeded_bits import SeededBits
+from tests.shards.cluster import SHARDS, Cluster, binaries_with_foreign_tables, start_cluster
+from tests.world import CATALOG, POLICIES, PUBLIC
+
+pytestmark = pytest.mark.long
+
+CASES = list(in_folder(ROAD))
+FIFTY = [case for case in cases() if "columns" in case.headers]
+_BASES = ("hostile", "crowd")
+_DEMO: dict[str, dict[str, str | None]] = {
+    "census": {"adult": "id"},
+    "shop": {"customers": "id", "orders": "customer_id", "products": None},
+}
+
+
+def _sharded(base: str) -> str:
+    return f"{base}_sharded"
+
+
+def _units() -> dict[str, str | None]:
+    """By what each table of tests.world is distributed: the column of its unit, or that which leads to it."""
+    found: dict[str, str | None] = {name.name: None for name in PUBLIC}
+    for table in POLICIES["world"].protected():
+        described = CATALOG.tables[table.name]
+        if isinstance(table.unit, IdentifierUnit):
+            found[table.name.name] = table.unit.column
+        else:
+            found[table.name.name] = described.columns[0].name
+    return found
+
+
+@dataclass(frozen=True)
+class Both:
+    cluster: Cluster
+    auditor: Auditor
+    shards: tuple[Auditor, ...]
+
+    def added_up(self, block: BlockPlan, schema: str) -> Exact:
+        """Each shard answers for itself; the release code adds up, as it does with cells."""
+        each = [shard.tables(block, schema) for shard in self.shards]
+        tables = [
+            ExactTable(tuple(row for table in same for row in table.rows), same[0].releases)
+            for same in zip(*each, strict=True)
+        ]
+        with watching() as seen:
+            noised = releasing.release_block(block, tables, SeededBits(1))
+        return Exact.of(block, tables, [row.keys for row in noised.rows], seen)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    binaries = binaries_with_foreign_tables()
+    if binaries is None:
+        pytest.skip("no PostgreSQL of this machine has postgres_fdw")
+    cluster = start_cluster(tmp_path_factory.mktemp("shards"), binaries)
+    try:
+        with psycopg.connect(cluster.dsn, autocommit=True) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            for base, _, rows, _ in planted._bases():
+                if base in _BASES:
+                    planted._plant(connection, base, rows)
+            for script in ("demo_shop.sql", "demo_census.sql"):
+                text = files("proxy.databases").joinpath(script).read_text(encoding="utf-8")
+                with connection.transaction():
+                    connection.execute(text.encode())
+                connection.execute("DISCARD TEMP")
+        for base in _BASES:
+            cluster.distribute(base, _sharded(base), _units())
+        for database, units in _DEMO.items():
+            cluster.distribute(database, _sharded(database), units)
+        auditors = [Auditor(server.dsn(), ()) for server in (cluster.coordinator, *cluster.shards)]
+        yield Both(cluster, auditors[0], tuple(auditors[1:]))
+        for auditor in auditors:
+            auditor.close()
+    finally:
+        cluster.stop()
+
+
+def _comparable(block: BlockPlan, exact: Exact) -> Exact:
+    """Without medians whose partitions are drawn per row, which no two runs have in common."""
+    unit = block.neighbours
+    if not block.cells or not isinstance(unit, RowNeighbours) or unit.hashed_by:
+        return exact
+    kept = tuple(
+        {} if isinstance(release, SmoothedMedian) else numbers
+        for release, numbers in zip(block.releases, exact.numbers, strict=True)
+    )
+    return Exact(kept, exact.shown, exact.units)
+
+
+def test_rows_are_on_all_shards(both: Both) -> None:
+    """A table with few units may leave one of three out."""
+    held = [0] * SHARDS
+    for table, unit in _units().items():
+        if unit is not None:
+            found = both.cluster.rows(_sharded("crowd"), table)
+            assert sum(map(bool, found)) >= 2, (table, found)
+            held = [before + more for before, more in zip(held, found, strict=True)]
+    assert all(held)
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
+def test_the_same_results_as_on_one_server(number: int, both: Both) -> None:
+    road = road_of(CASES[number])
+    if road is None or road.statement.kind is Kind.EXPLAIN:
+        return
+    for block in road.plan.blocks:
+        base = "crowd" if is_crowded(block.source) else "hostile"
+        one, three = (both.auditor.exact(block, schema) for schema in (base, _sharded(base)))
+        assert _comparable(block, three) == _comparable(block, one)
+
+
+@pytest.mark.parametrize("number", range(len(FIFTY)), ids=lambda n: FIFTY[n].name)
+def test_the_fifty_have_the_same_results_as_on_one_server(number: int, both: Both) -> None:
+    database = database_of(FIFTY[number])
+    for block in planned(FIFTY[number]).plan.blocks:
+        one, three = (both.auditor.exact(block, s) for s in (database, _sharded(database)))
+        assert _comparable(block, three) == _comparable(block, one)
+
+
+def _is_local(block: BlockPlan) -> bool:
+    """Whether everything that meets is distributed alike: by the unit, which is on the row itself."""
+    tables = [POLICIES["world"].tables[scan.table] for scan in scans(block.source)]
+    protected = [table for table in tables if isinstance(table, ProtectedTable)]
+    units = [
+        t.unit for t in protected if isinstance(t.unit, IdentifierUnit) and t.unit.path is None
+    ]
+    alone = len(protected) == 1 and not isinstance(block.source, Joined)
+    return not is_crowded(block.source) and (len(units) == len(protected) or alone)
+
+
+def _additive(block: BlockPlan, exact: Exact) -> Exact:
+    """Without values that several shards may have: distinct ones, and those of which ranks are taken."""
+    exact = _comparable(block, exact)
+    kept = tuple(
+        {} if isinstance(release, OrderStatistic | NoisyDistinct) else numbers
+        for release, numbers in zip(block.releases, exact.numbers, strict=True)
+    )
+    return Exact(kept, exact.shown, exact.units)
+
+
+def _blocks() -> Iterator[tuple[str, BlockPlan]]:
+    for case in CASES:
+        road = road_of(case)
+        if road is not None and road.statement.kind is not Kind.EXPLAIN:
+            yield from ((case.place, block) for block in road.plan.blocks)
+
+
+def test_shards_can_answer_for_themselves(both: Both) -> None:
+    """Units never meet before they are added up, so that the sum over the shards is the whole."""
+    compared = 0
+    for place, block in _blocks():
+        if _is_local(block):
+            here = both.auditor.exact(block, "hostile")
+            found = both.added_up(block, _sharded("hostile"))
+            assert _additive(block, found) == _additive(block, here), place
+            compared += 1
+    print(f"{compared} blocks")
+    assert compared > 100
+
+
+def test_where_units_meet_they_cannot(both: Both) -> None:
+    """Private joins by truncation, and rows that are elsewhere than what leads to their unit."""
+    others = [(place, block) for place, block in _blocks() if not _is_local(block)]
+    differ = []
+    for place, block in others:
+        base = "crowd" if is_crowded(block.source) else "hostile"
+        here = both.auditor.exact(block, base)
+        if _additive(block, both.added_up(block, _sharded(base))) != _additive(block, here):
+            differ.append(place)
+    print(f"{len(differ)} of {len(others)} blocks differ")
+    assert len(differ) > len(others) / 3
