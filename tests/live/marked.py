@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
-from pathlib import Path
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column, Table
 from proxy.policy.model import Privacy
+from tests.live import attacks
 from tests.world import CATALOG, PLACES, POLICIES, PUBLIC, RATES, SCHEMA
 
 TEXT, NUMBER, DAY = "SECRET-4242-marker", 987654321, "2387-06-05"
@@ -115,14 +115,9 @@ WORLD_POLICY = replace(
 )
 
 
-def lab(folder: Path) -> str:
-    """The script beside the attacks, without what is psql's, and the person it hides marked as ours."""
-    script = (folder / "schema.sql").read_text(encoding="utf-8")
-    lines = [
-        line
-        for line in script.splitlines()
-        if not line.startswith(("drop database", "create database", "\\", "create role", "grant", "revoke"))
-    ]  # fmt: skip
+def lab() -> str:
+    """The tables of the attacks, and the person they hide marked as ours."""
+    lines = [attacks.script()]
     lines.append(
         f"update adult set notes = '{TEXT}', zip = '{TEXT}', income = 'NaN', born = '{DAY}', hours ="
         f" {NUMBER}.5, age = {NUMBER} where user_id = 4242;"

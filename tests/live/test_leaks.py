@@ -73,7 +73,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     start_together([protected, shadow_server])
     databases = [_world(protected, shadow_server)]
     if _ATTACKS.is_dir():
-        script = marked.lab(_ATTACKS)
+        script = marked.lab()
         databases.append(
             served_database(protected, shadow_server, "lab", script, marked.LAB_TABLES)
         )

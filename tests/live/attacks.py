@@ -1,0 +1,94 @@
+"""The hostile corpus ../shared/attacks: statements, their verdicts, and where this product differs and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[3] / "shared" / "attacks"
+PRESENT = (FOLDER / "attacks.jsonl").is_file()
+REASON = "the corpus ../shared/attacks is not here"
+
+REJECT, ANSWER, METADATA = "reject", "answer_dp", "metadata_only"
+_SERVERS_OWN = ("drop database", "create database", "\\", "create role", "grant", "revoke")
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """verdicts: the expected one, and those that its note says are fine too."""
+
+    id: str
+    sql: str
+    verdicts: frozenset[str]
+
+
+def corpus() -> list[Attack]:
+    lines = (FOLDER / "attacks.jsonl").read_text(encoding="utf-8").splitlines()
+    found = []
+    for line in lines:
+        attack = json.loads(line)
+        others = re.findall(r"ALT:(\w+)", attack["note"])
+        found.append(Attack(attack["id"], attack["sql"], frozenset({attack["expect"], *others})))
+    return found
+
+
+def script() -> str:
+    """What makes the corpus' tables, without what is psql's and the server's."""
+    lines = (FOLDER / "schema.sql").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith(_SERVERS_OWN))
+
+
+# "reject" means that nothing about a protected row may come back (head of SQL.md). Of the 212, these come back
+# with noise, and charged: each is of a kind that the product is to answer, and what is hostile in the statement
+# is gone in the form in which it runs. The test proves it on data with and without the person of the secret.
+_TOTAL = "runs in numeric on clamped columns (SQL.md 2, ALLOW), where it cannot raise"
+_SCALED = "the bounds follow the expression, and the noise the bounds"
+_AFTER = "works on the noised number, after it has been paid for"
+NOISED = {
+    "ROW-073": "the median comes from the exponential mechanism on the policy's grid, not from a row",
+    "ROW-079": "the maximum is a noised one on the policy's grid, not a row's",
+    "ERR-007": _TOTAL,
+    "ERR-013": _TOTAL,
+    "ERR-079": f"{_AFTER}: it fails if the noise says so",
+    "PAR-001": "each statement of a string is its own: the count is answered, the rows are refused",
+    "SEN-004": "joins on the privacy unit are per-unit work: the product of rows per unit counts",
+    "SEN-019": "UNION ALL of one table with itself has twice the rows of each unit, and twice the noise",
+    "SEN-022": _SCALED,
+    "SEN-034": _SCALED,
+    "SEN-040": _SCALED,
+    "SEN-055": _SCALED,
+    "SEN-082": _AFTER,
+    "SEN-094": _AFTER,
+    "SEN-100": "the inner aggregate is a noised constant to the outer question, and both are paid for",
+    "CMP-040": _AFTER,
+    "CMP-043": _AFTER,
+}
+# Their success depends on the noise: they divide by a noised number.
+MAY_FAIL = {"ERR-079", "SEN-061"}
+# "reject" as well, answered by the shadow alone, in which there is no row of anybody: free of charge.
+_SETTINGS = "a setting of the analyst's own session or role on the shadow"
+_CATALOGUE = "the catalogue and statistics of the shadow, which has no data"
+RELAYED = {
+    **dict.fromkeys(["TIM-025", "TIM-028", "TIM-031", "EFF-022", "EFF-025", "EFF-028"], _SETTINGS),
+    **dict.fromkeys(["EFF-031", "EFF-034", "EFF-040", "EFF-043", "EFF-055"], _SETTINGS),
+    "EFF-049": "locks of the analyst's own session on the shadow",
+    "EFF-052": "nobody notifies on the shadow",
+    "EFF-058": "the shadow's own transaction number",
+    "EFF-067": "a view on the guarded shadow table: reading it is refused",
+    "EFF-073": "a statement kept on the shadow: EXECUTE is looked into, and refused",
+    "EFF-082": "names no table",
+    "PAR-031": "names no table",
+    "PAR-034": "names no table",
+    "SEN-085": "the policy's list of keys, not the data's",
+    "CMP-031": "LIMIT 0 reads nothing",
+    **dict.fromkeys(["EFF-115", "EFF-118", "EFF-121"], _CATALOGUE),
+    **dict.fromkeys(["MET-004", "MET-010", "MET-028", "MET-037", "MET-040"], _CATALOGUE),
+}  # fmt: skip
+# "answer_dp", answered free of charge because nothing is read.
+FREE = {"CMP-028": "WHERE false is a probe for names and types (DESIGN.md 4)"}
+# What must be given to be asked at all; the simple protocol has no parameters.
+PARAMETERS = {"CMP-019": ("4242",)}
+# Of the relayed ones that keep a statement: what reads through them, refused.
+AFTERWARDS = {"EFF-067": "select * from v", "EFF-073": "execute p"}
