@@ -49,6 +49,7 @@ from proxy.policy.model import (
     PublicTable,
     RowUnit,
     UnitPath,
+    Weighed,
 )
 from proxy.query.exposed import Exposed
 from proxy.query.query import Query, bind
@@ -160,7 +161,7 @@ _PROTECTED = (
     ProtectedTable(
         _name("orders"),
         _PERSON,
-        {**_COLUMNS, "id": ColumnPolicy("id")},
+        {**_COLUMNS, "id": ColumnPolicy("id", _bounds(0, 1000))},  # never NULL
         max_rows_per_unit=6,
         max_groups_per_unit=2,
         max_rows_per_group_per_unit=2,
@@ -191,7 +192,7 @@ RATES = (1, 7, 42, 2**53, 2**53 + 1)
 KNOWN_PUBLIC: PublicValues = {(_name("places"), "zone"): ("north", "south")}
 
 
-def _policy(epsilon: str, delta: str, **chosen: Noise | MedianNoise | Mechanism) -> Policy:
+def _policy(epsilon: str, delta: str, **chosen: object) -> Policy:
     tables: dict[TableName, ProtectedTable | PublicTable] = {t.name: t for t in _PROTECTED}
     tables.update({name: PublicTable(name) for name in PUBLIC})
     privacy = Privacy(Fraction(epsilon), Fraction(delta), Fraction(20), Fraction(delta))
@@ -231,6 +232,14 @@ POLICIES: Mapping[str, Policy] = {
     "joins": _with_join_keys(_policy("8", "1e-3")),
     "joins best": _with_join_keys(_policy("8", "1e-3", mechanism=Mechanism.BEST)),
     "joins gaussian": _with_join_keys(_policy("8", "1e-3", noise=Noise.GAUSSIAN)),
+    "clipped": _policy("8", "1e-3", mechanism=Mechanism.CLIPPED_MEAN),
+    "ratio": _policy("8", "1e-3", mechanism=Mechanism.SUM_OVER_COUNT),
+    "weighted": _policy(
+        "8",
+        "1e-3",
+        mechanism=Mechanism.BEST,
+        weights={Weighed.COUNT: Fraction(1), Weighed.SUM: Fraction(2), Weighed.AVG: Fraction(4)},
+    ),
 }
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from typing_extensions import assert_never
+
 from proxy.base.sql_types import SqlType
+from proxy.compiler.backend_query import Slots
 from proxy.compiler.expression_sql import (
     Binds,
     clamped_sql,
@@ -20,7 +23,7 @@ from proxy.compiler.expression_sql import (
     numeric_sql,
     value_sql,
 )
-from proxy.planner.plan import Measured, NoisyCount
+from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
 from proxy.query.expressions import Clamped, ColumnRef, Expression
 from proxy.query.query_aggregates import AggregateKind
 
@@ -138,6 +141,34 @@ def squares_sql(measured: Measured, rows: Rows) -> str:
     y = f"{_centred(measured, rows)}::{kind}"
     square = f"(2 * ({y}) * ({y}) - {rows.binds.number(width**2, kind)})"
     return f"pg_catalog.sum({square}){filter_sql(measured.condition, rows)}"
+
+
+def moment_sql(release: NoisyMoment, rows: Rows) -> str:
+    """One of the sums that several answers are made of."""
+    match release.moment:
+        case Moment.ROWS:
+            return values_sql(release.measured, rows)
+        case Moment.STEPS:
+            return total_sql(release.measured, rows)
+        case Moment.CENTRED:
+            return centred_sql(release.measured, rows)
+        case Moment.SQUARES:
+            return squares_sql(release.measured, rows)
+        case _:
+            assert_never(release.moment)
+
+
+def moment_slots(release: NoisyMoment, place: int) -> Slots:
+    """Where its partial results are."""
+    match release.moment:
+        case Moment.ROWS:
+            return Slots(count=place)
+        case Moment.STEPS | Moment.CENTRED:
+            return Slots(total=place)
+        case Moment.SQUARES:
+            return Slots(squares=place)
+        case _:
+            assert_never(release.moment)
 
 
 def _centred(measured: Measured, rows: Rows) -> str:

@@ -15,10 +15,12 @@ from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
 from proxy.planner.plan import (
     BlockPlan,
+    FromMoments,
     NoisyDistinct,
     OrderStatistic,
     Release,
     RowNeighbours,
+    Same,
     UnitNeighbours,
 )
 
@@ -26,8 +28,9 @@ from proxy.planner.plan import (
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
     """The backend statements of one block: one for all releases, and one for each count of distinct values
     that cannot be put together from partial results."""
-    apart = tuple(n for n, r in enumerate(plan.releases) if _stands_apart(r, plan))
-    together = tuple(n for n in range(len(plan.releases)) if n not in apart)
+    computed = [n for n, r in enumerate(plan.releases) if not isinstance(r, FromMoments | Same)]
+    apart = tuple(n for n in computed if _stands_apart(plan.releases[n], plan))
+    together = tuple(n for n in computed if n not in apart)
     queries = [value_scan(plan, n, Binds()) for n in apart]
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, Binds()))

@@ -10,6 +10,8 @@ from proxy.compiler.aggregate_sql import (
     count_sql,
     extreme_sql,
     filter_sql,
+    moment_slots,
+    moment_sql,
     squares_sql,
     total_sql,
     values_sql,
@@ -28,14 +30,18 @@ from proxy.compiler.select_list import (
 )
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     Release,
     RowNeighbours,
+    Same,
     SmoothedMedian,
 )
 from proxy.query.query_aggregates import AggregateKind
@@ -102,12 +108,16 @@ def _slots(release: Release, output: Output, rows: Rows) -> Slots:
             if isinstance(release, NoisyVariance):
                 squares = output.add(squares_sql(measured, rows))
             return Slots(count=count, total=total, squares=squares)
-        case SmoothedMedian(kind=AggregateKind.AVG):
+        case NoisyMoment():
+            return moment_slots(release, output.add(moment_sql(release, rows)))
+        case SmoothedMedian(kind=AggregateKind.AVG) | ClippedMean():
             count = output.add(values_sql(release.measured, rows))
             return Slots(count=count, total=output.add(total_sql(release.measured, rows)))
         case SmoothedMedian():
             return Slots(extreme=output.add(extreme_sql(release.kind, release.measured, rows)))
         case OrderStatistic():
             raise AssertionError("order statistics stand apart")
+        case FromMoments() | Same():
+            raise AssertionError("made of other releases")
         case _:
             assert_never(release)

@@ -11,6 +11,7 @@ from proxy.compiler.aggregate_sql import (
     centred_sql,
     count_sql,
     extreme_sql,
+    moment_slots,
     operand_sql,
     squares_sql,
     total_sql,
@@ -23,13 +24,19 @@ from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, finished, key_sql, where_sql
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
+    Measured,
+    Moment,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     Release,
+    Same,
     SmoothedMedian,
     UnitNeighbours,
 )
@@ -73,7 +80,7 @@ def unit_scan(
 def _needs_totals(plan: BlockPlan, unit: UnitNeighbours) -> bool:
     """Whether the rows of a unit must be counted across its groups."""
     counts = any(
-        isinstance(release, NoisyCount | NoisySum | NoisyMean | NoisyVariance)
+        isinstance(release, NoisyCount | NoisySum | NoisyMoment | NoisyMean | NoisyVariance)
         for release in plan.releases
     )
     return counts and unit.rows_per_group is None
@@ -115,13 +122,20 @@ def _slots(
             number = inner.add(operand_sql(counted, release.condition, rows))
             return Slots(count=outer.add(f"pg_catalog.sum(least(v{number}, 1))"))
         case NoisySum():
-            measured = release.measured
-            bounded = _Bounded(total_sql(measured, rows), measured.low, measured.high)
-            count = values_sql(measured, rows)
-            return Slots(total=_bounded_sum(bounded, count, unit, spread, inner, outer, binds))
+            place = _moment(release.measured, Moment.STEPS, unit, spread, inner, outer, rows)
+            return Slots(total=place)
+        case NoisyMoment():
+            found = _moment(release.measured, release.moment, unit, spread, inner, outer, rows)
+            return moment_slots(release, found)
         case NoisyMean() | NoisyVariance():
-            return _moments(release, unit, spread, inner, outer, rows)
-        case SmoothedMedian(kind=AggregateKind.AVG):
+            wanted = [Moment.ROWS, Moment.CENTRED]
+            wanted += [Moment.SQUARES] if isinstance(release, NoisyVariance) else []
+            places = [
+                _moment(release.measured, moment, unit, spread, inner, outer, rows)
+                for moment in wanted
+            ]
+            return Slots(places[0], places[1], None, places[2] if len(places) > 2 else None)
+        case SmoothedMedian(kind=AggregateKind.AVG) | ClippedMean():
             number = inner.add(values_sql(release.measured, rows))
             total = inner.add(total_sql(release.measured, rows))
             count_slot = outer.add(f"pg_catalog.sum(v{number})")
@@ -131,17 +145,20 @@ def _slots(
             return Slots(extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"))
         case OrderStatistic():
             raise AssertionError("order statistics stand apart")
+        case FromMoments() | Same():
+            raise AssertionError("made of other releases")
         case _:
             assert_never(release)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bounded:
-    """A sum over a unit's rows in one group, of numbers within low..high."""
+    """A sum over a unit's rows in one group, of numbers within low..high. centred: about the middle of them."""
 
     sql: str
     low: int
     high: int
+    centred: bool
 
 
 def _bounded_sum(
@@ -153,36 +170,49 @@ def _bounded_sum(
     outer: Output,
     binds: Binds,
 ) -> int:
-    """What a unit adds is cut to what so many rows as count could add at most."""
+    """What a unit adds is cut to what so many rows as count could add at most.
+
+    Of centred numbers the sum of all rows would say something else than that of those which count: such a unit
+    adds its mean so many times.
+    """
     total = inner.add(bounded.sql)
+    value = f"v{total}"
     kept = binds.number(unit.rows, "bigint")
-    if spread:
-        kept = _kept(inner.add(count), unit, spread, binds)
+    if spread or bounded.centred:
+        rows = inner.add(count)
+        kept = _kept(rows, unit, spread, binds)
+        if bounded.centred:
+            mean_of_kept = f"pg_catalog.round({value}::numeric * {kept} / v{rows})"
+            value = f"CASE WHEN v{rows} <= {kept} THEN {value} ELSE {mean_of_kept} END"
     low, high = binds.number(min(0, bounded.low)), binds.number(max(0, bounded.high))
-    cut = f"least(greatest(v{total}, {kept} * {low}), {kept} * {high})"
+    cut = f"least(greatest({value}, {kept} * {low}), {kept} * {high})"
     # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
     return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {cut} END)")
 
 
-def _moments(
-    release: NoisyMean | NoisyVariance,
+def _moment(
+    measured: Measured,
+    moment: Moment,
     unit: UnitNeighbours,
     spread: bool,
     inner: Output,
     outer: Output,
     rows: Rows,
-) -> Slots:
-    measured, binds = release.measured, rows.binds
-    count = values_sql(measured, rows)
+) -> int:
+    binds, count = rows.binds, values_sql(measured, rows)
     width = measured.high - measured.low
-    total = _Bounded(centred_sql(measured, rows), -width, width)
-    count_slot = outer.add(f"pg_catalog.sum({_kept(inner.add(count), unit, spread, binds)})")
-    total_slot = _bounded_sum(total, count, unit, spread, inner, outer, binds)
-    squares_slot = None
-    if isinstance(release, NoisyVariance):
-        squares = _Bounded(squares_sql(measured, rows), -(width**2), width**2)
-        squares_slot = _bounded_sum(squares, count, unit, spread, inner, outer, binds)
-    return Slots(count=count_slot, total=total_slot, squares=squares_slot)
+    match moment:
+        case Moment.ROWS:
+            return outer.add(f"pg_catalog.sum({_kept(inner.add(count), unit, spread, binds)})")
+        case Moment.STEPS:
+            bounded = _Bounded(total_sql(measured, rows), measured.low, measured.high, False)
+        case Moment.CENTRED:
+            bounded = _Bounded(centred_sql(measured, rows), -width, width, True)
+        case Moment.SQUARES:
+            bounded = _Bounded(squares_sql(measured, rows), -(width**2), width**2, True)
+        case _:
+            assert_never(moment)
+    return _bounded_sum(bounded, count, unit, spread, inner, outer, binds)
 
 
 def _kept(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:

@@ -250,6 +250,14 @@ def _column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
             "partitions has no meaning with mechanism: best",
             "only the smoothed median cuts the units into parts",
         )
+    if mechanism in (Mechanism.CLIPPED_MEAN, Mechanism.SUM_OVER_COUNT) and (
+        limits is not None and limits.kind is not BoundsKind.NUMBER
+    ):
+        problems.add(
+            found["mechanism"].value.at,
+            f"mechanism: {mechanism.value} is of AVG, which {limits.kind.value} do not have",
+            "MIN and MAX have smooth_median or best",
+        )
     if grid is not None and grid <= 0:
         problems.add(found["grid"].value.at, "grid must be above 0")
     elif grid is not None and limits is not None and limits.kind is BoundsKind.NUMBER:

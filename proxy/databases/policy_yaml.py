@@ -49,19 +49,21 @@ from proxy.policy.model import (
     Privacy,
     ProtectedTable,
     PublicTable,
+    Weighed,
 )
 from proxy.policy.problem import Problem
 
 VERSION = 1
 POLICY_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets", "reuse")
 REQUIRED_KEYS = POLICY_KEYS[:-1]
-PRIVACY_KEYS = ("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism")
+PRIVACY_KEYS = ("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism", "weights")
 MEDIAN_KEYS = ("noise",)
 BUDGETS_KEYS = ("total", "default", "analysts")
 BUDGET_KEYS = ("epsilon", "delta", "per")
 
 LEAST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
+LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
 LEAST_DELTA = Fraction(1, 10**100)
 LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
 
@@ -232,6 +234,7 @@ def _privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     mechanism: Mechanism | None = Mechanism.SMOOTH_MEDIAN
     if "mechanism" in found:
         mechanism = read_mechanism(found["mechanism"], problems)
+    weights = _weights(found.get("weights"), problems)
     epsilon, max_epsilon = (
         number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
         if key in found
@@ -245,10 +248,10 @@ def _privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon")
     if epsilon is None or delta is None:
         return None
-    if noise is None or median_noise is None or mechanism is None:
+    if noise is None or median_noise is None or mechanism is None or weights is None:
         return None
     most = epsilon if max_epsilon is None else max_epsilon
-    return Privacy(epsilon, delta, most, delta, noise, median_noise, mechanism)
+    return Privacy(epsilon, delta, most, delta, noise, median_noise, mechanism, weights)
 
 
 def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
@@ -258,6 +261,21 @@ def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | N
     if found is None or "noise" not in found:
         return None
     return member(found["noise"].value, "noise", MedianNoise, problems)
+
+
+def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fraction] | None:
+    if entry is None:
+        return {}
+    known = {member.value: member for member in Weighed}
+    found = fields(entry.value, "weights", entry.key_at, known, (), problems)
+    if found is None:
+        return None
+    weights = {
+        known[key]: number_within(of.value, key, LEAST_WEIGHT, LARGEST_WEIGHT, problems)
+        for key, of in found.items()
+    }
+    read = {of: weight for of, weight in weights.items() if weight is not None}
+    return read if len(read) == len(weights) else None
 
 
 def _budgets(entry: Entry, problems: ProblemList) -> Budgets | None:

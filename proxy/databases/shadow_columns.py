@@ -78,8 +78,11 @@ def _uses(
     if known is not None and known.bounds is not None:
         uses += ["SUM", "AVG"] if column.type.is_number else []
         uses += ["MIN", "MAX"] if column.type.is_number or column.type.is_time else []
-        if (known.mechanism or mechanism) is Mechanism.BEST:
-            uses[-1] += " (mechanism: best)"
+        chosen = known.mechanism or mechanism
+        if chosen is not Mechanism.SMOOTH_MEDIAN and (
+            column.type.is_number or chosen is Mechanism.BEST
+        ):
+            uses[-1] += f" (mechanism: {chosen.value})"
     return ", ".join(uses)
 
 

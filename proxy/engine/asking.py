@@ -16,8 +16,9 @@ from proxy.base.sql_types import by_oid
 from proxy.catalog.model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
+from proxy.engine.answer_accuracy import Accuracy, accuracies
 from proxy.engine.arguments import constants
-from proxy.engine.explaining import Accuracy, accuracies, explain_json, explain_lines
+from proxy.engine.explaining import explain_json, explain_lines
 from proxy.engine.ports import Ledger, ProtectedData
 from proxy.engine.settings import Settings, read_settings
 from proxy.exact.table import ExactTable

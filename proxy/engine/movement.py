@@ -17,16 +17,21 @@ from proxy.exact.table import ExactRow, ExactTable, Partial
 from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
     GaussianNoise,
     LaplaceNoise,
+    Moment,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     Release,
     RowNeighbours,
+    Same,
     Selection,
     SmoothedMedian,
 )
@@ -79,8 +84,8 @@ def movements(
     """
     mine, theirs = [_grouped(table) for table in here], [_grouped(table) for table in there]
     place = {n: (t, i) for t, table in enumerate(here) for i, n in enumerate(table.releases)}
-    for number, release in enumerate(plan.releases):
-        table, partial = place[number]
+    for number, (table, partial) in sorted(place.items()):  # what is made of others is not there
+        release = plan.releases[number]
         pairs = _Pairs(mine[table], theirs[table], partial)
         for measure, planned, seen in _moved(plan, release, pairs):
             yield Movement(number, measure, Fraction(planned), Fraction(seen))
@@ -134,6 +139,11 @@ def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]
             yield _additive(release, Measure.ROWS, "count", pairs)
         case NoisySum():
             yield _additive(release, Measure.STEPS, "total", pairs)
+        case NoisyMoment(moment=Moment.ROWS):
+            yield _additive(release, Measure.ROWS, "count", pairs)
+        case NoisyMoment():
+            part = "squares" if release.moment is Moment.SQUARES else "total"
+            yield _additive(release, Measure.STEPS, part, pairs)
         case NoisyMean():
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows
             if low < high:  # else the answer is that constant
@@ -162,13 +172,22 @@ def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]
         case OrderStatistic():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
         case SmoothedMedian():
-            yield from _outputs(plan, release, pairs)
+            # how many medians it pays for
+            reach = release.loss.epsilon / release.mechanism_loss.epsilon
+            yield from _outputs(plan, release, reach, pairs)
+        case ClippedMean():
+            yield from _outputs(plan, release, Fraction(release.moved), pairs)
+        case FromMoments() | Same():
+            raise AssertionError("made of other releases")
         case _:
             assert_never(release)
 
 
 def _additive(
-    release: NoisyCount | NoisyDistinct | NoisySum, measure: Measure, part: str, pairs: _Pairs
+    release: NoisyCount | NoisyDistinct | NoisySum | NoisyMoment,
+    measure: Measure,
+    part: str,
+    pairs: _Pairs,
 ) -> _Found:
     """The plan's number, or what its noise hides at its epsilon where that is less."""
     match release.noise:
@@ -189,12 +208,13 @@ def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> Fraction:
     return apart * release.measured.rows / release.loss.epsilon
 
 
-def _outputs(plan: BlockPlan, release: SmoothedMedian, pairs: _Pairs) -> Iterator[_Found]:
+def _outputs(
+    plan: BlockPlan, release: SmoothedMedian | ClippedMean, reach: Fraction, pairs: _Pairs
+) -> Iterator[_Found]:
     """A unit is in one partition of each group it is in; rows are in as many as the plan says."""
     neighbours = plan.neighbours
     if isinstance(neighbours, RowNeighbours) and not neighbours.hashed_by:
         return
-    reach = release.loss.epsilon / release.mechanism_loss.epsilon  # how many medians it pays for
     changed = []
     for mine, theirs in pairs.rows():
         both = [

@@ -9,6 +9,7 @@ Proof: PROOFS.md, "Partition selection".
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 
@@ -75,6 +76,20 @@ def release_probability(units: int, epsilon: Fraction, delta: Fraction) -> Fract
     _check(epsilon, delta)
     curve = _curve(epsilon, delta)
     return Fraction(curve[min(units, len(curve) - 1)], 2**_FIXED)
+
+
+def units_for_half(epsilon: Fraction, delta: Fraction) -> int:
+    """The least number of units with which a group is shown at least half of the time.
+
+    Refuses  as release_probability
+    Source   MECHANISMS 4.8
+
+    >>> units_for_half(Fraction(1), Fraction(1, 10**6))
+    14
+    """
+    _check(epsilon, delta)
+    curve = _curve(epsilon, delta)
+    return bisect_left(curve, 2 ** (_FIXED - 1))
 
 
 @lru_cache(maxsize=32)

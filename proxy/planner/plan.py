@@ -6,10 +6,11 @@ All numbers here are public: they depend on the statement, the policy and the ca
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.model import Bounds
 from proxy.query.expressions import ColumnRef, Expression
 from proxy.query.query_aggregates import Aggregate, AggregateKind
@@ -78,9 +79,11 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class LaplaceNoise:
-    """Discrete Laplace noise of this scale, in grid steps."""
+    """Discrete Laplace noise of this scale, in grid steps. gaussian: sigma squared of the discrete Gaussian
+    noise that the same share would have bought, where it is smaller; it is proposed, not used."""
 
     scale: Fraction
+    gaussian: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,62 @@ class NoisySum:
     loss: Loss
 
 
+class Moment(Enum):
+    """What is added up over rows whose operand is not NULL. y = 2 i - (low + high), D = high - low."""
+
+    ROWS = "rows"  # 1
+    STEPS = "sum"  # i, the grid index
+    CENTRED = "centred sum"  # y
+    SQUARES = "centred squares"  # 2 y^2 - D^2
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMoment:
+    """A noisy sum that is nobody's answer and part of several. It stands after the answers of its block.
+
+    aggregate: the first that it is part of; sensitivity: L1
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    moment: Moment
+    sensitivity: int
+    noise: LaplaceNoise
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class FromMoments:
+    """SUM, AVG, variance or deviation made of noisy results of this block: post-processing, free.
+
+    rows, total, squares: their numbers among the block's releases; centred: whether total is of y.
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    output_grid: Fraction
+    rows: int
+    total: int
+    squares: int | None
+    centred: bool
+
+    @property
+    def loss(self) -> Loss:
+        return NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The answer of another release of this block, which counts the same rows by the catalogue."""
+
+    aggregate: Aggregate
+    other: int
+
+    @property
+    def loss(self) -> Loss:
+        return NOTHING
+
+
 @dataclass(frozen=True, slots=True)
 class NoisyMean:
     """AVG as a noisy sum about the middle of the bounds over a noisy count (`mechanism: best`)."""
@@ -214,10 +273,34 @@ class SmoothedMedian:
         return self.aggregate.kind
 
 
+@dataclass(frozen=True, slots=True)
+class ClippedMean:
+    """Sample-and-aggregate: the operand's AVG in each of `partitions` partitions, as for SmoothedMedian, then
+    the mean of them plus noise (`mechanism: clipped_mean`). moved: one unit changes so many of them at most."""
+
+    aggregate: Aggregate
+    measured: Measured
+    output_grid: Fraction
+    low: int  # in output grid steps
+    high: int
+    fill: int
+    partitions: int
+    moved: int
+    loss: Loss
+
+    @property
+    def kind(self) -> AggregateKind:
+        return self.aggregate.kind
+
+
 Release = (
     NoisyCount
     | NoisyDistinct
     | NoisySum
+    | NoisyMoment
+    | FromMoments
+    | Same
+    | ClippedMean
     | NoisyMean
     | NoisyVariance
     | OrderStatistic
@@ -227,7 +310,8 @@ Release = (
 
 @dataclass(frozen=True, slots=True)
 class BlockPlan:
-    """cells: number of the partitions that the database forms (0: none needed); each median's partitions
+    """releases: one for each aggregate of the question, in its order, then the moments that some of them share.
+    cells: number of the partitions that the database forms (0: none needed); each median's partitions
     are unions of them. tables: what the block reads, for those who are told."""
 
     source: Relation
@@ -239,6 +323,10 @@ class BlockPlan:
     cells: int
     intervals: frozenset[str]
     selection: Selection | None
+
+    def answers(self) -> int:
+        """How many of the releases are answers of their own."""
+        return sum(not isinstance(release, NoisyMoment) for release in self.releases)
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
@@ -259,3 +347,11 @@ class PrivatePlan:
 
     blocks: tuple[BlockPlan, ...]
     loss: Loss
+
+
+def scale_of(plan: BlockPlan, number: int) -> Fraction:
+    """The scale of a noisy result that answers are made of: Laplace noise always (planner.sharing)."""
+    release = plan.releases[number]
+    assert isinstance(release, NoisyCount | NoisySum | NoisyMoment)
+    assert isinstance(release.noise, LaplaceNoise)
+    return release.noise.scale

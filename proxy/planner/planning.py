@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from typing_extensions import assert_never
 
@@ -23,9 +26,11 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.keys import label_values
+from proxy.planner.measuring import Context
 from proxy.planner.narrowing import narrowed
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
     KeyPlan,
     Neighbours,
     PrivatePlan,
@@ -35,11 +40,14 @@ from proxy.planner.plan import (
     SmoothedMedian,
     UnitNeighbours,
 )
-from proxy.planner.releases import Context, plan_release
+from proxy.planner.shared_releases import block_releases
+from proxy.planner.sharing import Shares, shares
 from proxy.planner.tracking import track
+from proxy.policy.model import Privacy, Weighed
 from proxy.query.expressions import ColumnRef, Expression, Extract, Truncated
 from proxy.query.query import Block, Key, Query
 from proxy.query.query_aggregates import Aggregate
+from proxy.query.relations import Relation
 
 
 def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
@@ -48,7 +56,7 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
     Given    wanted: epsilon and delta of the statement as a whole
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
     Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE
-    Source   basic composition over distinct releases (MECHANISMS 4.15)
+    Source   basic composition over distinct releases, by the policy's weights (MECHANISMS 4.15)
     """
     tracked = tuple(_tracked(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
@@ -60,11 +68,13 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
             f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
             "Ask several questions.",
         )
-    share = split.split(wanted, releases) if releases else NOTHING
-    blocks = tuple(
-        _block(block, found, keys, share, known)
+    drafts = [
+        _draft(block, found, keys, known, wanted)
         for block, (found, keys) in zip(query.blocks, tracked, strict=True)
-    )
+    ]
+    weights = [weight for draft in drafts for weight in draft.weights(known.policy.privacy)]
+    spent = iter(split.split_weighted(wanted, weights) if weights else ())
+    blocks = tuple(_planned(draft, spent) for draft in drafts)
     total = NOTHING
     for block in blocks:
         if block.selection is not None:
@@ -86,13 +96,37 @@ def _tracked(block: Block, known: Surroundings) -> tuple[Tracked, tuple[KeyPlan,
     return tracked, tuple(_key(key, facts, public) for key in block.keys)
 
 
-def _block(
-    block: Block, tracked: Tracked, keys: tuple[KeyPlan, ...], share: Loss, known: Surroundings
-) -> BlockPlan:
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A block as far as it is planned without knowing what its releases may spend."""
+
+    block: Block
+    relation: Relation
+    where: Expression | None
+    keys: tuple[KeyPlan, ...]
+    aggregates: tuple[Aggregate, ...]
+    context: Context
+    shares: Shares
+
+    @property
+    def is_private(self) -> bool:
+        """Whether its groups have to be chosen: a release of its own."""
+        return any(key.values is None for key in self.keys)
+
+    def weights(self, privacy: Privacy) -> Iterator[Fraction]:
+        """Of everything that gets noise, in the order in which `_planned` takes it."""
+        yield from self.shares.alone.values()
+        yield from self.shares.parts.values()
+        if self.is_private:
+            yield privacy.weight(Weighed.GROUPS)
+
+
+def _draft(
+    block: Block, tracked: Tracked, keys: tuple[KeyPlan, ...], known: Surroundings, wanted: Loss
+) -> _Draft:
     facts = tracked.facts
-    private = any(key.values is None for key in keys)
     count: int | None = None
-    if not private:
+    if not any(key.values is None for key in keys):
         count = math.prod(len(key.values or ()) for key in keys)
         if count > limits.GROUPS_PER_STATEMENT:
             raise Refusal(
@@ -103,33 +137,40 @@ def _block(
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     reach = None if count is None else max(1, count)
     neighbours, groups = _neighbours(tracked.owner, reach)
-    context = Context(facts, neighbours, groups, share, known.policy.privacy)
+    context = Context(facts, neighbours, groups, NOTHING, known.policy.privacy, wanted)
     where = None if block.where is None else condition(typed(block.where, facts), facts)
-    releases = tuple(
-        _placed(aggregate.changed(lambda part: typed(part, facts)), context)
-        for aggregate in block.aggregates
+    aggregates = tuple(
+        aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
-    secret = [
-        key.position for key, plan in zip(block.keys, keys, strict=True) if plan.values is None
-    ]
+    return _Draft(
+        block, tracked.relation, where, keys, aggregates, context, shares(aggregates, context)
+    )
+
+
+def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
+    """spent: the loss of each weight of the statement, in order."""
+    alone = {number: next(spent) for number in draft.shares.alone}
+    parts = {part: next(spent) for part in draft.shares.parts}
+    selection = None
+    if draft.is_private:
+        secret = [
+            key.position
+            for key, plan in zip(draft.block.keys, draft.keys, strict=True)
+            if plan.values is None
+        ]
+        selection = _selection(replace(draft.context, loss=next(spent)), secret[0])
+    releases = block_releases(draft.aggregates, draft.context, draft.shares, alone, parts)
     return BlockPlan(
-        tracked.relation,
-        neighbours,
-        where,
-        keys,
-        block.grouped,
+        draft.relation,
+        draft.context.neighbours,
+        draft.where,
+        draft.keys,
+        draft.block.grouped,
         releases,
         _cells(releases),
-        block.intervals,
-        _selection(context, secret[0]) if private else None,
+        draft.block.intervals,
+        selection,
     )
-
-
-def _placed(aggregate: Aggregate, context: Context) -> Release:
-    try:
-        return plan_release(aggregate, context)
-    except Refusal as refusal:
-        raise refusal if refusal.position is not None else refusal.at(aggregate.position) from None
 
 
 def _neighbours(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
@@ -232,7 +273,11 @@ def _cells(releases: tuple[Release, ...]) -> int:
     database more than the aggregates do (tests/bench: eight of them doubled the time of the scan). Which
     cell goes to which partition is public and fixed, so that a unit is still in exactly one partition.
     """
-    sizes = {release.partitions for release in releases if isinstance(release, SmoothedMedian)}
+    sizes = {
+        release.partitions
+        for release in releases
+        if isinstance(release, SmoothedMedian | ClippedMean)
+    }
     if len(sizes) < 2:
         return next(iter(sizes), 0)
     largest = max(sizes)

@@ -77,10 +77,31 @@ class MedianNoise(Enum):
 
 
 class Mechanism(Enum):
-    """Of AVG, MIN and MAX."""
+    """Of AVG, MIN and MAX. The last two are of AVG alone: with them MIN and MAX are smoothed medians."""
 
     SMOOTH_MEDIAN = "smooth_median"
     BEST = "best"
+    CLIPPED_MEAN = "clipped_mean"
+    SUM_OVER_COUNT = "sum_over_count"
+
+    @property
+    def of_extremes(self) -> Mechanism:
+        """What MIN and MAX are made with."""
+        return Mechanism.BEST if self is Mechanism.BEST else Mechanism.SMOOTH_MEDIAN
+
+
+class Weighed(Enum):
+    """What has a share of epsilon and delta."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    VARIANCE = "variance"
+    STDDEV = "stddev"
+    PERCENTILE = "percentile"
+    GROUPS = "groups"  # the choice of private keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +162,11 @@ class Privacy:
     noise: Noise = Noise.LAPLACE
     median_noise: MedianNoise = MedianNoise.LAPLACE
     mechanism: Mechanism = Mechanism.SMOOTH_MEDIAN
+    weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
+
+    def weight(self, of: Weighed) -> Fraction:
+        """Its share of epsilon and delta, beside the others of a statement."""
+        return self.weights.get(of, Fraction(1))
 
 
 class Period(Enum):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
 from typing_extensions import assert_never
 
-from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactRow, ExactTable, Partial
 from proxy.mechanisms import (
+    clipped_mean,
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
@@ -24,19 +23,25 @@ from proxy.mechanisms import (
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
     GaussianNoise,
     LaplaceNoise,
+    Moment,
     Noise,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     Release,
+    Same,
     SmoothedMedian,
 )
 from proxy.query.query_aggregates import AggregateKind
+from proxy.release.deriving import derived, on_grid, spread_value
 from proxy.release.noised import NoisyRow, NoisyTable, NoisyValue
 
 _ONE = Fraction(1)
@@ -54,17 +59,26 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
     place = {n: (t, i) for t, table in enumerate(tables) for i, n in enumerate(table.releases)}
     rows = []
     for keys in _groups(plan, grouped, bits):
-        values = []
-        for number, release in enumerate(plan.releases):
-            table, partial = place[number]
-            values.append(
-                _release(release, partial, grouped[table].get(keys, []), plan.cells, bits)
-            )
-        rows.append(NoisyRow(keys, tuple(values)))
+        drawn: dict[int, NoisyValue] = {}
+        for number, (table, partial) in sorted(place.items()):
+            group = grouped[table].get(keys, [])
+            drawn[number] = _release(plan.releases[number], partial, group, plan.cells, bits)
+        answers = plan.releases[: plan.answers()]
+        rows.append(NoisyRow(keys, tuple(_answers(answers, plan, drawn))))
     return NoisyTable(tuple(rows))
 
 
 Keys = tuple[str | None, ...]
+
+
+def _answers(
+    answers: Sequence[Release], plan: BlockPlan, drawn: Mapping[int, NoisyValue]
+) -> Iterator[NoisyValue]:
+    for number, release in enumerate(answers):
+        if isinstance(release, FromMoments | Same):
+            yield derived(release, plan, drawn)
+        else:
+            yield drawn[number]
 
 
 def _by_keys(table: ExactTable) -> dict[Keys, list[ExactRow]]:
@@ -102,6 +116,9 @@ def _release(
             exact = sum(partial.total or 0 for partial in partials)
             grid = release.measured.grid
             return NoisyValue(exact + _draw(release.noise, bits), grid, kind, _reach(release.noise))
+        case NoisyMoment():
+            noisy = _moment(release, partials) + _draw(release.noise, bits)
+            return NoisyValue(noisy, _ONE, kind, None)
         case NoisyMean():
             return _mean(release, partials, bits)
         case NoisyVariance():
@@ -111,6 +128,10 @@ def _release(
         case SmoothedMedian():
             outputs = partition_outputs(release, number, group, cells)
             return NoisyValue(_median(release, outputs, bits), release.output_grid, kind, None)
+        case ClippedMean():
+            return _clipped_mean(release, partition_outputs(release, number, group, cells), bits)
+        case FromMoments() | Same():
+            raise AssertionError("made of other releases")
         case _:
             assert_never(release)
 
@@ -151,12 +172,12 @@ def _mean(release: NoisyMean, partials: list[Partial], bits: RandomBits) -> Nois
     measured, kind = release.measured, release.aggregate.type
     low, high = measured.low, measured.high
     if low == high:
-        return _on_grid(Fraction(low), measured.grid, release.output_grid, kind, None)
+        return on_grid(Fraction(low), measured.grid, release.output_grid, kind, None)
     found = recentred_mean.release(
         _total(partials), _count(partials), low, high, release.loss.epsilon, bits, measured.rows
     )
     reach = max(found.value - found.least, found.most - found.value)
-    return _on_grid(found.value, measured.grid, release.output_grid, kind, reach)
+    return on_grid(found.value, measured.grid, release.output_grid, kind, reach)
 
 
 def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits) -> NoisyValue:
@@ -164,7 +185,7 @@ def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits)
     low, high = measured.low, measured.high
     squared = measured.grid * measured.grid
     if low == high:
-        return _on_grid(Fraction(0), squared, release.output_grid, kind, None)
+        return on_grid(Fraction(0), squared, release.output_grid, kind, None)
     noise = variance.scales(low, high, release.loss.epsilon, measured.rows)
     moments = variance.NoisyMoments(
         squares=sum(p.squares or 0 for p in partials)
@@ -172,18 +193,26 @@ def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits)
         total=_total(partials) + discrete_laplace.sample(bits, noise.total),
         count=_count(partials) + discrete_laplace.sample(bits, noise.count),
     )
-    aggregate = release.aggregate.kind
-    if aggregate in (AggregateKind.VAR_POP, AggregateKind.STDDEV_POP):
-        found = variance.population(moments, low, high)
-    else:
-        found = variance.sample_variance(moments, low, high)
-    least, most = variance.population_interval(moments, noise, low, high)
-    if aggregate in (AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP):
-        least, root, most = map(variance.deviation, (least, found, most))
-        reach = max(root - least, most - root)
-        return _on_grid(root, measured.grid, release.output_grid, kind, reach)
-    reach = max(found - least, most - found)
-    return _on_grid(found, squared, release.output_grid, kind, reach)
+    return spread_value(moments, noise, release)
+
+
+def _moment(release: NoisyMoment, partials: list[Partial]) -> int:
+    match release.moment:
+        case Moment.ROWS:
+            return _count(partials)
+        case Moment.STEPS | Moment.CENTRED:
+            return _total(partials)
+        case Moment.SQUARES:
+            return sum(partial.squares or 0 for partial in partials)
+        case _:
+            assert_never(release.moment)
+
+
+def _clipped_mean(release: ClippedMean, outputs: list[int], bits: RandomBits) -> NoisyValue:
+    low, high, epsilon, moved = release.low, release.high, release.loss.epsilon, release.moved
+    found = clipped_mean.release(outputs, low, high, epsilon, bits, moved)
+    reach = clipped_mean.half_width(release.partitions, low, high, epsilon, moved)
+    return NoisyValue(found, release.output_grid, release.aggregate.type, reach)
 
 
 def _order_statistic(
@@ -231,17 +260,8 @@ def _total(partials: list[Partial]) -> int:
     return sum(partial.total or 0 for partial in partials)
 
 
-def _on_grid(
-    steps: Fraction, grid: Fraction, output_grid: Fraction, kind: SqlType, reach: Fraction | None
-) -> NoisyValue:
-    """A number in steps of one grid, rounded to another; its reach rounded up."""
-    ratio = grid / output_grid
-    width = None if reach is None else math.ceil(reach * ratio)
-    return NoisyValue(round(steps * ratio), output_grid, kind, width)
-
-
 def partition_outputs(
-    release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+    release: SmoothedMedian | ClippedMean, number: int, group: Iterable[ExactRow], cells: int
 ) -> list[int]:
     """The result of the aggregate in each partition, on the output grid; the public fill where it is empty.
 
@@ -264,7 +284,7 @@ def partition_outputs(
     return outputs
 
 
-def _output(release: SmoothedMedian, found: list[int]) -> int:
+def _output(release: SmoothedMedian | ClippedMean, found: list[int]) -> int:
     match release.kind:
         case AggregateKind.MIN:
             return min(found)

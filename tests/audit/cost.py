@@ -8,19 +8,24 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.mechanisms import clipped_mean
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
     GaussianNoise,
     LaplaceNoise,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     PrivatePlan,
     Release,
+    Same,
     SmoothedMedian,
 )
 from tests.audit.exact_results import moments_cost
@@ -40,7 +45,13 @@ def spent(plan: PrivatePlan, promise: Promise = by_policy) -> Loss:
 
 def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
     match release:
-        case NoisyCount() | NoisySum() | NoisyDistinct():
+        case FromMoments() | Same():
+            return Loss(Fraction(0), Fraction(0))
+        case ClippedMean():
+            low, high, moved = release.low, release.high, release.moved
+            scale = clipped_mean.scale(low, high, release.loss.epsilon, moved)
+            return Loss(_outputs_touched(block, reach) * (high - low) / scale, Fraction(0))
+        case NoisyCount() | NoisySum() | NoisyDistinct() | NoisyMoment():
             match release.noise:
                 case LaplaceNoise():
                     return Loss(release.sensitivity / release.noise.scale, Fraction(0))
@@ -65,13 +76,20 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             assert_never(release)
 
 
+def _outputs_touched(block: BlockPlan, reach: Reach) -> int:
+    """How many partition outputs one unit can change, over all groups."""
+    if not reach.by_unit:
+        return reach.rows
+    groups = block.groups()
+    return reach.groups if groups is None else min(reach.groups, groups)
+
+
 def _of_each(block: BlockPlan, each: Loss, reach: Reach) -> Loss:
     """Of a decision or median per group."""
     if not reach.by_unit:  # group privacy of k rows
         k = reach.rows
         growth = Fraction(math.exp((k - 1) * each.epsilon)) if k > 1 else Fraction(1)
         return Loss(k * each.epsilon, k * growth * each.delta)
-    groups = block.groups()
-    touched = reach.groups if groups is None else min(reach.groups, groups)
+    touched = _outputs_touched(block, reach)
     left = (1 - each.delta) ** touched  # Kairouz, Oh, Viswanath 2015, theorem 3.3
     return Loss(touched * each.epsilon, 1 - left)

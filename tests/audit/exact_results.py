@@ -23,18 +23,23 @@ from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
     GaussianNoise,
     LaplaceNoise,
+    Moment,
     Noise,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     PrivatePlan,
     Release,
     RowNeighbours,
+    Same,
     SmoothedMedian,
 )
 from proxy.release import releasing
@@ -267,11 +272,29 @@ def _moved(
             elif release.of_unit:
                 units = replace(reach, rows=1 if reach.by_unit else reach.rows)
                 yield from _spread(block, units, moves, 1, times)
+        case NoisyMoment():
+            moves = _distances(number, 0, here, there)
+            if moves.l1 > times * release.sensitivity:
+                yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
+            wrong = _paid(release.noise, moves, release.loss, times)
+            if wrong:
+                yield wrong
+            width = release.measured.high - release.measured.low
+            largest = max(abs(release.measured.low), abs(release.measured.high))
+            of_row = {
+                Moment.ROWS: 1,
+                Moment.STEPS: largest,
+                Moment.CENTRED: width,
+                Moment.SQUARES: width**2,
+            }
+            yield from _spread(block, reach, moves, of_row[release.moment], times)
+        case FromMoments() | Same():
+            assert not here.numbers[number], "it would be exact"
         case NoisyMean() | NoisyVariance():
             yield from _moments_moved(block, number, reach, here, there, times)
         case OrderStatistic():
             yield from _values_moved(release, number, here, there, times)
-        case SmoothedMedian():
+        case SmoothedMedian() | ClippedMean():
             if not _is_random(block):
                 yield from _outputs_moved(release, number, reach, here, there, times)
         case _:
@@ -336,7 +359,12 @@ def _values_moved(
 
 
 def _outputs_moved(
-    release: SmoothedMedian, number: int, reach: Reach, here: Exact, there: Exact, times: int
+    release: SmoothedMedian | ClippedMean,
+    number: int,
+    reach: Reach,
+    here: Exact,
+    there: Exact,
+    times: int,
 ) -> Iterator[str]:
     keys: set[Keys] = {*here.numbers[number], *there.numbers[number]}
     empty: Numbers = (release.fill,) * release.partitions

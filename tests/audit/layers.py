@@ -25,6 +25,7 @@ QUESTIONS = (
     "SELECT count(*), avg(i4) FROM people",
     "SELECT sum(i4) FROM people",
     "SELECT max(i2) FROM people GROUP BY t",
+    "SELECT min(i4), max(i2) FROM people",
     "SELECT count(*), avg(n2) FROM trips",
     "SELECT count(*), sum(i4) FROM visits",
     "SELECT count(*), sum(n2) FROM visits GROUP BY t",

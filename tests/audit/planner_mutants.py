@@ -29,11 +29,21 @@ def sensitivity_halved(patch: pytest.MonkeyPatch) -> None:
 
 
 def epsilon_not_split(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(split, "split", lambda loss, k: Loss(loss.epsilon, loss.delta / k))
+    real = split.split_weighted
+    patch.setattr(
+        split,
+        "split_weighted",
+        lambda loss, weights: [Loss(loss.epsilon, s.delta) for s in real(loss, weights)],
+    )
 
 
 def delta_not_split(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(split, "split", lambda loss, k: Loss(loss.epsilon / k, loss.delta))
+    real = split.split_weighted
+    patch.setattr(
+        split,
+        "split_weighted",
+        lambda loss, weights: [Loss(s.epsilon, loss.delta) for s in real(loss, weights)],
+    )
 
 
 def groups_of_a_unit_not_paid(patch: pytest.MonkeyPatch) -> None:

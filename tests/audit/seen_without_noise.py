@@ -10,6 +10,7 @@ from unittest import mock
 
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import (
+    clipped_mean,
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
@@ -19,7 +20,7 @@ from proxy.mechanisms import (
     variance,
 )
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, Release
+from proxy.planner.plan import BlockPlan, FromMoments, Release, Same
 from proxy.release import releasing
 from proxy.release.noised import NoisyValue
 
@@ -44,14 +45,17 @@ class Exact:
         shown: Sequence[Keys],
         seen: list[Numbers],
     ) -> Exact:
-        count = len(block.releases)
+        # What is made of other releases draws no noise of its own.
+        drawn = [n for n, r in enumerate(block.releases) if not isinstance(r, FromMoments | Same)]
+        numbers: list[Mapping[Keys, Numbers]] = [{} for _ in block.releases]
         # A group that was released and not shown is found by who compares `shown` with what is public.
-        numbers = tuple(dict(zip(shown, seen[n::count], strict=False)) for n in range(count))
+        for place, number in enumerate(drawn):
+            numbers[number] = dict(zip(shown, seen[place :: len(drawn)], strict=False))
         units: dict[Keys, int] = {}
         if block.selection is not None:
             for row in tables[0].rows:
                 units[row.keys] = units.get(row.keys, 0) + row.units
-        return cls(numbers, tuple(shown), units)
+        return cls(tuple(numbers), tuple(shown), units)
 
 
 @dataclass
@@ -119,6 +123,7 @@ def watching() -> Iterator[list[Numbers]]:
             (releasing, "_groups", every_group),
             (smoothed_median, "release", watch.outputs),
             (polyplace, "release", watch.outputs),
+            (clipped_mean, "release", watch.outputs),
             (recentred_mean, "release", watch.mean),
             (variance, "population", watch.variance),
             (variance, "sample_variance", watch.variance),

@@ -12,18 +12,28 @@ from itertools import product
 import psycopg
 from typing_extensions import assert_never
 
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, ratio_mean, variance
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    ratio_mean,
+    shared_moments,
+    variance,
+)
 from proxy.mechanisms.order_statistic import Law, Run, ValueCount, minimum_law, quantile_law
 from proxy.planner.plan import (
+    ClippedMean,
+    FromMoments,
     GaussianNoise,
     LaplaceNoise,
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     Release,
+    Same,
     SmoothedMedian,
 )
 from proxy.query.query_aggregates import AggregateKind
@@ -104,7 +114,10 @@ class Expected:
 def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> Expected:
     if name in QUOTIENTS:
         ((above, below),) = exact.rows(QUOTIENTS[name])
-        ends = [_interval(r, v, None, []) for r, v in zip(releases, (above, below), strict=True)]
+        ends = [
+            _interval(releases, r, v, None, [])
+            for r, v in zip(releases, (above, below), strict=True)
+        ]
         corners = [a / b for a, b in product(*(end for end in ends if end is not None))]
         return Expected("q", {(): {0: (min(corners), max(corners))}}, {})
     shape = SHAPES[name]
@@ -120,7 +133,7 @@ def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> 
         for column, letter in enumerate(shape):
             if letter != "k":
                 release = releases[int(letter) - 1]
-                interval = _interval(release, row[column], count[column], values)
+                interval = _interval(releases, release, row[column], count[column], values)
                 if interval is not None:
                     found[column] = interval
         return found
@@ -131,9 +144,13 @@ def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> 
 
 
 def _interval(
-    release: Release, value: str | None, count: str | None, values: Sequence[Fraction]
+    releases: Sequence[Release],
+    release: Release,
+    value: str | None,
+    count: str | None,
+    values: Sequence[Fraction],
 ) -> Interval | None:
-    """The interval of one release. value None: of no rows."""
+    """The interval of one release, which may be made of others. value None: of no rows."""
     found = Fraction(value or 0)
     match release:
         case NoisyCount() | NoisyDistinct():
@@ -141,9 +158,23 @@ def _interval(
         case NoisySum():
             return _around(found, _reach(release.noise) * release.measured.grid)
         case NoisyMean():
-            return None if value is None else _of_mean(release, found, int(count or 0))
+            measured = release.measured
+            noise = ratio_mean.scales(
+                measured.low, measured.high, release.loss.epsilon, measured.rows
+            )
+            return None if value is None else _of_mean(release, noise, found, int(count or 0))
         case NoisyVariance():
-            return _of_variance(release, values)
+            measured = release.measured
+            of_squares = variance.scales(
+                measured.low, measured.high, release.loss.epsilon, measured.rows
+            )
+            return _of_variance(release, of_squares, values)
+        case FromMoments():
+            return _of_moments(releases, release, value, int(count or 0), values)
+        case Same():
+            return _interval(releases, releases[release.other], value, count, values)
+        case ClippedMean() | NoisyMoment():
+            raise AssertionError("not of these questions")
         case OrderStatistic():
             return _of_order(release, values)
         case SmoothedMedian():
@@ -167,18 +198,50 @@ def _reach(noise: LaplaceNoise | GaussianNoise) -> int:
             assert_never(noise)
 
 
-def _of_mean(release: NoisyMean, mean: Fraction, count: int) -> Interval:
+def _of_moments(
+    releases: Sequence[Release],
+    release: FromMoments,
+    value: str | None,
+    count: int,
+    values: Sequence[Fraction],
+) -> Interval | None:
+    def scale(number: int) -> Fraction:
+        other = releases[number]
+        assert isinstance(other, NoisyCount | NoisySum | NoisyMoment)
+        assert isinstance(other.noise, LaplaceNoise)
+        return other.noise.scale
+
+    assert release.centred
+    of_total, of_rows = scale(release.total), scale(release.rows)
+    measured, found = release.measured, Fraction(value or 0)
+    if release.squares is not None:
+        noise = variance.Scales(scale(release.squares), of_total, of_rows)
+        return _of_variance(release, noise, values)
+    if release.aggregate.kind is AggregateKind.SUM:
+        reach = shared_moments.total_half_width(
+            of_total, of_rows, measured.low, measured.high, LEVEL
+        )
+        return _around(found, reach * measured.grid)
+    if value is None:
+        return None
+    return _of_mean(release, ratio_mean.Scales(of_total, of_rows), found, count)
+
+
+def _of_mean(
+    release: NoisyMean | FromMoments, noise: ratio_mean.Scales, mean: Fraction, count: int
+) -> Interval:
     """Where both noises within their reach take the mean."""
     measured = release.measured
     low, high = measured.low, measured.high
     total = round(mean * count / measured.grid)
     moments = ratio_mean.NoisyMoments(ratio_mean.centred(total, count, low, high), count)
-    noise = ratio_mean.scales(low, high, release.loss.epsilon, measured.rows)
     least, most = ratio_mean.interval(moments, noise, low, high, LEVEL)
     return least * measured.grid - release.output_grid, most * measured.grid + release.output_grid
 
 
-def _of_variance(release: NoisyVariance, values: Sequence[Fraction]) -> Interval:
+def _of_variance(
+    release: NoisyVariance | FromMoments, noise: variance.Scales, values: Sequence[Fraction]
+) -> Interval:
     assert release.aggregate.kind is AggregateKind.VAR_SAMP
     measured = release.measured
     low, high = measured.low, measured.high
@@ -189,7 +252,6 @@ def _of_variance(release: NoisyVariance, values: Sequence[Fraction]) -> Interval
         ratio_mean.centred(total, count, low, high),
         count,
     )
-    noise = variance.scales(low, high, release.loss.epsilon, measured.rows)
     least, most = variance.population_interval(moments, noise, low, high, LEVEL)
     fewest = count - discrete_laplace.half_width(noise.count, LEVEL)
     unit = measured.grid**2

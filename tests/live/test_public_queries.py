@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.engine.explaining import accuracies
+from proxy.engine.answer_accuracy import accuracies
 from proxy.planner.plan import PrivatePlan
 from proxy.query.statements import Statement
 from tests.live import public_data

@@ -22,6 +22,8 @@ from proxy.ledger.refusal import over_budget
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
+    ClippedMean,
+    FromMoments,
     GaussianNoise,
     KeyPlan,
     LaplaceNoise,
@@ -30,11 +32,13 @@ from proxy.planner.plan import (
     NoisyCount,
     NoisyDistinct,
     NoisyMean,
+    NoisyMoment,
     NoisySum,
     NoisyVariance,
     OrderStatistic,
     Release,
     RowNeighbours,
+    Same,
     SmoothedMedian,
 )
 from proxy.query.expressions import ColumnRef
@@ -154,6 +158,26 @@ def _release(release: Release) -> str:
             return (
                 f"{name}: {_measured(release.measured)}, "
                 f"sensitivity {release.sensitivity} steps, {_noise(release.noise)}, {loss}"
+            )
+        case NoisyMoment():
+            return (
+                f"  {release.moment.value} for {name}: {_measured(release.measured)}, "
+                f"sensitivity {release.sensitivity}, {_noise(release.noise)}, {loss}"
+            )
+        case FromMoments():
+            used = [release.rows + 1, release.total + 1]
+            used += [release.squares + 1] if release.squares is not None else []
+            return (
+                f"{name} made of releases {', '.join(map(str, used))}: {_measured(release.measured)}, "
+                f"output grid {decimal_text(release.output_grid)}"
+            )
+        case Same():
+            return f"{name} is release {release.other + 1}"
+        case ClippedMean():
+            return (
+                f"{name}: {release.low} .. {release.high} steps of {decimal_text(release.output_grid)}, "
+                f"fill {release.fill}, mean of {release.partitions} partitions, "
+                f"{release.moved} moved, {loss}"
             )
         case NoisyMean() | NoisyVariance():
             return (

@@ -109,8 +109,8 @@ SELECT count(*) FROM people
 SELECT avg(i4) FROM people
 -- => refused
 -- INFEASIBLE at 8: avg(i4)
--- avg cannot be answered at this epsilon: the noise would cover the whole range
--- Ask for fewer aggregates or groups at once, or SET dp.epsilon higher if the policy allows it.
+-- avg cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0056
+-- SET dp.epsilon = 0.0056; with `mechanism: best`, which the data owner can choose, it is answered at any epsilon.
 
 -- case: no delta
 -- policy: pure

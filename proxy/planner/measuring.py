@@ -1,0 +1,129 @@
+"""What a release is about: whose rows count, how many, and what the database computes of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Code, Refusal
+from proxy.mechanisms.loss import Loss
+from proxy.planner import grids
+from proxy.planner.bounds import bounded, condition
+from proxy.planner.facts import Facts
+from proxy.planner.plan import Measured, Neighbours, RowNeighbours, UnitNeighbours
+from proxy.policy.model import Bounds, Mechanism, Privacy
+from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.query_aggregates import Aggregate
+
+# Grid indices stay exact in the floats of smooth sensitivity (mechanisms/PROOFS.md).
+_LARGEST_INDEX = 2**52
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What planning one block's releases needs to know."""
+
+    facts: Facts
+    neighbours: Neighbours
+    groups: int  # at most so many groups hold rows of one unit
+    loss: Loss  # of one release
+    privacy: Privacy
+    wanted: Loss  # of the statement as a whole
+
+    @property
+    def rows(self) -> int:
+        """At most so many rows of one unit count, over all groups."""
+        match self.neighbours:
+            case RowNeighbours():
+                return self.neighbours.rows
+            case UnitNeighbours():
+                per_group = self.neighbours.rows_per_group
+                if per_group is None:
+                    return self.neighbours.rows
+                return self.groups * min(self.neighbours.rows, per_group)
+            case _:
+                assert_never(self.neighbours)
+
+    @property
+    def cells_moved(self) -> Fraction:
+        """Squared L2 sensitivity of a count over all groups, in rows."""
+        match self.neighbours:
+            case UnitNeighbours(rows_per_group=int() as per_group):
+                return Fraction(self.groups * min(self.neighbours.rows, per_group) ** 2)
+            case _:
+                return Fraction(self.rows**2)  # all rows of the unit may be in one group
+
+
+def condition_of(aggregate: Aggregate, context: Context) -> Expression | None:
+    if aggregate.condition is None:
+        return None
+    return condition(aggregate.condition, context.facts)
+
+
+def mechanism_of(aggregate: Aggregate, context: Context) -> Mechanism:
+    """The column's, else the policy's."""
+    operand = aggregate.operand
+    if isinstance(operand, ColumnRef):
+        own = context.facts[operand.relation, operand.column].mechanism
+        if own is not None:
+            return own
+    return context.privacy.mechanism
+
+
+def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None) -> Measured:
+    """The operand, its clamp at the aggregate (whole grid steps inside its bounds) and its grid.
+
+    steps: no more of them; None: as many as the grid gives.
+    """
+    assert aggregate.operand is not None
+    kind = aggregate.operand.type
+    if kind is not None and kind.is_time and not isinstance(aggregate.operand, ColumnRef):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{aggregate.kind.value} of an expression of {kind.sql} is not available",
+            "Take the plain column, with the condition in FILTER (WHERE ...).",
+        )
+    found = bounded(aggregate.operand, context.facts)
+    interval = found.interval or Bounds(Fraction(0), Fraction(0))
+    grid = grids.of_expression(found.expression, interval, context.facts)
+    while steps is not None and (interval.high - interval.low) / grid > steps:
+        grid *= 10
+    low, high = math.ceil(interval.low / grid), math.floor(interval.high / grid)
+    if low > high:  # bounds within one step: the nearest step, so that something can be said
+        low = high = round(interval.low / grid)
+    check_size(low, high)
+    only = condition_of(aggregate, context)
+    return Measured(
+        found.expression,
+        only,
+        Bounds(low * grid, high * grid),
+        grid,
+        context.rows,
+        never_null=never_null(aggregate.operand, context),
+        on_grid=_on_grid(aggregate.operand, grid, context),
+    )
+
+
+def _on_grid(operand: Expression, grid: Fraction, context: Context) -> bool:
+    if not isinstance(operand, ColumnRef):
+        return False
+    step = context.facts[operand.relation, operand.column].step
+    return step is not None and (step / grid).denominator == 1
+
+
+def never_null(operand: Expression, context: Context) -> bool:
+    if not isinstance(operand, ColumnRef):
+        return False
+    return not context.facts[operand.relation, operand.column].nullable
+
+
+def check_size(low: int, high: int) -> None:
+    if max(abs(low), abs(high)) > _LARGEST_INDEX:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "the values of this expression are too large for its grid",
+            "Scale the expression down, or ask the data owner for a coarser grid.",
+        )

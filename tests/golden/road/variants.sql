@@ -1,0 +1,161 @@
+-- case: clipped mean of rows
+-- policy: clipped
+SELECT avg(i4), count(*) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 75
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, mean of 75 partitions, 1 moved, epsilon 4 delta 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(*) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 75
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint)
+
+-- case: clipped mean of three rows
+-- policy: clipped
+SELECT t, avg(n2) FROM trips GROUP BY t
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 113
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, mean of 113 partitions, 3 moved, epsilon 8 delta 0
+-- => backend
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, (((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" > %(p1)s::numeric THEN (r2."n2" * %(p5)s::numeric)::integer WHEN r2."n2" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p6)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = ['x', 'y', 'z']
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 113
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+
+-- case: clipped mean of units in groups
+-- policy: clipped
+SELECT t, avg(f8), count(*) FROM orders GROUP BY t
+-- => plan
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 151
+--   avg: -10000 .. 10000 steps of 0.01, fill 0, mean of 151 partitions, 2 moved, epsilon 4 delta 0
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+-- => backend
+SELECT k1, cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.sum(least(v2, %(p4)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31 AS cell, pg_catalog.count(r2."f8") AS v0, pg_catalog.sum(((CASE WHEN r2."f8" >= %(p2)s::double precision THEN %(p2)s::double precision WHEN r2."f8" > %(p1)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p1)s::double precision THEN %(p1)s::double precision END)::double precision * %(p2)s::double precision)::integer) AS v1, pg_catalog.count(*) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1, 2
+--   p1 = -100
+--   p2 = 100
+--   p3 = 6
+--   p4 = 2
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 151
+--   p8 = ['x', 'y', 'z']
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 double precision, a2 bigint)
+
+-- case: clipped mean beside extremes, which are smoothed medians
+-- policy: clipped
+SELECT avg(i4), min(i4), max(d) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 250
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, mean of 113 partitions, 1 moved, epsilon 8/3 delta 0
+--   min: 0 .. 100 steps of 1, fill 100, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+--   max: 10957 .. 18262 steps of 1, fill 10957, 125 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- => backend
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.min(v2), pg_catalog.max(v3) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p6)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31 AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1, CASE WHEN pg_catalog.min(r1."i4") >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(r1."i4") > %(p1)s::integer THEN pg_catalog.min(r1."i4") WHEN pg_catalog.min(r1."i4") <= %(p1)s::integer THEN %(p1)s::integer END AS v2, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p4)s::date THEN %(p4)s::date WHEN pg_catalog.max(r1."d") > %(p3)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p3)s::date THEN %(p3)s::date END) - %(p5)s::date)::numeric)::bigint AS v3 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 2000-01-01
+--   p4 = 2020-01-01
+--   p5 = 1970-01-01
+--   p6 = random
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 250
+-- => loss
+-- epsilon 8 delta 1/1500
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer, a3 date)
+
+-- case: sum over count
+-- policy: ratio
+SELECT avg(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   avg made of releases 2, 3: clamp 0 .. 100, grid 1, output grid 0.00001
+--     rows for avg: clamp 0 .. 100, grid 1, sensitivity 1, scale 1/4, epsilon 4 delta 0
+--     sum for avg: clamp 0 .. 100, grid 1, sensitivity 100, scale 25, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r1
+--   p1 = 0
+--   p2 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: sum over count shares with sum and count
+-- policy: ratio
+SELECT sum(n2), count(n2), avg(n2) FROM visits
+-- => plan
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, scale 21875, epsilon 4 delta 0
+--   count: sensitivity 5, scale 5/4, epsilon 4 delta 0
+--   avg made of releases 2, 1: clamp 0 .. 175, grid 0.01, output grid 0.00001
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p1)s::numeric), %(p6)s::bigint * %(p7)s::numeric) END), pg_catalog.sum(least(v1, %(p6)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 0
+--   p2 = 175
+--   p3 = 0
+--   p4 = 17500
+--   p5 = 100
+--   p6 = 5
+--   p7 = 17500
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "count", dp_b1.a3 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint, a3 numeric)
+
+-- case: sum over count in groups beside an extreme
+-- policy: ratio
+SELECT t, avg(i4), min(i4), stddev(i4) FROM notes GROUP BY t
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys t of 4; cells 135
+--   avg made of releases 4, 5: clamp 0 .. 100, grid 1, output grid 0.00001
+--   min: 0 .. 100 steps of 1, fill 100, 135 partitions, epsilon 8/3 delta 1/3000, each epsilon 4/3 delta 0.0001667
+--   stddev_samp made of releases 4, 6, 7: clamp 0 .. 100, grid 1, output grid 0.00001
+--     rows for avg: clamp 0 .. 100, grid 1, sensitivity 4, scale 3, epsilon 4/3 delta 0
+--     sum for avg: clamp 0 .. 100, grid 1, sensitivity 400, scale 300, epsilon 4/3 delta 0
+--     centred sum for stddev_samp: clamp 0 .. 100, grid 1, sensitivity 400, scale 300, epsilon 4/3 delta 0
+--     centred squares for stddev_samp: clamp 0 .. 100, grid 1, sensitivity 40000, scale 30000, epsilon 4/3 delta 0
+-- => backend
+SELECT k1, cell, pg_catalog.min(v0), pg_catalog.sum(CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::numeric), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v3 ELSE pg_catalog.round(v3::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p7)s::numeric), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p9)s::numeric), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p10)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p15)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashtextextended(r2."uid"::text, %(p11)s::bigint)) & %(p12)s::bigint) * %(p13)s::bigint) >> 31 AS cell, CASE WHEN pg_catalog.min(r2."i4") >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(r2."i4") > %(p1)s::integer THEN pg_catalog.min(r2."i4") WHEN pg_catalog.min(r2."i4") <= %(p1)s::integer THEN %(p1)s::integer END AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v2, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p6)s::bigint)) AS v3, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p6)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p6)s::bigint)::bigint) - %(p8)s::bigint)) AS v4 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p14)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p16)s::bigint) g) u GROUP BY 1, 2
+--   p1 = 0
+--   p2 = 100
+--   p3 = 4
+--   p4 = 0
+--   p5 = 100
+--   p6 = 100
+--   p7 = -100
+--   p8 = 10000
+--   p9 = -10000
+--   p10 = 10000
+--   p11 = random
+--   p12 = 2147483647
+--   p13 = 135
+--   p14 = ['x', 'y', 'z']
+--   p15 = random
+--   p16 = 2
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric, a2 integer, a3 numeric)
