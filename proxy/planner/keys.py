@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from fractions import Fraction
 
 from proxy.base import limits
@@ -16,6 +18,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts
 from proxy.policy.model import Bounds
 from proxy.query.expressions import (
+    Arithmetic,
     Bucket,
     Case,
     Cast,
@@ -29,6 +32,7 @@ from proxy.query.expressions import (
     Is,
     Like,
     Not,
+    Operator,
     Rounded,
     Rounding,
     Truncated,
@@ -64,6 +68,42 @@ def label_values(expression: Expression, facts: Facts) -> Values | None:
             return _rounded(expression, facts)
         case Bucket():
             return tuple(str(n) for n in range(expression.count + 2))
+        case Arithmetic():
+            return _computed(expression, facts)
+        case _:
+            return None
+
+
+_OPERATIONS = {
+    Operator.ADD: operator.add,
+    Operator.SUBTRACT: operator.sub,
+    Operator.MULTIPLY: operator.mul,
+}
+
+
+def _computed(arithmetic: Arithmetic, facts: Facts) -> Values | None:
+    """`floor(x / 10) * 10` and the like, as tools write bins: a constant and a number with public values.
+
+    Decimal keeps the scales of sums and products as PostgreSQL's numeric does, and so the texts.
+    """
+    sides = [_decimals(side, facts) for side in (arithmetic.left, arithmetic.right)]
+    left, right = sides
+    if left is None or right is None or min(len(left), len(right)) > 1:
+        return None
+    operation = _OPERATIONS[arithmetic.operator]
+    found = sorted({operation(a, b) for a in left for b in right})
+    return tuple(f"{value:f}" for value in found)
+
+
+def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
+    match side:
+        case Constant(value=Fraction() as value) if (
+            abs(value) < 10**9 and 10**6 % value.denominator == 0
+        ):
+            return [Decimal(decimal_text(value))]
+        case Rounded() | Extract() | Bucket() | Arithmetic():
+            values = label_values(side, facts)
+            return None if values is None else [Decimal(text) for text in values if text]
         case _:
             return None
 

@@ -354,6 +354,25 @@ SELECT * FROM (SELECT (pg_catalog.width_bucket((CASE WHEN r2."age" >= %(p2)s::in
 SELECT dp_b1.k1 AS decade, dp_b1.a1 AS "count"
 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 integer, a1 bigint) ORDER BY decade
 
+-- case: bins as key
+-- columns: key, 1
+SELECT floor(age / 10.0) * 10 AS decade, count(*)
+FROM census.adult GROUP BY 1 HAVING count(*) > 20 ORDER BY decade
+-- => plan
+-- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 13; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT ((pg_catalog.floor(((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+--   p1 = 0
+--   p2 = 120
+--   p3 = 10
+--   p4 = ['0', '10', '20', '30', '40', '50', '60', '70', '80', '90', '100', '110', '120']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS decade, dp_b1.a1 AS "count"
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 bigint) WHERE dp_b1.a1 > 20 ORDER BY decade
+
 -- case: HAVING
 -- columns: key, 1
 SELECT education, count(*) AS n

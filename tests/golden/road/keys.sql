@@ -373,3 +373,38 @@ SELECT * FROM (SELECT (r2."c")::text AS k1, pg_catalog.count(*) FROM "w"."people
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "c", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character(2), a1 bigint)
+
+-- case: bins as keys
+-- policy: world
+SELECT floor(i4 / 25.0) * 25.0 AS bin, count(*) FROM people GROUP BY floor(i4 / 25.0) * 25.0 ORDER BY 1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 5; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT ((pg_catalog.floor(((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+--   p1 = 0
+--   p2 = 100
+--   p3 = 25
+--   p4 = ['0', '25', '50', '75', '100']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS bin, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 bigint) ORDER BY 1
+
+-- case: bins of a tool as keys
+SELECT floor((n2 - 0.0) / 12.5) * 12.5 + 0.5 AS bin, sum(n2) FROM people GROUP BY 1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 15; cells 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375/2, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (((pg_catalog.floor((((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric - %(p1)s::numeric) / %(p4)s::numeric)) * %(p4)s::numeric) + %(p5)s::numeric))::text AS k1, pg_catalog.floor(pg_catalog.sum(CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+--   p1 = 0
+--   p2 = 175
+--   p3 = 100
+--   p4 = 12.5
+--   p5 = 0.5
+--   p6 = ['0.5', '13.0', '25.5', '38.0', '50.5', '63.0', '75.5', '88.0', '100.5', '113.0', '125.5', '138.0', '150.5', '163.0', '175.5']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS bin, dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 numeric)
