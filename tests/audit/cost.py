@@ -28,7 +28,7 @@ from proxy.planner.plan import (
     Same,
     SmoothedMedian,
 )
-from tests.audit.exact_results import moments_cost
+from tests.audit.movement import moments_cost
 from tests.audit.reach import Promise, Reach, by_policy
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
-from tests.audit.row_sources import Names, Rows, source, where
+from tests.audit.row_sources import source
+from tests.audit.source_parts import Names, Rows, where
 
 _POLICIES = ("world", "world", "world", "best", "best", "gaussian", "polyplace")
 _MEASURES = (

@@ -16,7 +16,8 @@ import psycopg
 from proxy.base.errors import Fault
 from proxy.catalog.model import TableName
 from tests.audit.cost import spent
-from tests.audit.exact_results import Auditor, _all_moved
+from tests.audit.exact_results import Auditor
+from tests.audit.movement import all_moved
 from tests.audit.reach import by_policy
 from tests.world import CATALOG, POLICIES, SCHEMA, walk
 
@@ -176,7 +177,7 @@ def violations(auditor: Auditor, questions: Sequence[str] = QUESTIONS) -> Iterat
                     yield f"rows of {table} without a unit change the result: {question}"
             for change in _changed(tables, states):
                 there = auditor.exact(block, {**base, **change})
-                for line in _all_moved(block, reach, here, there, 1):
+                for line in all_moved(block, reach, here, there, 1):
                     yield f"{', '.join(change.values())}: {line}: {question}"
         except Fault:
             yield f"raises: {question}"

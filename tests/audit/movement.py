@@ -1,0 +1,244 @@
+"""By how much the exact results of two states of the database differ, and what was planned for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.mechanisms import recentred_mean, variance, zcdp
+from proxy.mechanisms.loss import Loss
+from proxy.planner.plan import (
+    BlockPlan,
+    ClippedMean,
+    FromMoments,
+    GaussianNoise,
+    LaplaceNoise,
+    Moment,
+    Noise,
+    NoisyCount,
+    NoisyDistinct,
+    NoisyMean,
+    NoisyMoment,
+    NoisySum,
+    NoisyVariance,
+    OrderStatistic,
+    RowNeighbours,
+    Same,
+    SmoothedMedian,
+)
+from tests.audit.reach import Reach
+from tests.audit.seen_without_noise import Exact, Keys, Numbers
+
+
+def is_random(block: BlockPlan) -> bool:
+    unit = block.neighbours
+    return bool(block.cells) and isinstance(unit, RowNeighbours) and not unit.hashed_by
+
+
+def all_moved(
+    block: BlockPlan, reach: Reach, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    """times: how many units one state has and the other has not."""
+    if block.selection is not None:
+        yield from _units_moved(reach, here, there, times)
+    for n, release in enumerate(block.releases):
+        for line in _moved(block, n, reach, here, there, times):
+            yield f"release {n + 1} ({release.aggregate.kind.value}): {line}"
+
+
+def _units_moved(reach: Reach, here: Exact, there: Exact, times: int) -> Iterator[str]:
+    """Private keys: what the selection decides by."""
+    keys = {*here.units, *there.units}
+    changed = [abs(here.units.get(k, 0) - there.units.get(k, 0)) for k in keys]
+    each = times if reach.by_unit else times * reach.rows
+    if max(changed, default=0) > each:
+        yield f"the number of units of a group moves by {max(changed)}"
+    if sum(changed) > times * reach.groups:
+        yield f"numbers of units move by {sum(changed)}, allowed are {times} times {reach.groups}"
+
+
+@dataclass(frozen=True)
+class _Distances:
+    """Of one number over all groups, absent ones being 0. far: in the group where it moves most."""
+
+    l1: int
+    l2_squared: int
+    far: int
+    groups: int
+
+
+def _distances(number: int, place: int, here: Exact, there: Exact) -> _Distances:
+    nothing: Numbers = (0,) * (place + 1)
+    gaps: list[int] = []
+    for keys in {*here.numbers[number], *there.numbers[number]}:
+        mine = (here.numbers[number].get(keys) or nothing)[place]
+        gaps.append(abs(mine - (there.numbers[number].get(keys) or nothing)[place]))
+    squares = sum(gap * gap for gap in gaps)
+    return _Distances(sum(gaps), squares, max(gaps, default=0), sum(gap > 0 for gap in gaps))
+
+
+def _paid(noise: Noise, moves: _Distances, loss: Loss, times: int) -> str:
+    """What is wrong with a distance under this noise, or nothing."""
+    match noise:
+        case LaplaceNoise():
+            allowed = times * noise.scale * loss.epsilon
+            if moves.l1 > allowed:
+                return f"moves by {moves.l1}, noise hides {allowed}"
+        case GaussianNoise():
+            rho = Fraction(moves.l2_squared) / (2 * noise.sigma2)
+            if rho > times**2 * zcdp.rho_of_loss(loss.epsilon, loss.delta):
+                return f"moves by the square root of {moves.l2_squared}, rho is {float(rho)}"
+        case _:
+            assert_never(noise)
+    return ""
+
+
+def _spread(
+    block: BlockPlan, reach: Reach, moves: _Distances, one: int, times: int
+) -> Iterator[str]:
+    """In one group and in how many. one: by how much a row, or a unit where units are counted, moves it."""
+    each = reach.rows
+    if reach.per_group is not None and block.groups() != 1:
+        each = min(each, reach.per_group)
+    if moves.far > times * each * one:
+        yield f"moves by {moves.far} in one group, planned are {times} times {each} times {one}"
+    if moves.groups > times * reach.groups:
+        yield f"moves in {moves.groups} groups, planned are {times} times {reach.groups}"
+
+
+def _moved(
+    block: BlockPlan, number: int, reach: Reach, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    release = block.releases[number]
+    match release:
+        case NoisyCount() | NoisySum() | NoisyDistinct():
+            moves = _distances(number, 0, here, there)
+            if moves.l1 > times * release.sensitivity:
+                yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
+            wrong = _paid(release.noise, moves, release.loss, times)
+            if wrong:
+                yield wrong
+            if isinstance(release, NoisySum):
+                largest = max(abs(release.measured.low), abs(release.measured.high))
+                yield from _spread(block, reach, moves, largest, times)
+            elif isinstance(release, NoisyCount):
+                yield from _spread(block, reach, moves, 1, times)
+            elif release.of_unit:
+                units = replace(reach, rows=1 if reach.by_unit else reach.rows)
+                yield from _spread(block, units, moves, 1, times)
+        case NoisyMoment():
+            moves = _distances(number, 0, here, there)
+            if moves.l1 > times * release.sensitivity:
+                yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
+            wrong = _paid(release.noise, moves, release.loss, times)
+            if wrong:
+                yield wrong
+            width = release.measured.high - release.measured.low
+            largest = max(abs(release.measured.low), abs(release.measured.high))
+            of_row = {
+                Moment.ROWS: 1,
+                Moment.STEPS: largest,
+                Moment.CENTRED: width,
+                Moment.SQUARES: width**2,
+            }
+            yield from _spread(block, reach, moves, of_row[release.moment], times)
+        case FromMoments() | Same():
+            assert not here.numbers[number], "it would be exact"
+        case NoisyMean() | NoisyVariance():
+            yield from _moments_moved(block, number, reach, here, there, times)
+        case OrderStatistic():
+            yield from _values_moved(release, number, here, there, times)
+        case SmoothedMedian() | ClippedMean():
+            if not is_random(block):
+                yield from _outputs_moved(release, number, reach, here, there, times)
+        case _:
+            assert_never(release)
+
+
+def _moments_moved(
+    block: BlockPlan, number: int, reach: Reach, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    """Count, centred total, centred squares: each within rows times its bound per row, together paid."""
+    release = block.releases[number]
+    assert isinstance(release, NoisyMean | NoisyVariance)
+    measured = release.measured
+    width = measured.high - measured.low
+    if width == 0:
+        return
+    bounds = (1, width, width**2)[: 2 if isinstance(release, NoisyMean) else 3]
+    moves = [_distances(number, place, here, there) for place in range(len(bounds))]
+    for name, move, bound in zip(("count", "total", "squares"), moves, bounds, strict=False):
+        if move.l1 > times * measured.rows * bound:
+            yield f"{name} moves by {move.l1}, planned are {measured.rows} times {bound}"
+        for line in _spread(block, reach, move, bound, times):
+            yield f"{name} {line}"
+    nothing: Numbers = (0,) * len(bounds)
+    cost = Fraction(0)
+    for keys in {*here.numbers[number], *there.numbers[number]}:
+        mine = here.numbers[number].get(keys) or nothing
+        theirs = there.numbers[number].get(keys) or nothing
+        cost += moments_cost(release, [abs(a - b) for a, b in zip(mine, theirs, strict=True)])
+    if cost > times * release.loss.epsilon:
+        yield f"moments cost {float(cost)}"
+
+
+def moments_cost(release: NoisyMean | NoisyVariance, moves: Sequence[int]) -> Fraction:
+    """The largest log ratio when one group's count, total and squares, in this order, move by so much."""
+    measured, epsilon = release.measured, release.loss.epsilon
+    low, high, rows = measured.low, measured.high, measured.rows
+    if isinstance(release, NoisyMean):
+        count, total = moves
+        return recentred_mean.cost(total, count, low, high, epsilon, rows)
+    found = variance.scales(low, high, epsilon, rows)
+    scales = (found.count, found.total, found.squares)
+    return sum((move / scale for move, scale in zip(moves, scales, strict=True)), Fraction(0))
+
+
+def _multiset(numbers: Numbers) -> Counter[int]:
+    return Counter(dict(zip(numbers[::2], numbers[1::2], strict=True)))
+
+
+def _values_moved(
+    release: OrderStatistic, number: int, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    changed = 0
+    for keys in {*here.numbers[number], *there.numbers[number]}:
+        mine = _multiset(here.numbers[number].get(keys, ()))
+        theirs = _multiset(there.numbers[number].get(keys, ()))
+        changed += (mine - theirs).total() + (theirs - mine).total()
+        if any(not release.measured.low <= v <= release.measured.high for v in mine):
+            yield "a value is outside the clamp"
+    if changed > times * release.measured.rows:
+        yield f"{changed} values change, planned are {times} times {release.measured.rows}"
+
+
+def _outputs_moved(
+    release: SmoothedMedian | ClippedMean,
+    number: int,
+    reach: Reach,
+    here: Exact,
+    there: Exact,
+    times: int,
+) -> Iterator[str]:
+    keys: set[Keys] = {*here.numbers[number], *there.numbers[number]}
+    empty: Numbers = (release.fill,) * release.partitions
+    pairs = [
+        (here.numbers[number].get(k, empty), there.numbers[number].get(k, empty)) for k in keys
+    ]
+    if any(len(outputs) != release.partitions for pair in pairs for outputs in pair):
+        yield "not one output per partition"
+        return
+    changed = [sum(a != b for a, b in zip(mine, theirs, strict=True)) for mine, theirs in pairs]
+    if not reach.by_unit:
+        allowed = times * reach.partitions(len(keys))
+        if sum(changed) > allowed:
+            yield f"{sum(changed)} partition outputs change, allowed are {allowed}"
+        return
+    if max(changed, default=0) > times:
+        yield f"{max(changed)} partition outputs change in one group"
+    if sum(changed) > times * reach.groups:
+        yield f"outputs change in {sum(changed)} groups, allowed are {times} times {reach.groups}"
