@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from proxy.cli.text_table import text_table
-from proxy.policy.accuracy import Accuracy
+from proxy.policy.accuracy_line import Accuracy
 from proxy.policy.model import Policy
+from proxy.policy.noise_proposal import NoiseProposal
 
 _HEADS = (
     "table",
@@ -22,7 +23,9 @@ _HEADS = (
 )
 
 
-def accuracy_report(policy: Policy, lines: Sequence[Accuracy]) -> Iterator[str]:
+def accuracy_report(
+    policy: Policy, lines: Sequence[Accuracy], proposals: Sequence[NoiseProposal]
+) -> Iterator[str]:
     epsilon, delta = (_number(float(x)) for x in (policy.privacy.epsilon, policy.privacy.delta))
     yield f"Policy for {policy.database}: one aggregate alone at epsilon {epsilon}, delta {delta}"
     yield ""
@@ -32,9 +35,15 @@ def accuracy_report(policy: Policy, lines: Sequence[Accuracy]) -> Iterator[str]:
     yield "Smoothed median: the least that the noise can be; the sampling error of the partitions comes on top."
     yield "n: the number of rows that count. Ranks: how many rows the answer is off in the sorted values;"
     yield "MIN and MAX aim some ranks inside. STDDEV: the variance's error over twice the deviation."
+    for proposal in proposals:
+        yield ""
+        yield f"{proposal.table}: by keys of {proposal.groups} groups or more, `noise: gaussian` would give"
+        yield f"COUNT +-{proposal.gaussian_95} instead of +-{proposal.laplace_95}, and SUM in proportion."
 
 
-def accuracy_json(policy: Policy, lines: Sequence[Accuracy]) -> dict[str, Any]:
+def accuracy_json(
+    policy: Policy, lines: Sequence[Accuracy], proposals: Sequence[NoiseProposal]
+) -> dict[str, Any]:
     return {
         "database": policy.database,
         "epsilon": float(policy.privacy.epsilon),
@@ -56,6 +65,16 @@ def accuracy_json(policy: Policy, lines: Sequence[Accuracy]) -> dict[str, Any]:
                 "feasible": line.feasible,
             }
             for line in lines
+        ],
+        "proposals": [
+            {
+                "table": proposal.table,
+                "noise": "gaussian",
+                "groups": proposal.groups,
+                "count_error_95": proposal.gaussian_95,
+                "count_error_95_now": proposal.laplace_95,
+            }
+            for proposal in proposals
         ],
     }
 

@@ -202,6 +202,7 @@ def policy_check(
     from proxy.cli.accuracy_report import accuracy_json, accuracy_report
     from proxy.cli.loading import load_policy
     from proxy.policy.accuracy import accuracy_table
+    from proxy.policy.noise_proposal import noise_proposals
 
     try:
         checked = load_policy(file, os.environ)
@@ -216,10 +217,11 @@ def policy_check(
             typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     lines = accuracy_table(checked.policy, checked.catalog)
+    proposals = noise_proposals(checked.policy, checked.catalog)
     if as_json:
-        typer.echo(json.dumps(accuracy_json(checked.policy, lines), indent=2))
+        typer.echo(json.dumps(accuracy_json(checked.policy, lines, proposals), indent=2))
         return
-    for line in accuracy_report(checked.policy, lines):
+    for line in accuracy_report(checked.policy, lines, proposals):
         typer.echo(line)
 
 

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
 from proxy.catalog.model import Catalog, Column, Table
 from proxy.mechanisms import (
+    clipped_mean,
     discrete_gaussian,
     discrete_laplace,
     polyplace,
     recentred_mean,
     smoothed_median,
+    sum_over_count,
     variance,
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.split import per_unit
 from proxy.policy import model
+from proxy.policy.accuracy_line import Accuracy, Aggregate, Mechanism
 from proxy.policy.check import fitted
 from proxy.policy.grid import average_grid, grid_of, indices
 from proxy.policy.model import (
@@ -45,59 +47,6 @@ ORDER_STEPS = 2**16  # grid points of an order statistic; the planner makes the 
 _LEVEL = Fraction(95, 100)
 UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more than its noise
 ALL_ROWS = "*"
-
-
-class Aggregate(Enum):
-    COUNT = "count"
-    SUM = "sum"
-    AVG = "avg"
-    MIN = "min"
-    MAX = "max"
-    VARIANCE = "variance"
-    QUANTILE = "quantile"
-
-
-class Mechanism(Enum):
-    LAPLACE = "discrete laplace"
-    GAUSSIAN = "discrete gaussian"
-    SMOOTHED_MEDIAN = "smoothed median"
-    POLYPLACE = "smoothed median, polyplace"
-    NOISY_MOMENTS = "noisy sums over noisy count"
-    ORDER_STATISTIC = "exponential mechanism"
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """One line of `dpproxy policy check`. Quantities are in the unit of the column.
-
-    Dates count days, timestamps seconds.
-
-    sensitivity, scale: of the discrete Laplace or Gaussian noise (sigma); None for the smoothed
-        median, whose scale depends on the data and is private, and where there are several.
-    error_95: the noise is within this in 95 of 100 answers. For the smoothed median: what the
-        noise can be at best, on any data; the sampling error of m partitions comes on top.
-        None where it depends on the data: one of the next two is given then.
-    error_times_rows: over n rows, about this / n, where n is large beside the count's noise.
-    error_in_rank: the answer's rank is off by no more, in rows, in 95 of 100 answers. MIN and MAX
-        aim so many rows in from the end as well.
-    partitions, units_needed: m, and 8 m: below it AVG, MIN and MAX are of little use.
-    noise_floor: the least scale that the smoothed median's noise can have, for any data.
-    feasible: False where even the least noise covers the whole range.
-    """
-
-    table: str
-    column: str  # "*" for COUNT(*)
-    aggregate: Aggregate
-    mechanism: Mechanism
-    sensitivity: Fraction | None
-    scale: Fraction | None
-    error_95: Fraction | None
-    partitions: int | None = None
-    units_needed: int | None = None
-    noise_floor: float | None = None
-    feasible: bool = True
-    error_times_rows: Fraction | None = None
-    error_in_rank: int | None = None
 
 
 def accuracy_table(policy: Policy, catalog: Catalog) -> list[Accuracy]:
@@ -171,18 +120,25 @@ def _bounded(
 ) -> list[Accuracy]:
     grid = grid_of(column, limits)
     low, high = indices(bounds, grid)
-    best = (limits.mechanism or privacy.mechanism) is model.Mechanism.BEST
+    chosen = limits.mechanism or privacy.mechanism
     lines: list[Accuracy] = []
     if column.type.is_number:
         largest = max(abs(low), abs(high))
         lines.append(_additive(table, column.name, Aggregate.SUM, rows * largest, grid, privacy))
-        if best:
-            lines.append(_mean(table, column.name, high - low, grid, rows, privacy))
-        else:
-            average = average_grid(column, limits)
-            lines.append(_median(table, Aggregate.AVG, limits, bounds, average, privacy))
+        average = average_grid(column, limits)
+        match chosen:
+            case model.Mechanism.BEST:
+                lines.append(_mean(table, column.name, high - low, grid, rows, privacy))
+            case model.Mechanism.SUM_OVER_COUNT:
+                lines.append(_ratio(table, column.name, low, high, grid, rows, privacy))
+            case model.Mechanism.CLIPPED_MEAN:
+                lines.append(_clipped(table, limits, bounds, average, privacy))
+            case model.Mechanism.SMOOTH_MEDIAN:
+                lines.append(_median(table, Aggregate.AVG, limits, bounds, average, privacy))
+            case _:
+                assert_never(chosen)
     for aggregate in (Aggregate.MIN, Aggregate.MAX):
-        if best:
+        if chosen.of_extremes is model.Mechanism.BEST:
             lines.append(_rank(table, column.name, aggregate, high - low, rows, privacy))
         else:
             lines.append(_median(table, aggregate, limits, bounds, grid, privacy))
@@ -243,6 +199,49 @@ def _mean(
     share = recentred_mean.shares(privacy.epsilon)
     (total,) = _reaches((discrete_laplace.scale_for(2 * steps * rows, share.many),))
     return _moments(table, column, Aggregate.AVG, total * grid / 2)
+
+
+def _ratio(
+    table: ProtectedTable,
+    column: str,
+    low: int,
+    high: int,
+    grid: Fraction,
+    rows: int,
+    privacy: Privacy,
+) -> Accuracy:
+    """To first order, as for a mean of noisy sums: at the farthest mean."""
+    noise = sum_over_count.scales(low, high, privacy.epsilon, rows)
+    total, count = _reaches((noise.total, noise.count))
+    error = (total + max(abs(low), abs(high)) * count) * grid
+    found = _moments(table, column, Aggregate.AVG, error)
+    return replace(found, mechanism=Mechanism.SUM_OVER_COUNT)
+
+
+def _clipped(
+    table: ProtectedTable,
+    limits: ColumnPolicy,
+    bounds: Bounds,
+    grid: Fraction,
+    privacy: Privacy,
+) -> Accuracy:
+    low, high = indices(bounds, grid)
+    moved = table.unit.rows if isinstance(table.unit, RowUnit) else 1
+    m = limits.partitions or clipped_mean.partitions(privacy.epsilon, moved)
+    scale = clipped_mean.scale(low, high, privacy.epsilon, moved) / m
+    error = clipped_mean.half_width(m, low, high, privacy.epsilon, moved)
+    return Accuracy(
+        str(table.name),
+        limits.name,
+        Aggregate.AVG,
+        Mechanism.CLIPPED_MEAN,
+        Fraction(moved * (high - low), m) * grid,
+        scale * grid,
+        error * grid,
+        m,
+        UNITS_PER_PARTITION * m,
+        feasible=error < high - low,
+    )
 
 
 def _variance(

@@ -10,8 +10,10 @@ import pytest
 
 from proxy.mechanisms import polyplace, recentred_mean, variance, zcdp
 from proxy.policy import model
-from proxy.policy.accuracy import Accuracy, Aggregate, Mechanism, accuracy_table
+from proxy.policy.accuracy import accuracy_table
+from proxy.policy.accuracy_line import Accuracy, Aggregate, Mechanism
 from proxy.policy.model import MedianNoise, Noise, Policy
+from proxy.policy.noise_proposal import noise_proposals
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
 from tests.seeded_bits import SeededBits
@@ -226,5 +228,61 @@ def test_enumerations_print() -> None:
         "smoothed median",
         "smoothed median, polyplace",
         "noisy sums over noisy count",
+        "noisy sum over noisy count",
+        "mean of clipped means",
         "exponential mechanism",
     }
+
+
+def _with(policy: Policy, mechanism: model.Mechanism) -> Policy:
+    return replace(policy, privacy=replace(policy.privacy, mechanism=mechanism))
+
+
+def test_a_clipped_mean_by_hand() -> None:
+    policy = read(TEXT.replace("UNIT", "{rows: 2}"))
+    average = lines(_with(policy, model.Mechanism.CLIPPED_MEAN))["seconds", "avg"]
+    assert average.mechanism is Mechanism.CLIPPED_MEAN
+    m = math.ceil(2 * math.log(20) * 100) | 1  # two rows move two of m means: 600
+    assert average.partitions == m == 601
+    assert average.scale == Fraction(2 * 120, m)
+    assert (
+        average.error_95 is not None
+    )  # Lap(2 * 12000 / epsilon) / m steps of 0.01, and half a step
+    assert abs(float(average.error_95) - 2 * 120 * math.log(20) / m) < 0.02
+    assert (
+        lines(_with(policy, model.Mechanism.CLIPPED_MEAN))["seconds", "min"]
+        == (lines(policy)["seconds", "min"])
+    )
+
+
+def test_a_sum_over_a_count_by_hand() -> None:
+    policy = read(TEXT.replace("UNIT", "row"))
+    average = lines(_with(policy, model.Mechanism.SUM_OVER_COUNT))["seconds", "avg"]
+    assert average.mechanism is Mechanism.SUM_OVER_COUNT
+    # Each half width at epsilon/2 and 97.5 %: 2 ln 40 rows, 2 * 120 ln 40 seconds; the farthest mean is 120.
+    assert average.error_times_rows is not None
+    assert abs(float(average.error_times_rows) - 4 * 120 * math.log(40)) < 130
+
+
+def test_gaussian_noise_is_proposed_where_it_is_smaller() -> None:
+    text = """
+tables:
+  shop.orders:
+    unit: {customer: customer_id}
+    max_rows_per_unit: 40
+    max_groups_per_unit: GROUPS
+    PER_GROUP
+"""
+    per_group = "max_rows_per_group_per_unit: 2"
+    many = read(text.replace("GROUPS", "20").replace("PER_GROUP", per_group))
+    (found,) = noise_proposals(many, SHOP)
+    assert (found.table, found.groups) == ("shop.orders", 20)
+    rho = float(zcdp.rho_of_loss(many.privacy.epsilon, many.privacy.delta))
+    assert abs(found.gaussian_95 - 1.96 * math.sqrt(20 * 4 / (2 * rho))) <= 1
+    assert abs(found.laplace_95 - 40 * math.log(20)) <= 1
+    assert found.gaussian_95 < found.laplace_95
+    few = read(text.replace("GROUPS", "10").replace("PER_GROUP", per_group))
+    loose = read(text.replace("GROUPS", "20").replace("PER_GROUP", ""))
+    already = replace(many, privacy=replace(many.privacy, noise=Noise.GAUSSIAN))
+    for policy in (few, loose, already):
+        assert noise_proposals(policy, SHOP) == []
