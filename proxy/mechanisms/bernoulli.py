@@ -1,4 +1,4 @@
-"""Coins of exact bias: a rational one, and e^(-x) for a rational x.
+"""Coins of exact bias e^(-x), for a rational x.
 
 Only uniform integers are used, so the bias is exact. Proof: PROOFS.md, "Coins".
 """
@@ -8,16 +8,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proxy.mechanisms.bits import RandomBits
-
-
-def bernoulli(bits: RandomBits, probability: Fraction) -> bool:
-    """True with this probability.
-
-    Refuses  a probability outside 0..1 with ValueError
-    """
-    if not 0 <= probability <= 1:
-        raise ValueError("a probability is within 0..1")
-    return bits.below(probability.denominator) < probability.numerator
 
 
 def bernoulli_exp(bits: RandomBits, exponent: Fraction) -> bool:

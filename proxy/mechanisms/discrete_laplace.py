@@ -37,9 +37,9 @@ def sample(bits: RandomBits, scale: Fraction) -> int:
     Refuses  scale <= 0 with ValueError: no noise is never an answer
     Source   Canonne, Kamath, Steinke 2020, algorithm 2
     """
-    if scale <= 0:
-        raise ValueError("noise of scale 0 hides nobody")
     numerator, denominator = scale.numerator, scale.denominator
+    if numerator <= 0:
+        raise ValueError("noise of scale 0 hides nobody")
     while True:
         # magnitude * denominator + remainder is geometric with ratio e^(-1/numerator), drawn as a
         # remainder below the numerator and a number of whole numerators.

@@ -28,7 +28,10 @@ class NoisyValue:
         return json.dumps(text) if self.type.is_time else text
 
     def text(self, index: int | None = None) -> str:
-        value = (self.index if index is None else index) * self.grid
+        index = self.index if index is None else index
+        if self.type.is_integer and self.grid.denominator == 1:
+            return str(index * self.grid.numerator)  # of counts there may be 100,000
+        value = index * self.grid
         if self.type.is_time:
             return iso_text(value, self.type)
         if self.type.is_integer:

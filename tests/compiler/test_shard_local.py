@@ -167,7 +167,7 @@ def moved(sql: str) -> list[str]:
     return wrong
 
 
-def _adding_up(tree: exp.Expression) -> exp.Expression:
+def _adding_up(tree: exp.Expr) -> exp.Expr:
     """The innermost SELECT over gathered units that groups by something else: above it are sums of all."""
     found = select = tree
     while isinstance(source := select.args["from_"].this, exp.Subquery):

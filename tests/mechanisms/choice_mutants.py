@@ -181,8 +181,8 @@ MUTANTS = [
         "selection at the curve of a scale 30 % too small",
         selection_layers.selections_follow_the_curve,
         ("proxy.mechanisms.partition_selection.keep",),
-        lambda bits, units, epsilon, delta: bernoulli.bernoulli(
-            bits, _chance(units, epsilon * Fraction(13, 10), delta)
+        lambda bits, units, epsilon, delta: (
+            bits.below(10**30) < 10**30 * _chance(units, epsilon * Fraction(13, 10), delta)
         ),
     ),
     Mutant(
