@@ -169,7 +169,7 @@ class Grammar:
         return f"({left} {self._one(('+', '-', '*'))} {right})"
 
     def _quotient(self, depth: int) -> str:
-        divisor = "0" if self.draw.random() < 0.05 else self._one(_DIVISORS)
+        divisor = "0" if self.draw.random() < 0.15 else self._one(_DIVISORS)
         return f"({self.number(depth)} / {divisor})"
 
     def _remainder(self, depth: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random  # noqa: TID251  the same expressions in every run
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -18,13 +19,13 @@ from proxy.query import expressions as ir
 from proxy.query.query import Block
 from tests.never_raise.grammar import Grammar
 from tests.never_raise.hostile_rows import ROWS, TABLES
-from tests.world import POLICIES, Road, walk
+from tests.world import DATA, POLICIES, Road, walk
 
 DEPTH = 6
 _TOGETHER = 25  # expressions of one statement
 TYPES = (SqlType.INT4, SqlType.NUMERIC, SqlType.TEXT, SqlType.DATE)
 ARGUMENTS = ("7", "0.5", '"SECRET"', '"2010-07-08"')
-_POLICY = POLICIES["best"]
+_POLICY = POLICIES["joins best"]
 
 
 @dataclass
@@ -112,15 +113,24 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
         table = draw.choice(sorted(TABLES))
         number, condition = grammar.number(DEPTH), grammar.condition(DEPTH)
         key = draw.choice((grammar.condition, grammar.text, grammar.time))(draw.randint(0, DEPTH))
-        of = draw.choice((grammar.number, grammar.text, grammar.time))
         yield _Asked(("count(*)",), f"FROM {table} WHERE {condition}")
         yield _Asked(("count(*)",), f"FROM {table} GROUP BY {key}")
         yield _Asked(
             ("sum(x)", "count(y)"),
             f"FROM (SELECT {number} AS x, {key} AS y FROM {table} WHERE {condition}) q",
         )
+        of, uses = draw.choice(
+            [
+                (
+                    grammar.number,
+                    ("sum(x)", "max(x)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY x)"),
+                ),
+                (grammar.text, ("count(x)",)),
+                (grammar.time, ("count(x)", "count(DISTINCT x)")),
+            ]
+        )
         yield _Asked(
-            ("count(x)",),
+            uses,
             f"FROM (SELECT {of(draw.randint(0, 3))} AS x FROM {table}"
             f" UNION ALL SELECT {of(draw.randint(0, 3))} FROM {table}) q",
         )
@@ -129,9 +139,21 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             f"FROM (SELECT uid, {draw.choice(('sum', 'max', 'avg'))}({number}) AS x,"
             f" count(*) FILTER (WHERE {condition}) AS n FROM orders GROUP BY uid) q",
         )
-        join = draw.choice(("JOIN", "LEFT JOIN"))
-        condition = grammar.condition(3)
-        yield _Asked(("count(*)",), f"FROM orders a {join} orders b USING (uid) WHERE {condition}")
+        yield _Asked(
+            ("sum(x) FILTER (WHERE z)", "count(y)"),
+            f"FROM (SELECT uid, {number} AS x FROM orders) a {draw.choice(('JOIN', 'LEFT JOIN'))}"
+            f" (SELECT uid, {key} AS y, {condition} AS z FROM orders) b USING (uid)",
+        )
+        yield _Asked(
+            ("count(*)", f"sum(o.i4) FILTER (WHERE {_of('p', grammar.condition(2))})"),
+            "FROM people p JOIN orders o ON p.t = o.t",
+        )
+
+
+def _of(alias: str, condition: str) -> str:
+    """The condition with its columns named by a relation."""
+    names = "|".join(column.name for column in DATA)
+    return re.sub(rf"(?<![\w'$.])({names})(?![\w'(])", rf"{alias}.\1", condition)
 
 
 def _walk(asked: _Asked) -> Road | None:

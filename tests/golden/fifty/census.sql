@@ -206,8 +206,11 @@ SELECT var_pop(age), variance(age)
 FROM census.adult
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
---   var_pop from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
---   var_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
+--   var_pop made of releases 3, 4, 5: clamp 0 .. 120, grid 1, output grid 0.00001
+--   var_samp made of releases 3, 4, 5: clamp 0 .. 120, grid 1, output grid 0.00001
+--     rows for var_pop: clamp 0 .. 120, grid 1, sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+--     centred sum for var_pop: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
+--     centred squares for var_pop: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
 SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
@@ -315,7 +318,8 @@ FROM census.adult GROUP BY band
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 3; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
+--   avg made of releases 1, 3: clamp 0 .. 120, grid 1, output grid 0.00001
+--     centred sum for avg: clamp 0 .. 120, grid 1, sensitivity 120, scale 30, epsilon 4 delta 0
 -- => backend
 SELECT * FROM (SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
 --   p1 = 120
