@@ -16,6 +16,7 @@ from tests.mechanisms import (
     order_statistic_layers,
     polyplace_layers,
     selection_layers,
+    shared_layers,
 )
 from tests.mechanisms.laplace_law import INFINITY, LaplaceLaw, hockey_stick
 from tests.mechanisms.neighbours import all_multiset_pairs, two_point_pairs
@@ -36,6 +37,7 @@ LAYERS = [
     *selection_layers.LAYERS,
     *order_statistic_layers.LAYERS,
     *moments_layers.LAYERS,
+    *shared_layers.LAYERS,
 ]
 
 

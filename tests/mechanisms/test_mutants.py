@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mechanisms import choice_mutants, mutants, noise_mutants
+from tests.mechanisms import choice_mutants, mutants, noise_mutants, shared_mutants
 from tests.mechanisms.mutants import Mutant
 
-MUTANTS = [*mutants.MUTANTS, *noise_mutants.MUTANTS, *choice_mutants.MUTANTS]
+MUTANTS = [
+    *mutants.MUTANTS,
+    *noise_mutants.MUTANTS,
+    *choice_mutants.MUTANTS,
+    *shared_mutants.MUTANTS,
+]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
