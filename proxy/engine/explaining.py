@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
 from proxy.engine.answer_accuracy import Accuracy, accuracies, text_of
-from proxy.mechanisms import (
-    partition_selection,
-)
+from proxy.mechanisms import partition_selection
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
@@ -19,9 +18,23 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 
+_COLUMNS = 110  # psql draws a result as wide as its longest line
+
 
 def explain_lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[str]:
     """sql: the backend statements, parameters unnamed."""
+    for line in _lines(plan, remaining, sql):
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        yield from textwrap.wrap(
+            line,
+            _COLUMNS,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
     found = accuracies(plan)
