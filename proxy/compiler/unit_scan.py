@@ -42,6 +42,8 @@ from proxy.planner.plan import (
 )
 from proxy.query.query_aggregates import AggregateKind
 
+_BIGINT_SAFE = 2**62
+
 
 def unit_scan(
     plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
@@ -63,6 +65,7 @@ def unit_scan(
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
     # The unit first: an index on (unit, keys) then serves the grouping (ENGINES B.4).
     by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(len(plan.keys)))])
+    # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
     gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
     source = f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
     if spread and unit.groups is not None:
@@ -184,7 +187,9 @@ def _bounded_sum(
         if bounded.centred:
             mean_of_kept = f"pg_catalog.round({value}::numeric * {kept} / v{rows})"
             value = f"CASE WHEN v{rows} <= {kept} THEN {value} ELSE {mean_of_kept} END"
-    low, high = binds.number(min(0, bounded.low)), binds.number(max(0, bounded.high))
+    least, most = min(0, bounded.low), max(0, bounded.high)
+    kind = "bigint" if unit.rows * max(-least, most) < _BIGINT_SAFE else "numeric"
+    low, high = binds.number(least, kind), binds.number(most, kind)
     cut = f"least(greatest({value}, {kept} * {low}), {kept} * {high})"
     # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
     return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {cut} END)")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.bench.latency import latency
 from tests.bench.measuring import measure, table
-from tests.bench.scale import scale
-from tests.bench.servers import servers
+from tests.bench.scale import many_groups, same_question, scale
+from tests.bench.servers import Servers, servers
 
 _LARGE_ROWS = 10_000_000
 _QUOTED = """\
@@ -35,7 +35,23 @@ def main() -> None:
                 flush=True,
             )
             print(table(measure(scale(running), options.large_rounds, 1)))
+            print(
+                f"\nThe same question, plain and through the proxy, on {large:,} rows,\n"
+                f"medians of {options.large_rounds} rounds in turn ({_machine()}):",
+                flush=True,
+            )
+            print(table(measure(same_question(running), options.large_rounds, 1)))
+            _many_groups(running, options.large_rounds)
         print(f"\nAt the end: {_machine()}")
+
+
+def _many_groups(running: Servers, rounds: int) -> None:
+    before = running.proxy_memory()
+    print(f"\nVery many groups, medians of {rounds} rounds ({_machine()}):", flush=True)
+    print(table(measure([many_groups(running)], rounds, 0)))
+    after = running.proxy_memory()
+    if before is not None and after is not None:
+        print(f"Peak memory of the proxy: {before} MB before, {after} MB after.")
 
 
 def _options() -> argparse.Namespace:

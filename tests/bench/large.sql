@@ -24,5 +24,3 @@ SELECT g,
        CASE WHEN random() >= 0.7 THEN 1 + floor(5 * sqrt(random()))::integer END
 FROM generate_series(1, {rows}) g;
 ALTER TABLE bench.events ADD PRIMARY KEY (event_id);
--- The covering index that ENGINES B and `dpproxy doctor` advise: privacy unit, then the measures.
-CREATE INDEX events_of_user ON bench.events (user_id) INCLUDE (amount, seconds);

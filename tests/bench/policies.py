@@ -26,6 +26,10 @@ from proxy.policy.model import (
 PEOPLE = TableName("bench", "people")
 EVENTS = TableName("bench", "events")
 REGIONS = ("North", "South", "East", "West", "Centre")
+COUNTRIES = (
+    *("US", "DE", "FR", "GB", "IN", "BR", "JP", "CN", "ES", "IT"),
+    *("PL", "SE", "MX", "CA", "AU", "NL", "TR", "ZA", "KR", "AR"),
+)
 ROWS_PER_USER = 400  # the 99th percentile of rows per user is about 360
 # As on a server that has no such index: the planner may then only scan the table.
 _NO_INDEX = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
@@ -43,6 +47,7 @@ def served(source: str, catalog: Catalog, *, large: bool) -> Mapping[str, tuple[
     found = {"people": (_policy("people", source, _people()), catalog)}
     if large:
         by_row, by_user = _events(RowUnit(), None), _events(_USER, ROWS_PER_USER)
+        by_event = _events(IdentifierUnit("event", "event_id"), 1)
         no_index = make_conninfo(source, options=_NO_INDEX)
         found |= {
             "events_by_row": (_policy("events_by_row", source, by_row), catalog),
@@ -50,6 +55,7 @@ def served(source: str, catalog: Catalog, *, large: bool) -> Mapping[str, tuple[
                 _policy("events_by_row_no_key", source, by_row),
                 _without_keys(catalog),
             ),
+            "events_by_event": (_policy("events_by_event", source, by_event), catalog),
             "events_by_user": (_policy("events_by_user", source, by_user), catalog),
             "events_by_user_no_index": (
                 _policy("events_by_user_no_index", no_index, by_user),
@@ -81,9 +87,15 @@ def _events(unit: RowUnit | IdentifierUnit, rows: int | None) -> ProtectedTable:
         {
             "amount": ColumnPolicy("amount", bounds=_bounds(0, 1000)),
             "seconds": ColumnPolicy("seconds", bounds=_bounds(0, 3600)),
+            "country": ColumnPolicy("country", values=COUNTRIES),
+            **({} if _is_of_event(unit) else {"event_id": ColumnPolicy("event_id", bounds=_bounds(1, 10_000_000))}),
         },
         max_rows_per_unit=rows,
     )
+
+
+def _is_of_event(unit: RowUnit | IdentifierUnit) -> bool:
+    return isinstance(unit, IdentifierUnit) and unit.column == "event_id"
 
 
 def _bounds(low: int, high: int) -> Bounds:

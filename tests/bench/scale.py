@@ -1,4 +1,5 @@
-"""All aggregates of one column of ten million rows in one statement, beside the plain average's one scan."""
+"""Ten million rows: all aggregates of a column in one statement, beside the plain average's one scan; and the
+same question beside itself, with units of many rows, of one row, and in very many private groups."""
 
 from __future__ import annotations
 
@@ -17,6 +18,41 @@ _CASES = {
     "events_by_user": ("user unit, covering index", Bound(ratio=4.5)),
     "events_by_user_no_index": ("user unit, no index", Bound(ratio=13)),
 }
+
+
+_SAME = {
+    "events_by_user": ("user unit, covering index", Bound(ratio=4.5)),
+    "events_by_user_no_index": ("user unit, no index", Bound(ratio=13)),
+    "events_by_event": ("unique unit", Bound(ratio=1.4)),
+}
+_QUESTIONS = {
+    "count": "SELECT count(*) FROM bench.events",
+    "sum": "SELECT sum(amount) FROM bench.events",
+    "count, sum by 20 keys": "SELECT country, count(*), sum(amount) FROM bench.events GROUP BY country",
+}
+# 100,000 groups of 100 rows: more than enough for all to be shown.
+_GROUPS = "SELECT event_id / 100 AS block, count(*) FROM bench.events GROUP BY event_id / 100"
+
+
+def same_question(servers: Servers) -> list[Comparison]:
+    return [
+        Comparison(
+            f"{what}, {unit}",
+            _run(servers.plain(), text),
+            _run(servers.proxied(database), text),
+            bound,
+        )
+        for database, (unit, bound) in _SAME.items()
+        for what, text in _QUESTIONS.items()
+    ]
+
+
+def many_groups(servers: Servers) -> Comparison:
+    return Comparison(
+        "count by 100,000 private keys, row unit",
+        _run(servers.plain(), _GROUPS),
+        _run(servers.proxied("events_by_row"), _GROUPS),
+    )
 
 
 def scale(servers: Servers) -> list[Comparison]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ class Servers:
     source: str
     shadow_address: tuple[str, int]
     proxy_address: tuple[str, int]
+    proxy_pid: int
     version: str
 
     def plain(self) -> psycopg.Connection:
@@ -53,6 +55,14 @@ class Servers:
     def shadow(self, database: str) -> psycopg.Connection:
         """Straight to the shadow: what the relay stands in front of."""
         return self._as_analyst(self.shadow_address, database)
+
+    def proxy_memory(self) -> int | None:
+        """The most that the proxy's process has held so far, in MB, where the system tells."""
+        status = Path(f"/proc/{self.proxy_pid}/status")
+        if not status.is_file():
+            return None
+        (peak,) = re.findall(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
+        return int(peak) // 1024
 
     def _as_analyst(self, address: tuple[str, int], database: str) -> psycopg.Connection:
         host, port = address
@@ -81,8 +91,8 @@ def servers(
             with psycopg.connect(source) as connection:
                 version = connection.execute("SHOW server_version").fetchone()
             assert version is not None
-            with _proxy(found) as address:
-                yield Servers(source, shadow_server.address, address, version[0])
+            with _proxy(found) as (address, pid):
+                yield Servers(source, shadow_server.address, address, pid, version[0])
         finally:
             protected.stop()
             shadow_server.stop()
@@ -96,14 +106,25 @@ def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
     with psycopg.connect(source) as connection:  # one transaction: all of it or nothing
         row = connection.execute("SELECT to_regclass('bench.people')").fetchone()
         assert row is not None
-        if row[0] is not None:
+        if row[0] is None:
+            _run(connection, "small.sql", small_rows)
+            if large_rows:
+                print(
+                    f"making {large_rows:,} rows in {connection.info.dbname}, once ...", flush=True
+                )
+                _run(connection, "large.sql", large_rows)
+        elif not large_rows or _is_indexed(connection):
             return
-        _run(connection, "small.sql", small_rows)
         if large_rows:
-            print(f"making {large_rows:,} rows in {connection.info.dbname}, once ...", flush=True)
-            _run(connection, "large.sql", large_rows)
+            _run(connection, "large_indexes.sql", large_rows)
     with psycopg.connect(source, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
+
+
+def _is_indexed(connection: psycopg.Connection) -> bool:
+    """Whether the large table, kept from an earlier run, has its last index."""
+    row = connection.execute("SELECT to_regclass('bench.events_of_user_country')").fetchone()
+    return row is not None and row[0] is not None
 
 
 def _run(connection: psycopg.Connection, script: str, rows: int) -> None:
@@ -122,14 +143,15 @@ def _shadows(server: EmbeddedPostgres, source: str, *, large: bool) -> Served:
 
 
 @contextmanager
-def _proxy(found: Served) -> Iterator[tuple[str, int]]:
+def _proxy(found: Served) -> Iterator[tuple[tuple[str, int], int]]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(found, theirs), daemon=True)
     process.start()
     theirs.close()
     try:
-        yield ours.recv()
+        assert process.pid is not None
+        yield ours.recv(), process.pid
     finally:
         ours.close()  # its end is the signal to stop
         process.join(30)
