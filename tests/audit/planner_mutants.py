@@ -7,15 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.mechanisms import discrete_laplace, split
+from proxy.mechanisms import clipped_mean, discrete_laplace, split
 from proxy.mechanisms.loss import Loss
-from proxy.planner import joins, planning, table_rows, tracking
+from proxy.planner import joins, planning, shared_releases, table_rows, tracking
 from proxy.planner.facts import Owner, ProtectedRows, UnitRows
-from proxy.planner.plan import (
-    Neighbours,
-    RowNeighbours,
-)
+from proxy.planner.plan import Measured, Moment, Neighbours, NoisyMoment, RowNeighbours
 from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.query_aggregates import Aggregate
 from proxy.query.relations import Relation, Scan, Stacked
 
 
@@ -44,6 +42,24 @@ def delta_not_split(patch: pytest.MonkeyPatch) -> None:
         "split_weighted",
         lambda loss, weights: [Loss(s.epsilon, loss.delta) for s in real(loss, weights)],
     )
+
+
+def groups_of_a_clipped_mean_not_paid(patch: pytest.MonkeyPatch) -> None:
+    real = clipped_mean.scale
+    patch.setattr(
+        clipped_mean, "scale", lambda low, high, epsilon, moved=1: real(low, high, epsilon)
+    )
+
+
+def rows_of_a_shared_sum_not_paid(patch: pytest.MonkeyPatch) -> None:
+    real = shared_releases._moment
+
+    def of_one_row(
+        aggregate: Aggregate, measured: Measured, moment: Moment, loss: Loss
+    ) -> NoisyMoment:
+        return real(aggregate, replace(measured, rows=1), moment, loss)
+
+    patch.setattr(shared_releases, "_moment", of_one_row)
 
 
 def groups_of_a_unit_not_paid(patch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,104 @@
+"""Answers made of shared sums, without noise, are PostgreSQL's own: on rows within their bounds, with NULLs.
+
+Privacy is the neighbour audit's business; here it is that COUNT, SUM, AVG and variances share what is equal,
+and nothing else.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from proxy.mechanisms import discrete_laplace
+from proxy.planner import measuring, sharing
+from proxy.planner.plan import BlockPlan, FromMoments, Same
+from proxy.query.query_aggregates import Aggregate
+from proxy.release import releasing
+from tests.audit.exact_results import Auditor
+from tests.seeded_bits import SeededBits
+from tests.world import POLICIES, walk
+
+# policy, question, and the same of PostgreSQL: rows without a unit do not count.
+QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
+    ("best", "SELECT sum(i4), count(i4), avg(i4), var_pop(i4), stddev(i4) FROM people", None),
+    (
+        "best",
+        "SELECT count(i4) FILTER (WHERE b), avg(i4) FILTER (WHERE b), avg(i4) FROM people",
+        None,
+    ),
+    ("best", "SELECT sum(i4 + i2), avg(i4 + i2), count(*) FROM people", None),
+    ("world", "SELECT variance(n2), var_pop(n2), stddev(n2), count(n2), sum(n2) FROM people", None),
+    ("ratio", "SELECT sum(n2), count(n2), avg(n2) FROM people", None),
+    ("ratio", "SELECT avg(i4), variance(i4) FROM people", None),
+    (
+        "best",
+        "SELECT count(*), avg(id), count(id) FROM orders",
+        "SELECT count(*), avg(id), count(id) FROM orders WHERE uid IS NOT NULL",
+    ),
+    (
+        "best",
+        "SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid",
+        "SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid "
+        "WHERE m.uid IS NOT NULL",
+    ),
+)
+
+
+def _block(policy: str, question: str) -> BlockPlan:
+    road = walk(question, POLICIES[policy])
+    assert road is not None
+    return road.plan.blocks[0]
+
+
+def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> str:
+    block = _block(policy, question)
+    tables = auditor.tables(block, "tame")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(discrete_laplace, "sample", lambda bits, scale: 0)
+        (row,) = releasing.release_block(block, tables, SeededBits(1)).rows
+    auditor.connection.execute("SET search_path = tame")
+    theirs = auditor.connection.execute((own or question).encode()).fetchone()
+    assert theirs is not None
+    for number, (value, expected) in enumerate(zip(row.values, theirs, strict=True)):
+        step = value.grid * Fraction(51, 100)
+        if abs(value.index * value.grid - Fraction(str(expected))) > step:
+            return f"{question}: {number + 1} is {float(value.index * value.grid)}, not {expected}"
+    return ""
+
+
+@pytest.mark.parametrize(("policy", "question", "own"), QUESTIONS)
+def test_what_is_made_of_sums_is_postgresqls(
+    policy: str, question: str, own: str | None, auditor: Auditor
+) -> None:
+    releases = _block(policy, question).releases
+    assert any(isinstance(release, FromMoments | Same) for release in releases), "nothing is shared"
+    assert _differs(policy, question, own, auditor) == ""
+
+
+def nulls_counted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sharing, "never_null", lambda operand, context: True)
+
+
+def filters_ignored(patch: pytest.MonkeyPatch) -> None:
+    real = sharing._counted
+
+    def unfiltered(aggregate: Aggregate, context: measuring.Context) -> sharing.Rows:
+        return real(aggregate, context)[0], None
+
+    patch.setattr(sharing, "_counted", unfiltered)
+
+
+def centre_not_added(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "proxy.mechanisms.shared_moments.total_of", lambda total, count, low, high: total // 2
+    )
+
+
+@pytest.mark.parametrize("mutant", [nulls_counted, filters_ignored, centre_not_added])
+def test_what_is_not_equal_is_not_shared(
+    mutant: object, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert callable(mutant)
+    mutant(monkeypatch)
+    assert any(_differs(*question, auditor) for question in QUESTIONS)
