@@ -33,7 +33,7 @@ from proxy.planner.joins import joined_rows
 from proxy.planner.keys import label_values
 from proxy.planner.table_rows import table_rows
 from proxy.policy.model import Bounds
-from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.expressions import Cast, ColumnRef, Expression
 from proxy.query.query_aggregates import Aggregate, AggregateKind
 from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
@@ -235,6 +235,8 @@ def _stacked(stacked: Stacked, parts: list[Tracked]) -> Tracked:
             for part, relation, name in zip(parts, relations, names, strict=True)
         ]
         facts[stacked.alias, names[0]] = _meet(each)
+        if len({known.type for known in each}) > 1:
+            relations = [_in_numeric(relation, place) for relation in relations]
     return Tracked(replace(stacked, parts=tuple(relations)), facts, merged)
 
 
@@ -244,6 +246,14 @@ def _with_hidden(relations: list[Derived], stacked: Stacked, hidden: int) -> lis
         replace(relation, outputs=relation.outputs[: len(part.outputs) + hidden])
         for relation, part in zip(relations, stacked.parts, strict=True)
     ]
+
+
+def _in_numeric(relation: Derived, place: int) -> Derived:
+    """A column that is a float in some parts and computed in others: numeric to float raises on some values."""
+    outputs = list(relation.outputs)
+    name, expression = outputs[place]
+    outputs[place] = (name, Cast(expression, SqlType.NUMERIC))
+    return replace(relation, outputs=tuple(outputs))
 
 
 def _as_derived(relation: Relation) -> Derived:

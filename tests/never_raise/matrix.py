@@ -59,8 +59,8 @@ def run(
     ):
         for statements in _batches(connection, grammar, seen):
             _run(connection, statements, seen)
-        if until_error and seen.errors:
-            break
+            if until_error and seen.errors:
+                return seen
     return seen
 
 
@@ -134,6 +134,14 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             f"FROM (SELECT {of(draw.randint(0, 3))} AS x FROM {table}"
             f" UNION ALL SELECT {of(draw.randint(0, 3))} FROM {table}) q",
         )
+        column, kind = draw.choice(
+            (("f4", "real"), ("f8", "float8"), ("n", "numeric"), ("i4", "int"))
+        )
+        yield _Asked(
+            ("sum(x)", "count(x)"),
+            f"FROM (SELECT {column} AS x FROM {table}"
+            f" UNION ALL SELECT ({grammar.number(draw.randint(0, 2))})::{kind} FROM {table}) q",
+        )
         yield _Asked(
             ("sum(x)", "sum(n)"),
             f"FROM (SELECT uid, {draw.choice(('sum', 'max', 'avg'))}({number}) AS x,"
@@ -205,7 +213,7 @@ def _error(connection: psycopg.Connection, road: Road) -> str | None:
         try:
             connection.execute(query.sql.encode(), values)
         except psycopg.Error as error:
-            return f"{error.sqlstate} {error}".splitlines()[0]
+            return f"{error.sqlstate} {str(error)[:80]} ... {str(error).splitlines()[0][-60:]}"
     return None
 
 

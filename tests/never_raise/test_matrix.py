@@ -19,7 +19,7 @@ import pytest
 
 from proxy.compiler import expression_sql
 from proxy.databases.embedded import EmbeddedPostgres
-from proxy.planner import bounds
+from proxy.planner import bounds, tracking
 from proxy.query import expressions as ir
 from proxy.query.nodes import times
 from proxy.query.reading import READERS
@@ -110,6 +110,7 @@ _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
     "no escape at the end": (bounds, "_check_pattern", lambda like: None, {"22025"}),
     "no negative length": (bounds, "_check_text_call", lambda call: None, {"22011"}),
     "no division by zero": (bounds, "_quotient", lambda quotient, inner: inner, {"22012"}),
+    "unions in numeric": (tracking, "_in_numeric", lambda relation, place: relation, {"22003"}),
     "dates meet timestamps": (expression_sql, "_LAST_TIMESTAMP_DAY", "5874897-12-31", {"22008"}),
 }
 

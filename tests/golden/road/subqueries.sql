@@ -425,3 +425,22 @@ SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::b
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: union of a float and a computed one
+SELECT sum(x) FROM (SELECT f8 AS x FROM people UNION ALL SELECT n::float8 FROM people) q
+-- => plan
+-- w.people, unit 2 row(s), partitions by random; keys none; cells 0
+--   sum: clamp -100 .. 100, grid 0.00001, sensitivity 20000000 steps, scale 2500000, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN r8."x" >= %(p2)s::numeric THEN %(p4)s::bigint WHEN r8."x" > %(p1)s::numeric THEN (r8."x" * %(p5)s::numeric)::bigint WHEN r8."x" <= %(p1)s::numeric THEN %(p3)s::bigint END) FROM (SELECT r7."c1" AS "x" FROM (SELECT (r2."x")::numeric AS "c1" FROM (SELECT r1."f8" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT (r4."n")::numeric AS "c1" FROM (SELECT (CASE WHEN r3."n" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r3."n" > %(p6)s::numeric THEN r3."n" WHEN r3."n" <= %(p6)s::numeric THEN %(p6)s::numeric END)::numeric AS "n", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8
+--   p1 = -100
+--   p2 = 100
+--   p3 = -10000000
+--   p4 = 10000000
+--   p5 = 100000
+--   p6 = -2.5
+--   p7 = 7.5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision)
