@@ -40,6 +40,31 @@ def script() -> str:
     return "\n".join(line for line in lines if not line.startswith(_SERVERS_OWN))
 
 
+# All columns are exposed, the one with the secret too: what is refused is refused for what it asks.
+TABLES = """\
+tables:
+  public.adult:
+    unit: {person: user_id}
+    max_rows_per_unit: 1
+    columns:
+      age:       {bounds: [0, 120]}
+      sex:       {values: [M, F, null]}
+      education: {values: [HS, BA, MS, PhD]}
+      hours:     {bounds: [0, 100], grid: 1}
+      income:    {bounds: [0, 200000], grid: 100}
+      born:      {bounds: [1940-01-01, 2010-01-01]}
+      zip:       {}
+      notes:     {}
+  public.visits:
+    unit: {person: user_id}
+    max_rows_per_unit: 10
+    columns:
+      ts:     {bounds: [2024-01-01, 2025-01-01]}
+      amount: {bounds: [0, 100], grid: 0.1}
+      store:  {values: [store0, store1, store2]}
+  public.states: public
+"""
+
 # "reject" means that nothing about a protected row may come back (head of SQL.md). Of the 212, these come back
 # with noise, and charged: each is of a kind that the product is to answer, and what is hostile in the statement
 # is gone in the form in which it runs. The test proves it on data with and without the person of the secret.
@@ -58,7 +83,9 @@ NOISED = {
     "SEN-022": _SCALED,
     "SEN-034": _SCALED,
     "SEN-040": _SCALED,
+    "SEN-046": "at most one value of each unit counts, noised like any other count",
     "SEN-055": _SCALED,
+    "SEN-070": "a key that is not public appears for many units only (partition selection)",
     "SEN-082": _AFTER,
     "SEN-094": _AFTER,
     "SEN-100": "the inner aggregate is a noised constant to the outer question, and both are paid for",
@@ -67,7 +94,8 @@ NOISED = {
 }
 # Their success depends on the noise: they divide by a noised number.
 MAY_FAIL = {"ERR-079", "SEN-061"}
-# "reject" as well, answered by the shadow alone, in which there is no row of anybody: free of charge.
+# "reject" as well, which an answer holds to "where the statement touches only the shadow, an answer that cannot
+# contain protected data" (head of SQL.md): free of charge, and nothing of it reaches the protected database.
 _SETTINGS = "a setting of the analyst's own session or role on the shadow"
 _CATALOGUE = "the catalogue and statistics of the shadow, which has no data"
 RELAYED = {
@@ -78,6 +106,7 @@ RELAYED = {
     "EFF-058": "the shadow's own transaction number",
     "EFF-067": "a view on the guarded shadow table: reading it is refused",
     "EFF-073": "a statement kept on the shadow: EXECUTE is looked into, and refused",
+    "EFF-079": "the plan of the shadow's empty table",
     "EFF-082": "names no table",
     "PAR-031": "names no table",
     "PAR-034": "names no table",
@@ -90,5 +119,7 @@ RELAYED = {
 FREE = {"CMP-028": "WHERE false is a probe for names and types (DESIGN.md 4)"}
 # What must be given to be asked at all; the simple protocol has no parameters.
 PARAMETERS = {"CMP-019": ("4242",)}
+# Before these stands the guard of the shadow's tables alone.
+GUARDED = ("EFF-067", "EFF-100")
 # Of the relayed ones that keep a statement: what reads through them, refused.
 AFTERWARDS = {"EFF-067": "select * from v", "EFF-073": "execute p"}

@@ -125,27 +125,3 @@ def lab() -> str:
         f" insert into adult (user_id, notes, zip) values ({NUMBER}, '{TEXT}', '00001');"
     )
     return "\n".join(lines)
-
-
-LAB_TABLES = """\
-tables:
-  public.adult:
-    unit: {person: user_id}
-    max_rows_per_unit: 1
-    columns:
-      age:       {bounds: [0, 120]}
-      sex:       {values: [M, F, null]}
-      education: {values: [HS, BA, MS, PhD]}
-      hours:     {bounds: [0, 100], grid: 1}
-      income:    {bounds: [0, 200000], grid: 100}
-      born:      {bounds: [1940-01-01, 2010-01-01]}
-      zip:       {}
-  public.visits:
-    unit: {person: user_id}
-    max_rows_per_unit: 10
-    columns:
-      ts:     {bounds: [2024-01-01, 2025-01-01]}
-      amount: {bounds: [0, 100], grid: 0.1}
-      store:  {values: [store0, store1, store2]}
-  public.states: public
-"""

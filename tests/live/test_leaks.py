@@ -20,7 +20,7 @@ from proxy.databases.shadow import Shadow
 from proxy.databases.users import add_analyst
 from proxy.pgwire import frames
 from tests.cases import in_folder
-from tests.live import marked
+from tests.live import attacks, marked
 from tests.live.recording_hop import RecordingHop
 from tests.live.served_database import made_database, served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -74,9 +74,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     databases = [_world(protected, shadow_server)]
     if _ATTACKS.is_dir():
         script = marked.lab()
-        databases.append(
-            served_database(protected, shadow_server, "lab", script, marked.LAB_TABLES)
-        )
+        databases.append(served_database(protected, shadow_server, "lab", script, attacks.TABLES))
     add_analyst(shadow_server.dsn(), "eve", PASSWORD)
     pair = Servers(protected, shadow_server, {}, {}, {}, {})
     proxy = start_proxy(pair, databases)
