@@ -28,6 +28,7 @@ from proxy.query.expressions import (
     Expression,
     Extract,
     In,
+    InPublic,
     Is,
     Like,
     Not,
@@ -117,6 +118,8 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             return f"({condition_sql(expression.operand, binds)} IS {truth})"
         case In():
             return _in(expression, binds)
+        case InPublic():
+            return _in_public(expression, binds)
         case Like():
             word = "ILIKE" if expression.ignore_case else "LIKE"
             pattern = value_sql(expression.pattern, binds)
@@ -128,7 +131,7 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
 def value_sql(expression: Expression, binds: Binds) -> str:
     """Any expression, in a form that keeps its kind: numbers may come as numeric."""
     match expression:
-        case Comparison() | Connective() | Not() | Is() | In() | Like():
+        case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return condition_sql(expression, binds)
         case ColumnRef():
             return column_sql(expression)
@@ -373,3 +376,12 @@ def _in(expression: In, binds: Binds) -> str:
     else:
         shown, items = numeric_sql(operand, binds), [numeric_sql(c, binds) for c in constants]
     return f"({shown} IN ({', '.join(items)}))"
+
+
+def _in_public(expression: InPublic, binds: Binds) -> str:
+    operand, output = _pair(expression.operand, expression.output, binds)
+    table = f"{identifier(expression.table.schema)}.{identifier(expression.table.name)}"
+    inner = f"SELECT {output} FROM {table} AS {expression.alias}"
+    if expression.condition is not None:
+        inner += f" WHERE {condition_sql(expression.condition, binds)}"
+    return f"({operand} IN ({inner}))"

@@ -31,6 +31,7 @@ from proxy.query.expressions import (
     Expression,
     Extract,
     In,
+    InPublic,
     Is,
     Like,
     Not,
@@ -140,6 +141,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | Not()
             | Is()
             | In()
+            | InPublic()
             | Like()
             | TextCall()
             | Truncated()
@@ -167,6 +169,11 @@ def condition(expression: Expression, columns: Facts) -> Expression:
             return replace(expression, operands=tuple(map(again, expression.operands)))
         case Not() | Is() | In() | Extract() | Cast():
             return replace(expression, operand=again(expression.operand))
+        case InPublic():
+            inner = expression.condition
+            if inner is not None:
+                inner = again(inner)
+            return replace(expression, operand=again(expression.operand), condition=inner)
         case Like():
             _check_pattern(expression)
             return replace(expression, operand=again(expression.operand))

@@ -29,6 +29,7 @@ from proxy.query.expressions import (
     Expression,
     Extract,
     In,
+    InPublic,
     Is,
     Like,
     Not,
@@ -55,7 +56,7 @@ def label_values(expression: Expression, facts: Facts) -> Values | None:
                 return None
             texts = (_text(result) for result in results if isinstance(result, Constant))
             return tuple(dict.fromkeys(texts))
-        case Comparison() | Connective() | Not() | Is() | In() | Like():
+        case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return ("true", "false")
         case Extract():
             return _extracted(expression, facts)

@@ -11,6 +11,7 @@ from enum import Enum
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.catalog.model import TableName
 
 ConstantValue = Fraction | str | bool | None
 
@@ -105,6 +106,19 @@ class In:
 
     operand: Expression
     items: tuple[Constant | Parameter, ...]
+    type: SqlType = SqlType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class InPublic:
+    """operand IN (SELECT output FROM table AS alias WHERE condition), of a public table: row-wise, as the rows
+    that it looks at are nobody's. output and condition read columns of that table only."""
+
+    operand: Expression
+    table: TableName
+    alias: str
+    output: ColumnRef
+    condition: Expression | None
     type: SqlType = SqlType.BOOL
 
 
@@ -263,6 +277,7 @@ Expression = (
     | Not
     | Is
     | In
+    | InPublic
     | Like
     | Arithmetic
     | Quotient
@@ -289,6 +304,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return expression.operands
         case Not() | Is() | Rounded() | Extract() | Cast() | Clamped() | Truncated() | Bucket():
             return (expression.operand,)
+        case InPublic():
+            return (expression.operand,)  # the rest is of no row of the question
         case In():
             return (expression.operand, *expression.items)
         case Like():

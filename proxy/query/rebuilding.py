@@ -21,6 +21,7 @@ from proxy.query.expressions import (
     Expression,
     Extract,
     In,
+    InPublic,
     Is,
     Like,
     Not,
@@ -44,6 +45,10 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         assert isinstance(changed, Constant | Parameter)
         return changed
 
+    def parameters(part: Expression) -> Expression:
+        """Where rows of the question are not meant: its columns are others."""
+        return change(part) if isinstance(part, Parameter) else part
+
     match expression:
         case Constant() | Parameter() | ColumnRef():
             return change(expression)
@@ -57,6 +62,11 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case In():
             items = tuple(map(constant, expression.items))
             return change(replace(expression, operand=again(expression.operand), items=items))
+        case InPublic():
+            inner = expression.condition
+            if inner is not None:
+                inner = rebuild(inner, parameters)
+            return change(replace(expression, operand=again(expression.operand), condition=inner))
         case Like():
             pattern = constant(expression.pattern)
             return change(replace(expression, operand=again(expression.operand), pattern=pattern))

@@ -12,6 +12,7 @@ from sqlglot.errors import ErrorLevel
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.catalog.model import TableName
 from proxy.query import expressions as ir
 from proxy.query.expressions import Expression
 from proxy.query.tokens import fold, truncate
@@ -34,11 +35,22 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class PublicColumn:
+    """SELECT output FROM table AS alias WHERE condition."""
+
+    table: TableName
+    alias: str
+    output: ir.ColumnRef
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """What names mean inside one SELECT.
 
     merged: columns that JOIN ... USING has made one; parameters: types of $1, $2, ...;
     scalars: types of answers of other blocks, by the number under which they stand as parameters;
+    public: what IN (SELECT ... FROM a public table) looks at, by the number of the parameter in its place;
     readers: how each kind of node is read; what is not in it is refused.
     """
 
@@ -46,6 +58,7 @@ class Scope:
     parameters: tuple[SqlType, ...]
     merged: Mapping[str, ir.ColumnRef] = field(default_factory=dict)
     scalars: Mapping[int, SqlType] = field(default_factory=dict)
+    public: Mapping[int, PublicColumn] = field(default_factory=dict)
     readers: Readers = field(default_factory=dict)
 
     def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:

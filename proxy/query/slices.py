@@ -8,6 +8,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.query.blocks import Span
 from proxy.query.string_literals import plain_strings
@@ -16,8 +17,9 @@ from proxy.query.tokens import Lexed
 _POSTGRES = Postgres()
 HINT = "Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
-# Opening bracket of a scalar subquery -> the number of the parameter that takes its place.
+# Opening bracket of a subquery in a condition -> the number of the parameter that takes its place.
 Scalars = Mapping[int, int]
+PUBLIC_LISTS = 2 * limits.PARAMETERS  # from here on: subqueries on public tables
 
 
 def parse(lexed: Lexed, span: Span, scalars: Scalars) -> exp.Expr:
@@ -68,7 +70,7 @@ def _position(lexed: Lexed, span: Span) -> int | None:
 
 
 def _tokens(lexed: Lexed, span: Span, scalars: Scalars) -> list[Token]:
-    """The tokens of a span, scalar subqueries exchanged for parameters."""
+    """The tokens of a span, subqueries in conditions exchanged for parameters in brackets."""
     tokens: list[Token] = []
     index = span[0]
     while index < span[1]:
@@ -78,7 +80,10 @@ def _tokens(lexed: Lexed, span: Span, scalars: Scalars) -> list[Token]:
             index += 1
             continue
         place = lexed.lexemes[index].token
-        for kind, text in ((TokenType.PARAMETER, "$"), (TokenType.NUMBER, str(number))):
+        put = [(TokenType.PARAMETER, "$"), (TokenType.NUMBER, str(number))]
+        if number >= PUBLIC_LISTS:  # IN wants a list
+            put = [(TokenType.L_PAREN, "("), *put, (TokenType.R_PAREN, ")")]
+        for kind, text in put:
             tokens.append(Token(kind, text, place.line, place.col, place.start, place.start))
         index = lexed.partner[index] + 1
     return plain_strings(lexed.text, tokens)

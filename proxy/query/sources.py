@@ -27,7 +27,7 @@ from proxy.query.reading import READERS, read_condition, read_expression
 from proxy.query.rebuilding import rebuild
 from proxy.query.relations import Derived, Joined, PerUnit, Relation, Scan, Stacked
 from proxy.query.residual import column_name
-from proxy.query.scope import ColumnType, Named, Scope
+from proxy.query.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.slices import HINT, parse, parse_item
 from proxy.query.statements import split_commas
 from proxy.query.subquery_columns import all_columns, column_type, renamed
@@ -44,7 +44,8 @@ class Nature(Enum):
 class Sources:
     """All SELECTs of one statement, and what has been found out about them.
 
-    tables: first lexeme of a name -> table; scalars: bracket -> parameter number of a scalar subquery's answer;
+    tables: first lexeme of a name -> table; scalars: bracket -> parameter number of a scalar subquery's answer,
+    or of a subquery on a public table, which is in public by that number;
     consumed: keywords of SELECTs that became part of a block.
     """
 
@@ -55,6 +56,7 @@ class Sources:
     parameters: tuple[SqlType, ...]
     scalars: dict[int, int] = field(default_factory=dict)
     scalar_types: dict[int, SqlType] = field(default_factory=dict)
+    public: dict[int, PublicColumn] = field(default_factory=dict)
     consumed: set[int] = field(default_factory=set)
     _natures: dict[int, Nature] = field(default_factory=dict)
     _aliases: int = 0
@@ -166,6 +168,28 @@ class Sources:
         ]
         return hits[-1] if hits else None
 
+    def public_column(self, select: Select) -> PublicColumn | None:
+        """SELECT column FROM a public table [WHERE ...], to look values up in; None for anything else.
+
+        Refuses  what reading its WHERE refuses
+        """
+        span = select.clauses.get("from")
+        if span is None or not select.clauses.keys() <= {"items", "from", "where"}:
+            return None
+        item = read_from(self.lexed, span)
+        table = self.tables.get(item.first) if isinstance(item, TableItem) else None
+        if not isinstance(item, TableItem) or table is None or table.protected or self.cte(item):
+            return None
+        relation, named = self._table(item)
+        assert isinstance(relation, Scan)
+        scope = Scope(named, self.parameters, readers=READERS)
+        outputs = self._outputs(select, scope)
+        if len(outputs) != 1 or not isinstance(outputs[0][1], ColumnRef):
+            return None
+        where = select.clauses.get("where")
+        condition = None if where is None else self.condition(where, scope)
+        return PublicColumn(relation.table, relation.alias, outputs[0][1], condition)
+
     # --- relations -------------------------------------------------------------------------------
 
     def source(self, select: Select) -> tuple[Relation, Scope]:
@@ -173,7 +197,7 @@ class Sources:
         item = read_from(self.lexed, select.clauses["from"])
         merged: dict[str, ColumnRef] = {}
         relation, named = self._relation(item, merged)
-        scope = Scope(named, self.parameters, merged, self.scalar_types, READERS)
+        scope = Scope(named, self.parameters, merged, self.scalar_types, self.public, READERS)
         return relation, scope
 
     def where(
@@ -233,7 +257,7 @@ class Sources:
         left, left_named = self._relation(item.left, merged)
         right, right_named = self._relation(item.right, merged)
         named = (*left_named, *right_named)
-        scope = Scope(named, self.parameters, merged, self.scalar_types, READERS)
+        scope = Scope(named, self.parameters, merged, self.scalar_types, self.public, READERS)
         equal: list[tuple[ColumnRef, ColumnRef]] = []
         rest: Expression | None = None
         for name in item.using:

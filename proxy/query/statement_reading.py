@@ -29,7 +29,7 @@ from proxy.query.exposed import Exposed
 from proxy.query.from_functions import refuse_in_function
 from proxy.query.query import Block, Query, Scalar
 from proxy.query.residual import Edit
-from proxy.query.slices import parse
+from proxy.query.slices import PUBLIC_LISTS, parse
 from proxy.query.sources import Nature, Sources
 from proxy.query.statements import Kind, Statement
 from proxy.query.tokens import Lexed, Lexeme, too_complex
@@ -158,11 +158,14 @@ def _collect_scalars(
         if clause == "from" and is_relation(lexed, index):
             continue
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
+        if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
+            continue
         if nested is None or sources.nature(nested) is not Nature.BLOCK:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "this subquery inside a condition on a protected table is not available",
-                "A subquery in a condition must be one aggregate: (SELECT avg(column) FROM table).",
+                "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), "
+                "or after IN a column of a public table.",
                 lexed.lexemes[index].position,
             )
         aggregate = read_scalar(sources, nested)
@@ -171,6 +174,24 @@ def _collect_scalars(
         sources.scalars[index] = scalar
         sources.scalar_types[scalar] = aggregate.type
         collected.scalars.append(Scalar(scalar, number))
+
+
+def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
+    """x IN (SELECT column FROM public table ...): read, and known by a number from now on."""
+    lexed = sources.lexed
+    if index == 0 or lexed.lexemes[index - 1].word != "in":
+        return False
+    if (select.keyword, select.end) != (index + 1, lexed.partner[index]):
+        return False  # a part of something larger: WITH, UNION
+    if sources.nature(select) is not Nature.CLEAN:
+        return False
+    found = sources.public_column(select)
+    if found is None:
+        return False
+    number = PUBLIC_LISTS + len(sources.public)
+    sources.scalars[index] = number
+    sources.public[number] = found
+    return True
 
 
 def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:

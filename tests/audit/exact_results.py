@@ -29,7 +29,7 @@ from tests.audit.planted import Base
 from tests.audit.reach import Promise, Reach, by_policy, is_crowded
 from tests.audit.seen_without_noise import Exact, Numbers, watching
 from tests.seeded_bits import SeededBits
-from tests.world import moved
+from tests.world import SCHEMA, moved
 
 _SEED = 4_242_424_242_424_242
 _ANSWER = "42"  # of an earlier block: whatever it is, what compares with it must hold
@@ -59,7 +59,10 @@ class Auditor:
         """What the compiled statements return on the tables of a schema; or of one for each table."""
         tables = []
         here = replace(block, source=moved(block.source, schema))
+        public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
         for query in compiling.compile_block(here):
+            # What conditions look up is in no FROM clause.
+            query = replace(query, sql=query.sql.replace(f'"{SCHEMA}".', f'"{public}".'))
             values: dict[str, int | str] = {n: _SEED + i for i, n in enumerate(query.seeds)}
             values.update({name: _ANSWER for name, _ in query.scalars})
             tables.append(self._loop.run_until_complete(self._data.run(query, values)))

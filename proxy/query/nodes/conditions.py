@@ -11,7 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query import expressions as ir
 from proxy.query.expressions import Expression
 from proxy.query.nodes.operands import read_constant, repeated, text_operand, together, typed
-from proxy.query.scope import Readers, Scope, only, position_of, unknown
+from proxy.query.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
     exp.EQ: ir.Comparator.EQ,
@@ -93,10 +93,24 @@ def _is(node: exp.Expr, scope: Scope) -> Expression:
 
 def _in(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expressions")
+    public = _public_column(node, scope)
+    if public is not None:
+        (operand, output), _ = together([scope.read(node.this), public.output], node)
+        assert isinstance(output, ir.ColumnRef)
+        _no_condition_as_operand(node, operand)
+        return ir.InPublic(operand, public.table, public.alias, output, public.condition)
     items = [read_constant(item, scope) for item in node.expressions]
     settled, _ = together([scope.read(node.this), *items], node)
     constants = [item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter)]
     return ir.In(settled[0], tuple(constants))
+
+
+def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:
+    items = node.expressions
+    if len(items) != 1 or not isinstance(items[0], exp.Parameter):
+        return None
+    number = str(items[0].this.this)
+    return scope.public.get(int(number)) if number.isdigit() else None
 
 
 def _between(node: exp.Expr, scope: Scope) -> Expression:

@@ -89,14 +89,14 @@ SELECT sum((SELECT 1)) FROM people
 -- => refused
 -- UNSUPPORTED at 12: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition must be one aggregate: (SELECT avg(column) FROM table).
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
 
 -- case: exists
 SELECT count(*) FROM people WHERE EXISTS (SELECT 1)
 -- => refused
 -- UNSUPPORTED at 42: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition must be one aggregate: (SELECT avg(column) FROM table).
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
 
 -- case: kinds that do not meet
 SELECT count(*) FROM people WHERE i4 = 'x' OR s = 5
@@ -169,3 +169,73 @@ SELECT count(*) FROM people WHERE f4 IS NOT NULL AND (1e-310::real) IS NULL
 -- SYNTAX at 55: 1e-310::real)
 -- a number as a constant of type real cannot be read
 -- Write the constant in the type of the column it meets.
+
+-- case: values of a protected table
+SELECT count(*) FROM people WHERE t IN (SELECT t FROM events)
+-- => refused
+-- UNSUPPORTED at 40: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+
+-- case: values of a public table that depend on the row
+SELECT count(*) FROM people p WHERE t IN (SELECT code FROM places WHERE zone = p.s)
+-- => refused
+-- COLUMN_NOT_USABLE at 82: s)
+-- there is no column "s" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: some values of a public table
+SELECT count(*) FROM people WHERE t IN (SELECT code FROM places ORDER BY 1 LIMIT 1)
+-- => refused
+-- UNSUPPORTED at 40: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+
+-- case: an aggregate of a public table as a list
+SELECT count(*) FROM people WHERE t IN (SELECT max(code) FROM places)
+-- => refused
+-- FUNCTION at 48: max(code)
+-- function max is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: values of a public table of another type
+SELECT count(*) FROM people WHERE i4 IN (SELECT code FROM places)
+-- => refused
+-- UNSUPPORTED at 35: i4
+-- operands of different kinds cannot be compared in a question on a protected table: integer, text
+-- Write constants in the type of the column they meet.
+
+-- case: a sleeping list
+SELECT count(*) FROM people WHERE i4 IN (SELECT pg_sleep(5)::int FROM places)
+-- => refused
+-- FUNCTION at 49: pg_sleep(5)::int
+-- function pg_sleep is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: a list that sleeps in its condition
+SELECT count(*) FROM people WHERE t IN (SELECT code FROM places WHERE pg_sleep(5) IS NULL)
+-- => refused
+-- FUNCTION at 71: pg_sleep(5)
+-- function pg_sleep is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: values of a public table and others
+SELECT count(*) FROM people WHERE t IN (SELECT code FROM places UNION VALUES ('x'))
+-- => refused
+-- UNSUPPORTED at 40: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+
+-- case: values of what only has a public table's name
+WITH places(code) AS (VALUES ('x')) SELECT count(*) FROM people WHERE t IN (SELECT code FROM places)
+-- => refused
+-- UNSUPPORTED at 76: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+
+-- case: values of a public table that depend on their order
+SELECT count(*) FROM people WHERE t IN (SELECT DISTINCT ON (zone) code FROM places)
+-- => refused
+-- UNSUPPORTED at 57: ON
+-- an output column of the question on a protected table cannot be read
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.

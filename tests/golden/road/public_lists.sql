@@ -1,0 +1,95 @@
+-- case: values of a public table
+SELECT count(*), avg(i4) FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 87
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31 AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" IN (SELECT r1."code" FROM "w"."places" AS r1 WHERE (r1."zone" = %(p3)s::text))) LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = south
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 87
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: values of a public table, none of them
+-- parameters: integer 7
+SELECT t, sum(i4) FROM orders WHERE i8 NOT IN (SELECT k FROM rates WHERE k > $1) AND b GROUP BY t
+-- => plan
+-- w.orders, unit r3."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 50, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::numeric), least(v1, %(p4)s::bigint) * %(p6)s::numeric) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0, pg_catalog.count(r3."i4") AS v1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) AND ((NOT (r3."i8" IN (SELECT r2."k" FROM "w"."rates" AS r2 WHERE (r2."k" > %(p8)s::bigint)))) AND r3."b") GROUP BY r3."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 6
+--   p4 = 2
+--   p5 = 0
+--   p6 = 100
+--   p7 = ['x', 'y', 'z']
+--   p8 = 7
+--   p9 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($2)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: floats among the numbers of a public table
+SELECT count(*) FROM visits WHERE f8 IN (SELECT k FROM rates) OR n IN (SELECT k FROM rates r WHERE r.k < 50)
+-- => plan
+-- w.visits, unit r3."uid": rows 5, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL AND (((r3."f8")::numeric IN (SELECT (r1."k")::numeric FROM "w"."rates" AS r1)) OR ((r3."n")::numeric IN (SELECT (r2."k")::numeric FROM "w"."rates" AS r2 WHERE (r2."k" < %(p2)s::bigint)))) GROUP BY r3."uid") u
+--   p1 = 5
+--   p2 = 50
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: values of a public table below a relation per unit
+SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT code FROM places) GROUP BY uid) q
+-- => plan
+-- w.orders, unit 1 row(s), partitions by hash of r5."dp_unit", r5."dp_unit" not null; keys none; cells 53
+--   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" IN (SELECT r2."code" FROM "w"."places" AS r2)) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 6
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 53
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)
+
+-- case: values of a public table in ON
+SELECT count(*) FROM people p JOIN places q ON p.t = q.code AND q.zone IN (SELECT t FROM regions)
+-- => plan
+-- w.people, w.places, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM ("w"."people" AS r2 JOIN "w"."places" AS r3 ON (r2."t" = r3."code") AND (r3."zone" IN (SELECT r1."t" FROM "w"."regions" AS r1)))
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: all columns of a public table of one column
+SELECT count(*) FROM trips WHERE t IN (SELECT * FROM regions)
+-- => plan
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys none; cells 0
+--   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."t" IN (SELECT r1."t" FROM "w"."regions" AS r1))
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
