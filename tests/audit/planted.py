@@ -8,7 +8,7 @@ rows of one unit (or without k rows), and `x_order`: the same rows inserted the 
 from __future__ import annotations
 
 import random  # noqa: TID251  planted data must be the same twice
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import psycopg
@@ -64,6 +64,8 @@ _TAME: dict[str, tuple[str, ...]] = {
     "tz": ("NULL", "'2010-07-08 09:10:11.5+00'", "'2019-12-31+00'"),
     "free": ("NULL", "3", "4", "5"),
 }
+# A schema without neighbours: two rows at most of every unit, none of nobody, all values within their bounds.
+MILD = "mild"
 _PUBLIC = ";\n".join(
     (
         "CREATE UNLOGGED TABLE SCHEMA.regions (t text)",
@@ -145,12 +147,13 @@ def _orders(rows: list[Row]) -> dict[int, int]:
     return found
 
 
-def _values(table: str, rows: list[Row], backwards: bool) -> str:
+def _values(table: str, rows: list[Row]) -> str:
+    """Each row after its place among all rows."""
     lines: list[str] = []
     seen: set[int] = set()
     orders = _orders(rows)
-    for row in rows:
-        before: list[str] = []
+    for place, row in enumerate(rows):
+        before = [str(place)]
         if table not in ("events", "trips"):
             before.append(str(row.id))
         if table == "lines":  # of nobody's rows one leads to an order of nobody, one nowhere
@@ -165,62 +168,85 @@ def _values(table: str, rows: list[Row], backwards: bool) -> str:
                 seen.add(row.unit)
             before.append(str(_unit_of(table, row.unit)))
         lines.append(f"({', '.join((*before, *row.data))})")
-    return ",\n".join(reversed(lines) if backwards else lines)
+    return ",\n".join(lines)
+
+
+_Connection = psycopg.Connection[tuple[object, ...]]
+
+
+def _plant_all(connection: _Connection, schema: str, rows: list[Row]) -> None:
+    """What all states are taken from."""
+    statements = [f"CREATE SCHEMA {schema}"]
+    for name in PROTECTED:
+        columns = ", ".join(f"{c.name} {c.type_name}" for c in CATALOG.tables[name].columns)
+        full = f"{schema}.{name.name}"
+        statements.append(f"CREATE UNLOGGED TABLE {full} (place integer, {columns})")
+        statements.append(f"INSERT INTO {full} VALUES {_values(name.name, rows)}")
+    connection.execute(";\n".join(statements).encode())
 
 
 def _plant(
-    connection: psycopg.Connection[tuple[object, ...]],
+    connection: _Connection,
     schema: str,
-    rows: list[Row],
+    origin: str,
+    gone: Iterable[int] = (),
+    trips_gone: Iterable[int] | None = None,
     backwards: bool = False,
-    trips: list[Row] | None = None,
 ) -> None:
-    """trips: what that table holds, where it is not the rows of the others."""
+    """gone: the places of the rows that are not there; trips_gone: of that table, where they are others.
+
+    Keys are left out: the rows keep to them, and five hundred tables are made sooner without.
+    """
     statements = [f"CREATE SCHEMA {schema}"]
+    without = {name.name: gone for name in PROTECTED}
+    if trips_gone is not None:
+        without["trips"] = trips_gone
     for name in PROTECTED:
-        table = CATALOG.tables[name]
-        columns = ", ".join(f"{c.name} {c.type_name}" for c in table.columns)
-        full = f"{schema}.{name.name}"
-        # Keys are left out: the rows keep to them, and four hundred tables are made sooner without.
-        statements.append(f"CREATE UNLOGGED TABLE {full} ({columns})")
-        held = trips if trips is not None and name.name == "trips" else rows
-        values = _values(name.name, held, backwards)
-        if values:
-            statements.append(f"INSERT INTO {full} VALUES {values}")
+        columns = ", ".join(column.name for column in CATALOG.tables[name].columns)
+        left = f"place <> ALL ('{{{','.join(map(str, without[name.name]))}}}'::integer[])"
+        order = f"ORDER BY place {'DESC' if backwards else 'ASC'}"
+        taken = f"SELECT {columns} FROM {origin}.{name.name} WHERE {left} {order}"
+        statements.append(f"CREATE UNLOGGED TABLE {schema}.{name.name} AS {taken}")
     statements.append(_PUBLIC.replace("SCHEMA", schema))
     connection.execute(";\n".join(statements).encode())
 
 
+def plant_rows(connection: _Connection, name: str, rows: list[Row]) -> str:
+    """All rows in the schema of that name. Gives the schema from which states without some are taken."""
+    origin = f"{name}_all"
+    _plant_all(connection, origin, rows)
+    _plant(connection, name, origin)
+    return origin
+
+
 def _neighbours(
-    connection: psycopg.Connection[tuple[object, ...]],
-    name: str,
-    crowded: bool | None,
-    rows: list[Row],
-    most: int,
+    connection: _Connection, name: str, crowded: bool | None, rows: list[Row], most: int
 ) -> Base:
     generator = random.Random(name)
     units = list(dict.fromkeys(row.unit for row in rows if row.unit is not None))
     made: dict[str, list[str]] = {"unit": [], "row": [], "three": []}
 
-    def add(kind: str, left: list[Row], trips: list[Row] | None = None) -> None:
+    def of(unit: int | None) -> list[int]:
+        return [place for place, row in enumerate(rows) if row.unit == unit]
+
+    def add(kind: str, gone: Iterable[int], trips_gone: Iterable[int] | None = None) -> None:
         schema = f"{name}_{kind}_{len(made[kind]) + 1}"
-        _plant(connection, schema, left, trips=trips)
+        _plant(connection, schema, origin, gone, trips_gone)
         made[kind].append(schema)
 
-    _plant(connection, name, rows)
+    origin = plant_rows(connection, name, rows)
     for unit in units:
-        add("unit", [row for row in rows if row.unit != unit])
+        add("unit", of(unit))
     chosen = list(
         dict.fromkeys([0, len(rows) - 1, *generator.sample(range(len(rows)), min(most, len(rows)))])
     )
-    for index in chosen[: most + 2]:
-        add("row", rows[:index] + rows[index + 1 :])
+    for place in chosen[: most + 2]:
+        add("row", [place])
     for _ in range(most if len(rows) >= 3 else 0):
-        gone = set(generator.sample(range(len(rows)), 3))
-        trips = [row for index, row in enumerate(rows) if index not in gone]
-        add("three", [row for index, row in enumerate(rows) if index != min(gone)], trips)
-    _plant(connection, f"{name}_order", rows, backwards=True)
-    _plant(connection, f"{name}_nobody", [row for row in rows if row.unit is not None])
+        gone = generator.sample(range(len(rows)), 3)
+        add("three", [min(gone)], gone)
+    _plant(connection, f"{name}_order", origin, backwards=True)
+    _plant(connection, f"{name}_nobody", origin, of(None))
     return Base(
         name,
         crowded,
@@ -255,4 +281,6 @@ def plant(dsn: str) -> tuple[Base, ...]:
     """All bases and their neighbours, in the database of the dsn."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("SET TimeZone = 'UTC'")
+        sizes: dict[int | None, int] = {unit: unit % 2 + 1 for unit in range(1, 9)}
+        plant_rows(connection, MILD, _rows(random.Random(8), sizes, _TAME))
         return tuple(_neighbours(connection, *base) for base in _bases())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -17,15 +18,31 @@ _MEASURES = (
     *("percentile_cont(0.5)", "percentile_disc(0.9)"),
 )
 _KEYS = ("listed", "listed", "private", "private", "private", "time", "number", "case")
+_OPERANDS = (1, 0, 1, 2, 2, 3, 4)
 _DEPTHS = (2, 0, 1, 1, 2, 2, 3, 3)
 _TIMES = ("min({})", "max({})", "percentile_disc(0.25) WITHIN GROUP (ORDER BY {})")
 
 
 @dataclass(frozen=True)
 class Question:
-    sql: str
+    """ctes: as they stand after WITH; tail: FROM and WHERE."""
+
+    ctes: tuple[str, ...]
+    keys: tuple[str, ...]
+    measures: tuple[str, ...]
+    tail: str
     policy: str
     features: frozenset[str]
+
+    @property
+    def sql(self) -> str:
+        return self.select((*self.keys, *self.measures))
+
+    def select(self, items: Sequence[str]) -> str:
+        """Other columns of the same groups."""
+        head = f"WITH {', '.join(self.ctes)} " if self.ctes else ""
+        group = f" GROUP BY {', '.join(self.keys)}" if self.keys else ""
+        return f"{head}SELECT {', '.join(items)} FROM {self.tail}{group}"
 
 
 @st.composite
@@ -47,11 +64,11 @@ def questions(draw: DrawFn) -> Question:
         number = draw(st.sampled_from(rows.scope.of(NUMBERS)))
         answer = draw(st.sampled_from(["avg(i4) FROM calls", "count(*) FROM people WHERE b"]))
         condition += f" {'AND' if condition else 'WHERE'} {number} > (SELECT {answer})"
-    group = f" GROUP BY {', '.join(keys)}" if keys else ""
-    ctes = ", ".join(f"{name} AS ({text})" for name, text, _ in names.ctes)
-    sql = f"SELECT {', '.join([*keys, *measures])} FROM {rows.text}{condition}{group}"
     return Question(
-        f"WITH {ctes} {sql}" if ctes else sql,
+        tuple(f"{name} AS ({text})" for name, text, _ in names.ctes),
+        tuple(keys),
+        tuple(measures),
+        f"{rows.text}{condition}",
         draw(st.sampled_from(_POLICIES)),
         frozenset(features),
     )
@@ -99,7 +116,7 @@ def _aggregate(draw: DrawFn, rows: Rows) -> str:
     if kind == "time" and times:
         return draw(st.sampled_from(_TIMES)).format(draw(st.sampled_from(times)))
     if kind == "number" and scope.of(NUMBERS):
-        operand = draw(numbers(draw(st.integers(0, 2)), scope)).text
+        operand = draw(numbers(draw(st.sampled_from(_OPERANDS)), scope)).text
         word = draw(st.sampled_from(_MEASURES))
         if word.startswith("percentile"):
             return f"{word} WITHIN GROUP (ORDER BY {operand})"

@@ -89,7 +89,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
             connection.execute("SET TimeZone = 'UTC'")
             for base, _, rows, _ in planted._bases():
                 if base in _BASES:
-                    planted._plant(connection, base, rows)
+                    planted.plant_rows(connection, base, rows)
             for script in ("demo_shop.sql", "demo_census.sql"):
                 text = files("proxy.databases").joinpath(script).read_text(encoding="utf-8")
                 with connection.transaction():

@@ -1,0 +1,75 @@
+"""PostgreSQL's own answers to generated questions, on rows of which nothing is cut or clamped.
+
+Counts are PostgreSQL's to the last row; sums up to a grid step per row, by which values are rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+import psycopg
+
+from proxy.planner.plan import NoisyCount, NoisyDistinct, NoisySum, UnitNeighbours
+from tests.audit.exact_results import Auditor
+from tests.audit.planted import MILD
+from tests.audit.questions import Question
+from tests.audit.seen_without_noise import Keys
+from tests.world import Road
+
+_ROWS = 40  # more than the tables have, pairs of them included, in which a sum is rounded
+
+
+def is_comparable(road: Road) -> bool:
+    """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another."""
+    unit = road.plan.blocks[-1].neighbours
+    cut = isinstance(unit, UnitNeighbours) and (unit.groups, unit.rows_per_group) != (None, None)
+    return not cut and not road.reading.query.scalars
+
+
+def differences(question: Question, road: Road, auditor: Auditor) -> Iterator[str]:
+    block = road.plan.blocks[-1]
+    theirs = _own(question, auditor)
+    if theirs is None:
+        return
+    mine, nothing = auditor.exact(block, MILD), (None,) * len(question.measures)
+    # Equal measures are one release; releases stand in the order in which they first come.
+    places = [k for k, m in enumerate(question.measures) if m not in question.measures[:k]]
+    for n, release in enumerate(block.releases):
+        if not isinstance(release, NoisyCount | NoisyDistinct | NoisySum):
+            continue
+        for keys in mine.shown:
+            number = Fraction(mine.numbers[n].get(keys, (0,))[0])
+            own = theirs.get(keys, nothing)[places[n]] or Fraction(0)
+            if isinstance(release, NoisySum):
+                grid = release.measured.grid
+                if abs(number * grid - own) > grid * _ROWS:
+                    yield f"sum {float(number * grid)} of {keys}, PostgreSQL says {float(own)}"
+            elif number != own:
+                yield f"{release.aggregate.kind.value} {number} of {keys}, PostgreSQL says {own}"
+
+
+def _own(question: Question, auditor: Auditor) -> dict[Keys, tuple[Fraction | None, ...]] | None:
+    """By groups. None where PostgreSQL itself has no answer: smallint out of range and the like."""
+    keys = [f"({key})::text" for key in question.keys]
+    measures = [f"({measure})::text" for measure in question.measures]
+    auditor.connection.execute(f"SET search_path = {MILD}".encode())
+    try:
+        rows = auditor.connection.execute(question.select([*keys, *measures]).encode()).fetchall()
+    except psycopg.errors.DataError:
+        return None
+    finally:
+        auditor.connection.execute(b"RESET search_path")
+    width = len(keys)
+    return {
+        tuple(None if k is None else str(k) for k in row[:width]): tuple(map(_number, row[width:]))
+        for row in rows
+    }
+
+
+def _number(text: object) -> Fraction | None:
+    try:
+        return None if text is None else Fraction(Decimal(str(text)))
+    except (ValueError, ArithmeticError):
+        return None
