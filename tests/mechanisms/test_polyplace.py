@@ -129,23 +129,44 @@ class _WithPolyPlace(Question):
         return float(index * self.grid)
 
 
-@pytest.mark.skipif(not ADULT.exists(), reason="the census data is not beside this repository")
-@pytest.mark.parametrize(
-    ("aggregate", "grid", "epsilon", "m", "error"),
-    [
-        # MECHANISMS 3, "The adopted rule as measured", census of 32,561 rows, 150 repetitions.
-        pytest.param(Aggregate.AVG, Fraction(1, 100), "1/2", 151, 0.099, marks=pytest.mark.long),
-        (Aggregate.AVG, Fraction(1, 100), "1", 77, 0.058),
-        pytest.param(Aggregate.MIN, Fraction(1), "1/2", 39, 2.2, marks=pytest.mark.long),
-        (Aggregate.MIN, Fraction(1), "1", 21, 1.1),
-        (Aggregate.MAX, Fraction(1), "1", 21, 1.1),
-    ],
+_EPSILONS = ("1/10", "1/2", "1", "2")
+# MECHANISMS 3, "The adopted rule as measured", census of 32,561 rows: partitions, median absolute error. Of
+# 150 repetitions two were off by more than 20 %: MIN at 2, where the table has m = 17, and capital_gain at 2.
+_RULE = {
+    (Aggregate.AVG, "age"): ((755, 0.57), (151, 0.099), (77, 0.058), (39, 0.048)),
+    (Aggregate.MIN, "age"): ((195, 11.4), (39, 2.2), (21, 1.1), (17, 0.48)),
+    (Aggregate.MAX, "age"): ((195, 15), (39, 1.8), (21, 1.1), (17, 0.52)),
+    (Aggregate.AVG, "capital_gain"): ((923, 459), (185, 72), (93, 52), (47, 29.3)),
+}
+_NEEDS_ADULT = pytest.mark.skipif(
+    not ADULT.exists(), reason="the census data is not beside this repository"
 )
-def test_the_error_on_the_census_is_the_measured_one(
-    aggregate: Aggregate, grid: Fraction, epsilon: str, m: int, error: float
-) -> None:
-    delta = Fraction(1, 10**6)
-    question = _WithPolyPlace(aggregate, 0, 125, grid, Fraction(epsilon), delta)
-    assert question.partitions == m
-    found = question.median_error(adult_column("age"), 400, seed=1)
+
+
+def _error(cell: tuple[Aggregate, str], number: int, runs: int) -> tuple[float, float]:
+    """As found and as in the table, where the number of partitions is the table's."""
+    aggregate, column = cell
+    grid = Fraction(1, 100) if aggregate is Aggregate.AVG and column == "age" else Fraction(1)
+    high = 125 if column == "age" else 10**5
+    epsilon = Fraction(_EPSILONS[number])
+    question = _WithPolyPlace(aggregate, 0, high, grid, epsilon, Fraction(1, 10**6))
+    partitions, error = _RULE[cell][number]
+    assert question.partitions == partitions
+    return question.median_error(adult_column(column), runs, seed=2), error
+
+
+@_NEEDS_ADULT
+@pytest.mark.parametrize("cell", list(_RULE)[:3], ids=lambda cell: f"{cell[0].value} {cell[1]}")
+def test_the_error_on_the_census_is_the_measured_one(cell: tuple[Aggregate, str]) -> None:
+    found, error = _error(cell, 2, 400)
     assert abs(found - error) <= 0.25 * error, found
+
+
+@_NEEDS_ADULT
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(4), ids=_EPSILONS)
+@pytest.mark.parametrize("cell", _RULE, ids=lambda cell: f"{cell[0].value} {cell[1]}")
+def test_all_cells_of_the_table(cell: tuple[Aggregate, str], number: int) -> None:
+    found, error = _error(cell, number, 1000)
+    print(f"{cell[0].value}({cell[1]}) at {_EPSILONS[number]}: {found:.4g}, table {error}")
+    assert abs(found - error) <= 0.2 * error

@@ -43,31 +43,31 @@ def test_the_error_on_the_census_is_the_measured_one(
     assert abs(found - error) <= 0.2 * error
 
 
-@needs_adult
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("question", "error"),
-    [
-        (_age(Aggregate.AVG, HUNDREDTH, "1/2"), 0.415),
-        (_age(Aggregate.AVG, HUNDREDTH, "2"), 0.0746),
-        (_age(Aggregate.MIN, 1, "1/2"), 2.7),
-        (_age(Aggregate.MIN, 1, "2"), 0.71),
-        (_age(Aggregate.MAX, 1, "1/2"), 17.5),
-        (_age(Aggregate.MAX, 1, "2"), 9.4),
-    ],
-)
-def test_other_cells_of_the_table(question: Question, error: float) -> None:
-    found = question.median_error(adult_column("age"), 2000, seed=1)
-    assert abs(found - error) <= 0.2 * error
+_EPSILONS = ("1/10", "1/2", "1", "2")
+# MECHANISMS 3, "The adopted rule as measured", 32,561 rows: partitions and median absolute error.
+_RULE = {
+    (Aggregate.AVG, "age"): ((5485, 4.8), (1105, 0.415), (557, 0.162), (285, 0.0746)),
+    (Aggregate.MIN, "age"): ((2807, 13.8), (567, 2.7), (287, 1.4), (145, 0.71)),
+    (Aggregate.MAX, "age"): ((2807, 31), (567, 17.5), (287, 13.3), (145, 9.4)),
+    (Aggregate.AVG, "capital_gain"): ((6693, 1080), (1349, 501), (681, 410), (347, 283)),
+}
 
 
 @needs_adult
 @pytest.mark.long
-@pytest.mark.parametrize(("epsilon", "m", "error"), [("1", 681, 410), ("2", 347, 283)])
-def test_skewed_column(epsilon: str, m: int, error: float) -> None:
-    question = Question(Aggregate.AVG, 0, 10**5, Fraction(1), Fraction(epsilon), Fraction(1, 10**6))
-    assert question.partitions == m
-    found = question.median_error(adult_column("capital_gain"), 1000, seed=1)
+@pytest.mark.parametrize("number", range(4), ids=_EPSILONS)
+@pytest.mark.parametrize("cell", _RULE, ids=lambda cell: f"{cell[0].value} {cell[1]}")
+def test_all_cells_of_the_table(cell: tuple[Aggregate, str], number: int) -> None:
+    """Within 20 %. Of 150 repetitions two of AVG(age) were off by more, so those are our own of 2,000."""
+    aggregate, column = cell
+    grid = HUNDREDTH if aggregate is Aggregate.AVG and column == "age" else Fraction(1)
+    high = 125 if column == "age" else 10**5
+    epsilon = Fraction(_EPSILONS[number])
+    question = Question(aggregate, 0, high, grid, epsilon, Fraction(1, 10**6))
+    partitions, error = _RULE[cell][number]
+    assert question.partitions == partitions
+    found = question.median_error(adult_column(column), 1000, seed=1)
+    print(f"{aggregate.value}({column}) at {epsilon}: {found:.4g}, table {error}")
     assert abs(found - error) <= 0.2 * error
 
 
