@@ -225,6 +225,13 @@ class Grammar:
             )
         )
         listed = ", ".join(self.draw.sample(constants, self.draw.randint(1, 3)))
+        if self._rarely():
+            make, listed = self._one(
+                (
+                    (self.number, "SELECT k FROM rates WHERE k > 5"),
+                    (self.text, "SELECT code FROM places WHERE zone LIKE 's%'"),
+                )
+            )
         return f"({make(depth)} {self._one(('IN', 'NOT IN'))} ({listed}))"
 
     def _between(self, depth: int) -> str:

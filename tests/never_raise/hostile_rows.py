@@ -31,8 +31,8 @@ _MORE: dict[str, tuple[str, ...]] = {
 
 
 def make_hostile_tables(connection: psycopg.Connection) -> None:
-    """w.people, whose rows are units, w.orders, with several rows per unit, and w.regions, in the database of
-    the connection."""
+    """w.people, whose rows are units, w.orders, with several rows per unit, and the public tables, in the
+    database of the connection."""
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"SET search_path = {SCHEMA}")
@@ -44,7 +44,8 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
             before = [str(number), *([str(number % units)] if units else [])]
             lines.append([*before, *(_value(pools[c.name], number, draw) for c in DATA)])
         _make(connection, name, lines)
-    connection.execute("CREATE UNLOGGED TABLE regions AS SELECT unnest('{x,y,w}'::text[]) AS t")
+    connection.execute(planted._PUBLIC.replace("SCHEMA", SCHEMA).encode())
+    connection.execute("INSERT INTO regions SELECT unnest('{x,y,w}'::text[])")
     connection.execute("ANALYZE")
 
 

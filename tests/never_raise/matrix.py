@@ -152,6 +152,13 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             f"FROM (SELECT uid, {number} AS x FROM orders) a {draw.choice(('JOIN', 'LEFT JOIN'))}"
             f" (SELECT uid, {key} AS y, {condition} AS z FROM orders) b USING (uid)",
         )
+        one, other = (
+            draw.choice(("i2", "i8", "n2", "n", "f4", "f8", "d", "ts", "tz")) for _ in range(2)
+        )
+        yield _Asked(
+            ("count(*)", "sum(a.n)"),
+            f"FROM orders a JOIN orders b ON a.uid = b.uid AND a.{one} = b.{other}",
+        )
         yield _Asked(
             ("count(*)", f"sum(o.i4) FILTER (WHERE {_of('p', grammar.condition(2))})"),
             "FROM people p JOIN orders o ON p.t = o.t",
