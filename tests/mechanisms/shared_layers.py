@@ -108,6 +108,16 @@ def sums_over_counts_are_the_noisy_ratio() -> None:
         assert found == expected
 
 
+def the_sum_over_count_sampler_fits() -> None:
+    """Chi-square of answers about one row: at this epsilon the count is hardly ever anything but 1."""
+    bits, epsilon = SeededBits(4), Fraction(20)
+    fit = p_value(
+        lambda: round(sum_over_count.release(0, 1, -50, 50, epsilon, bits)),
+        LaplaceLaw.of((0, Fraction(5))),
+    )
+    assert fit > FALSE_ALARM, f"p = {fit}"
+
+
 def sum_over_count_formulas_are_golden() -> None:
     """MECHANISMS 4.3: max(|lo|, |hi|), not hi - lo, at epsilon/2; interval by corners (4.16)."""
     assert sum_over_count.scales(50, 60, ONE) == sum_over_count.Scales(Fraction(120), Fraction(2))
@@ -215,6 +225,7 @@ LAYERS = [
     clipped_mean_formulas_are_golden,
     sums_over_counts_are_private,
     sums_over_counts_are_the_noisy_ratio,
+    the_sum_over_count_sampler_fits,
     sum_over_count_formulas_are_golden,
     shared_sums_meet_every_need,
     shared_sums_are_private,

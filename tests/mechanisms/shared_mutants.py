@@ -97,6 +97,12 @@ MUTANTS = [
         lambda low, high, epsilon, rows=1: _scales(low, high, epsilon * Fraction(13, 10), rows),
     ),
     Mutant(
+        "sum over count: scales 30 % too small, seen by draws",
+        shared_layers.the_sum_over_count_sampler_fits,
+        (SCALES,),
+        lambda low, high, epsilon, rows=1: _scales(low, high, epsilon * Fraction(13, 10), rows),
+    ),
+    Mutant(
         "sum over count: sensitivity high - low",
         shared_layers.sums_over_counts_are_private,
         ("proxy.mechanisms.sum_over_count.total_sensitivity",),

@@ -1,0 +1,205 @@
+"""Every formula of MECHANISMS 2 to 4 and the test that has golden values of it. The values are in the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tests.mechanisms import (
+    formula_goldens,
+    gaussian_layers,
+    layers,
+    moments_layers,
+    order_statistic_layers,
+    polyplace_layers,
+    selection_layers,
+    shared_layers,
+)
+from tests.mechanisms.test_layers import LAYERS
+from tests.planner import test_sensitivity_table as sensitivities
+
+Check = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Formula:
+    section: str
+    formula: str
+    source: str
+    checks: tuple[Check, ...]
+    adopted: bool = True
+
+
+FORMULAS = (
+    Formula(
+        "2.2",
+        "S* = max (a_j - a_i) e^(-beta (j-i-1))",
+        "Nissim, Raskhodnikova, Smith 2007, proposition 3.4",
+        (layers.smooth_sensitivity_is_its_definition, layers.formulas_are_golden),
+    ),
+    Formula(
+        "2.3 (a)",
+        "beta = ln(1 + epsilon/(2 ln(2/delta))), scale 2 S/epsilon",
+        "PROOFS.md, Smoothed median",
+        (layers.formulas_are_golden, layers.the_median_is_private),
+    ),
+    Formula(
+        "2.3 (b)",
+        "h(z), N, A, |Z|'s quantiles, scale S/gamma",
+        "Hladik, Tetek 2025; PROOFS.md, PolyPlace",
+        (polyplace_layers.polyplace_formulas_are_golden,),
+    ),
+    Formula(
+        "3",
+        "m = odd(ceil(kappa L ln((hi-lo)/g)))",
+        "MECHANISMS 3, adopted rule",
+        (layers.formulas_are_golden, polyplace_layers.polyplace_formulas_are_golden),
+    ),
+    Formula(
+        "3 (6)",
+        "clipped mean: (hi-lo) moved/(m epsilon)",
+        "Mohan et al. 2012 (GUPT)",
+        (shared_layers.clipped_mean_formulas_are_golden,),
+    ),
+    Formula(
+        "4.1",
+        "DLap(Delta/epsilon)",
+        "Ghosh, Roughgarden, Sundararajan 2009",
+        (layers.a_sum_is_private, layers.the_scale_is_opendps),
+    ),
+    Formula(
+        "4.2",
+        "COUNT: Delta = 1",
+        "MECHANISMS 4.2",
+        (formula_goldens.sensitivities_are_golden,),
+    ),
+    Formula(
+        "4.3",
+        "SUM: Delta = max(|lo|, |hi|) in grid steps",
+        "MECHANISMS 4.3",
+        (
+            formula_goldens.sensitivities_are_golden,
+            shared_layers.sum_over_count_formulas_are_golden,
+        ),
+    ),
+    Formula(
+        "4.4",
+        "k rows: (k e, k e^((k-1) e) d)",
+        "PROOFS.md, Sharing a loss",
+        (formula_goldens.rows_of_a_unit_are_golden, layers.a_loss_is_shared),
+    ),
+    Formula(
+        "4.5",
+        "L1 = G R' Delta, L2 = R' Delta sqrt(G); Gaussian from G = 15 (textbook) or 11",
+        "Tumult Analytics, Understanding sensitivity",
+        (
+            sensitivities.test_laplace_noise_is_for_the_l1_sensitivity,
+            sensitivities.test_gaussian_noise_is_for_the_l2_sensitivity,
+            gaussian_layers.gaussian_formulas_are_golden,
+        ),
+    ),
+    Formula(
+        "4.6",
+        "T_l S_r M_r + T_r S_l M_l: 8, 4, 6; flat map n m",
+        "Tumult Analytics, Understanding sensitivity",
+        (sensitivities.test_laplace_noise_is_for_the_l1_sensitivity,),
+    ),
+    Formula(
+        "4.7",
+        "one group per unit: max epsilon_i",
+        "McSherry 2009, theorem 4",
+        (formula_goldens.groups_are_golden, layers.a_loss_is_shared),
+    ),
+    Formula(
+        "4.8",
+        "pi_n, half at 109, 26, 14, 8; truncated geometric noise",
+        "Desfontaines, Voss, Gipson, Mandayam 2022",
+        (selection_layers.selection_is_optimal_and_golden,),
+    ),
+    Formula(
+        "4.9",
+        "tau = 2 ln(G)/epsilon, K, scores",
+        "McSherry, Talwar 2007; PROOFS.md, Order statistics",
+        (order_statistic_layers.order_formulas_are_golden,),
+    ),
+    Formula(
+        "4.10",
+        "S~ about the middle, N~: scales 2r/epsilon, 2/epsilon",
+        "MECHANISMS 4.10",
+        (moments_layers.moments_formulas_are_golden,),
+    ),
+    Formula(
+        "4.11",
+        "N, sum y, sum (y^2 - r^2/2) at epsilon/3",
+        "MECHANISMS 4.11",
+        (
+            moments_layers.moments_formulas_are_golden,
+            moments_layers.moments_without_noise_are_exact,
+        ),
+    ),
+    Formula(
+        "4.12",
+        "COUNT(DISTINCT): 1, D, 1 of units",
+        "MECHANISMS 4.12",
+        (formula_goldens.sensitivities_are_golden,),
+    ),
+    Formula(
+        "4.13",
+        "propose-test-release: T = ln(1/(2 delta))/epsilon",
+        "PROOFS.md, Not adopted",
+        (formula_goldens.propose_test_release_is_golden,),
+        adopted=False,
+    ),
+    Formula(
+        "4.14",
+        "automatic bounds: T = ln(B/(2p))/epsilon",
+        "PROOFS.md, Not adopted",
+        (formula_goldens.automatic_bounds_are_golden,),
+        adopted=False,
+    ),
+    Formula(
+        "4.15",
+        "basic: epsilon/k, delta/k, by weights; zCDP: epsilon^2/2, Delta^2/(2 sigma^2), conversion",
+        "Dwork, Roth 2014, 3.16; Bun, Steinke 2016; Canonne, Kamath, Steinke 2020",
+        (
+            formula_goldens.shares_are_golden,
+            gaussian_layers.gaussian_formulas_are_golden,
+            gaussian_layers.rho_is_opendps,
+            shared_layers.shared_sums_meet_every_need,
+        ),
+    ),
+    Formula(
+        "4.16",
+        "half widths, corners of a ratio, floor of a median's noise",
+        "MECHANISMS 4.16",
+        (
+            formula_goldens.intervals_are_golden,
+            moments_layers.intervals_hold_the_truth,
+            shared_layers.shared_totals_reach_as_far_as_said,
+        ),
+    ),
+    Formula(
+        "4.17",
+        "E|DLap(b)| = b, deviation sqrt(2) b",
+        "MECHANISMS 4.17",
+        (formula_goldens.integer_noise_is_golden,),
+    ),
+)
+
+
+@pytest.mark.parametrize("golden", formula_goldens.GOLDENS, ids=lambda golden: golden.__name__)
+def test_golden_values(golden: Check) -> None:
+    golden()
+
+
+def test_every_section_has_a_formula_and_every_check_runs() -> None:
+    sections = {formula.section for formula in FORMULAS}
+    assert {f"4.{n}" for n in range(1, 18)} <= sections
+    running = {*LAYERS, *formula_goldens.GOLDENS}
+    for formula in FORMULAS:
+        assert formula.source
+        assert formula.checks
+        for check in formula.checks:
+            assert check in running or check.__name__.startswith("test_"), check
