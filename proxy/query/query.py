@@ -10,6 +10,7 @@ from proxy.query.expressions import Constant, Expression, Parameter
 from proxy.query.query_aggregates import Aggregate
 from proxy.query.rebuilding import rebuild
 from proxy.query.relations import Relation, rewrite
+from proxy.query.typing_rules import settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,19 @@ class Query:
 
 
 def bind(block: Block, values: Mapping[int, Constant]) -> Block:
-    """The block with those of its parameters that are known replaced by constants."""
+    """The block with those of its parameters that are known replaced by constants; a text that the question
+    casts ($1::date) is read as that type.
+
+    Refuses  SYNTAX: text that is no value of the type
+    """
 
     def change(part: Expression) -> Expression:
-        if isinstance(part, Parameter):
-            return values.get(part.number, part)
-        return part
+        if not isinstance(part, Parameter):
+            return part
+        found = values.get(part.number)
+        if found is None or found.type is part.type:
+            return part if found is None else found
+        return settle(Constant(found.value, None, part.position), part.type)
 
     def again(part: Expression) -> Expression:
         return rebuild(part, change)

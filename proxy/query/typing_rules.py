@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
@@ -26,8 +27,10 @@ _FLOATS = {
 }
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ISO_TIMESTAMP = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?"
+    r"(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)?(?:Z|[+-](\d{2})(?::?(\d{2}))?)?)?"
 )
+# Numbers of hours, minutes, seconds; PostgreSQL's time zones are within 15:59 of UTC.
+_CLOCK = (24, 60, 60, 16, 60)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
 
 
@@ -135,9 +138,9 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
     elif wanted is SqlType.BOOL:
         value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
     elif wanted is SqlType.DATE:
-        value = stripped if _ISO_DATE.fullmatch(stripped) else None
+        value = stripped if _ISO_DATE.fullmatch(stripped) and is_instant(stripped) else None
     elif wanted.is_time:
-        value = stripped if _ISO_TIMESTAMP.fullmatch(stripped) else None
+        value = stripped if is_instant(stripped) else None
     if value is None:
         raise Refusal(
             Code.SYNTAX,
@@ -146,6 +149,23 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
             position,
         )
     return Constant(value, wanted, position)
+
+
+def is_instant(text: str) -> bool:
+    """Whether this is a date or time in ISO form, with the numbers of a calendar and a clock.
+
+    >>> is_instant("2026-02-28 23:59:59.5+14"), is_instant("2026-02-29"), is_instant("2026-01-01 24:00")
+    (True, False, False)
+    """
+    found = _ISO_TIMESTAMP.fullmatch(text)
+    if found is None:
+        return False
+    day, *clock = found.groups()
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return False
+    return all(int(n) < most for n, most in zip(clock, _CLOCK, strict=True) if n is not None)
 
 
 def sum_type(operand: SqlType) -> SqlType:

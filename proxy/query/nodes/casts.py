@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -50,6 +51,8 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return typing_rules.settle(ir.Constant(value, None, position_of(node)), target)
     if source is target or (source.is_text and target.is_text):
         return operand
+    if isinstance(operand, ir.Parameter) and source.is_text and operand.number not in scope.scalars:
+        return replace(operand, type=target)  # its text is read as that type when it is bound
     if source.is_number and target.is_number:
         if target.is_integer and not source.is_integer:
             return ir.Rounded(ir.Rounding.ROUND, operand, 0, target)

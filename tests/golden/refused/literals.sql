@@ -54,3 +54,26 @@ SELECT count(*) FROM w.orders WHERE s = E'a'
 -- FUNCTION at 41: E'a'
 -- function concat is not allowed on protected columns
 -- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+
+-- case: a text parameter that is no date
+-- parameters: text "2026-02-31"
+SELECT count(*) FROM w.orders WHERE d >= $1::date
+-- => refused
+-- SYNTAX
+-- a constant of type date cannot be read
+-- Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.
+
+-- case: a text parameter that is no integer
+-- parameters: text "99999999999"
+SELECT count(*) FROM w.orders WHERE i4 = $1::integer
+-- => refused
+-- SYNTAX
+-- a constant of type integer cannot be read
+-- Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.
+
+-- case: a text column cast to a date
+SELECT count(*) FROM w.orders WHERE s::date > '2026-01-01'
+-- => refused
+-- UNSUPPORTED at 37: s::date
+-- a cast from character varying to date may fail on some rows and is not allowed
+-- Compare the column in its own type.
