@@ -41,19 +41,19 @@ FROM shop.orders
 --   avg made of releases 1, 4: clamp 0 .. 2000, grid 0.01, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 2000, grid 0.01, sensitivity 8000000, scale 3000000, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p11)s::numeric), least(v0, %(p1)s::bigint) * %(p12)s::numeric) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."quantity" > %(p2)s::integer THEN r1."quantity" WHEN r1."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.sum((2 * (CASE WHEN r1."total" >= %(p7)s::numeric THEN %(p9)s::integer WHEN r1."total" > %(p4)s::numeric THEN (r1."total" * %(p10)s::numeric)::integer WHEN r1."total" <= %(p4)s::numeric THEN %(p8)s::integer END)::bigint - %(p6)s::bigint)) AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p12)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."quantity" > %(p2)s::integer THEN r1."quantity" WHEN r1."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.sum((2 * (CASE WHEN r1."total" >= %(p8)s::numeric THEN %(p10)s::integer WHEN r1."total" > %(p7)s::numeric THEN (r1."total" * %(p11)s::numeric)::integer WHEN r1."total" <= %(p7)s::numeric THEN %(p9)s::integer END)::bigint - %(p6)s::bigint)) AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
 --   p4 = 0
 --   p5 = 5
 --   p6 = 200000
---   p7 = 2000
---   p8 = 0
---   p9 = 200000
---   p10 = 100
---   p11 = -200000
---   p12 = 200000
+--   p7 = 0
+--   p8 = 2000
+--   p9 = 0
+--   p10 = 200000
+--   p11 = 100
+--   p12 = -200000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -115,15 +115,16 @@ FROM shop.orders GROUP BY extract(year FROM created_at) HAVING count(*) > 100 OR
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 0 .. 2000, grid 0.01, sensitivity 8000000 steps, scale 2000000, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."total" > %(p2)s::numeric THEN (r2."total" * %(p6)s::numeric)::integer WHEN r2."total" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p8)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."total" > %(p2)s::numeric THEN (r2."total" * %(p6)s::numeric)::integer WHEN r2."total" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p9)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 0
 --   p3 = 2000
 --   p4 = 0
 --   p5 = 200000
 --   p6 = 100
---   p7 = 200000
---   p8 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
+--   p7 = 0
+--   p8 = 200000
+--   p9 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -157,7 +158,7 @@ FROM shop.orders o JOIN shop.products p ON o.product_id = p.id WHERE p.price > 1
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r3."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."quantity" > %(p2)s::integer THEN r3."quantity" WHEN r3."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r3."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."quantity" > %(p2)s::integer THEN r3."quantity" WHEN r3."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -180,7 +181,7 @@ FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status 
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r4."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r4."quantity" > %(p2)s::integer THEN r4."quantity" WHEN r4."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r4."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r4."quantity" > %(p2)s::integer THEN r4."quantity" WHEN r4."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -318,7 +319,7 @@ FROM (SELECT quantity FROM shop.orders WHERE status = 'returned' UNION ALL SELEC
 --   count(*): sensitivity 80, scale 20, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 400 steps, scale 100, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."quantity" > %(p2)s::integer THEN r8."quantity" WHEN r8."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM (SELECT r7."c1" AS "quantity", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."quantity" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."quantity" AS "quantity", r1."customer_id" AS "dp_unit" FROM "shop"."orders" AS r1 WHERE (r1."status" = %(p6)s::text)) AS r2 UNION ALL SELECT r4."quantity" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."quantity" AS "quantity", r3."customer_id" AS "dp_unit" FROM "shop"."orders" AS r3 WHERE (r3."status" = %(p7)s::text)) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."quantity" > %(p2)s::integer THEN r8."quantity" WHEN r8."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM (SELECT r7."c1" AS "quantity", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."quantity" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."quantity" AS "quantity", r1."customer_id" AS "dp_unit" FROM "shop"."orders" AS r1 WHERE (r1."status" = %(p6)s::text)) AS r2 UNION ALL SELECT r4."quantity" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."quantity" AS "quantity", r3."customer_id" AS "dp_unit" FROM "shop"."orders" AS r3 WHERE (r3."status" = %(p7)s::text)) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u
 --   p1 = 80
 --   p2 = 1
 --   p3 = 5
