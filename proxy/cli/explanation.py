@@ -97,7 +97,9 @@ def resolved(statement: Statement, oids: Mapping[int, TableName]) -> tuple[int |
 
 
 class NoData:
-    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> NoReturn:
+    async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
+    ) -> NoReturn:
         raise Fault("an explanation reads nothing")
 
 

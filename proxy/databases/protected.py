@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psycopg
@@ -29,6 +29,9 @@ _SESSION = (
     "SET parallel_tuple_cost = 0.005",  # or grouping by unit and key is left to one process
     "SET application_name = 'dpproxy'",
 )
+
+# libpq before 17 cannot take several rows at once.
+_ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
 
 
 class ProtectedDatabase:
@@ -63,15 +66,23 @@ class ProtectedDatabase:
             return False
         return True
 
-    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
-        """The exact results of one compiled statement.
+    async def run(
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str],
+        keep: Callable[[int], bool] | None = None,
+    ) -> ExactTable:
+        """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.
 
         Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
         """
         try:
             async with self._pool.connection() as connection:
                 cursor = connection.cursor(binary=True)
-                await cursor.execute(query.sql.encode(), {**query.parameters, **values})
+                parameters = {**query.parameters, **values}
+                if keep is not None:
+                    return await _kept(cursor, query, parameters, keep)
+                await cursor.execute(query.sql.encode(), parameters)
                 rows = await cursor.fetchall()
         except (psycopg.Error, PoolTimeout) as error:
             _LOG.error("protected_statement_failed", kind=type(error).__name__)
@@ -81,6 +92,20 @@ class ProtectedDatabase:
     async def _configure(self, connection: psycopg.AsyncConnection[Any]) -> None:
         for statement in (*_SESSION, f"SET statement_timeout = {self._timeout_ms}"):
             await connection.execute(statement.encode())
+
+
+async def _kept(
+    cursor: psycopg.AsyncCursor[Any],
+    query: BackendQuery,
+    parameters: Mapping[str, object],
+    keep: Callable[[int], bool],
+) -> ExactTable:
+    rows = []
+    async for row in cursor.stream(query.sql.encode(), parameters, size=_ROWS_AT_ONCE):
+        exact = _row(row, query)
+        if keep(exact.units):
+            rows.append(exact)
+    return ExactTable(tuple(rows), query.releases, selected=True)
 
 
 def _row(row: tuple[Any, ...], query: BackendQuery) -> ExactRow:

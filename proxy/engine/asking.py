@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -34,7 +34,7 @@ from proxy.query.query import Scalar, bind
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Execute, Kind, Names, Statement, look, pieces
 from proxy.release.noised import NoisyTable, relation_json
-from proxy.release.releasing import release_block
+from proxy.release.releasing import keeper, release_block
 
 _SEED_BITS = 63
 
@@ -200,7 +200,10 @@ class Engine:
         tables: dict[str, tuple[NoisyTable, frozenset[str]]] = {}
         answers: dict[int, str] = {}  # of earlier blocks, for those that compare with them
         for number, (block, several) in enumerate(zip(private.blocks, queries, strict=True)):
-            exact = [await self._run(query, answers) for query in several]
+            keep = keeper(block, self._bits)
+            exact = []
+            for place, query in enumerate(several):
+                exact.append(await self._run(query, answers, keep if place == 0 else None))
             noised = release_block(block, exact, self._bits)
             tables[f"b{number + 1}"] = (noised, block.intervals)
             for scalar in scalars:
@@ -215,12 +218,17 @@ class Engine:
             chosen.notice,
         )
 
-    async def _run(self, query: BackendQuery, answers: Mapping[int, str]) -> ExactTable:
+    async def _run(
+        self,
+        query: BackendQuery,
+        answers: Mapping[int, str],
+        keep: Callable[[int], bool] | None,
+    ) -> ExactTable:
         values: dict[str, int | str] = {
             name: self._bits.below(2**_SEED_BITS) for name in query.seeds
         }
         values.update({name: answers[number] for name, number in query.scalars})
-        return await self._data.run(query, values)
+        return await self._data.run(query, values, keep)
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""

@@ -35,7 +35,8 @@ from proxy.planner.plan import (
     Selection,
     SmoothedMedian,
 )
-from proxy.release.releasing import order_law, partition_outputs
+from proxy.release.ordering import order_law
+from proxy.release.releasing import partition_outputs
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,10 +12,18 @@ from proxy.mechanisms.loss import Loss
 
 
 class ProtectedData(Protocol):
-    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
+    async def run(
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str],
+        keep: Callable[[int], bool] | None = None,
+    ) -> ExactTable:
         """The exact results of one compiled statement, in a read-only transaction.
 
-        Given    values: of its parameters that are chosen at each run
+        Given    values: of its parameters that are chosen at each run; keep: whether a group of so many
+                 units is shown, where each row is a private group
+        Gives    with keep a table that is `selected`: the other rows are dropped as they come, so that
+                 memory grows with what is shown, whatever the number of groups
 
         Refuses  Fault, with a text that says nothing about the data, whatever went wrong
         """

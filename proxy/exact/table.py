@@ -34,10 +34,12 @@ class ExactRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExactTable:
-    """releases: which of a block's releases the partials are for."""
+    """releases: which of a block's releases the partials are for. selected: of private groups only those are
+    here that may be shown."""
 
     rows: tuple[ExactRow, ...]
     releases: tuple[int, ...]
+    selected: bool = False
 
     def __repr__(self) -> str:
         return "ExactTable(hidden)"

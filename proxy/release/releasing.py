@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -13,7 +13,6 @@ from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
     discrete_laplace,
-    order_statistic,
     partition_selection,
     polyplace,
     recentred_mean,
@@ -38,11 +37,13 @@ from proxy.planner.plan import (
     OrderStatistic,
     Release,
     Same,
+    Selection,
     SmoothedMedian,
 )
 from proxy.query.query_aggregates import AggregateKind
 from proxy.release.deriving import derived, on_grid, spread_value
 from proxy.release.noised import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.ordering import order_statistic_of
 
 _ONE = Fraction(1)
 
@@ -58,7 +59,8 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
     grouped = [_by_keys(table) for table in tables]
     place = {n: (t, i) for t, table in enumerate(tables) for i, n in enumerate(table.releases)}
     rows = []
-    for keys in _groups(plan, grouped, bits):
+    is_selected = any(table.selected for table in tables[:1])
+    for keys in _groups(plan, grouped, bits, is_selected):
         drawn: dict[int, NoisyValue] = {}
         for number, (table, partial) in sorted(place.items()):
             group = grouped[table].get(keys, [])
@@ -88,17 +90,31 @@ def _by_keys(table: ExactTable) -> dict[Keys, list[ExactRow]]:
     return found
 
 
+def keeper(plan: BlockPlan, bits: RandomBits) -> Callable[[int], bool] | None:
+    """Whether a private group of so many units is shown, to be asked once for each row of the block's first
+    table; None where keys are public, or a group has several rows and must be put together first."""
+    if plan.selection is None or plan.cells:
+        return None
+    return _keeper(plan.selection, bits)
+
+
+def _keeper(selection: Selection, bits: RandomBits) -> Callable[[int], bool]:
+    each = selection.each
+    return lambda units: partition_selection.keep(bits, units, each.epsilon, each.delta)
+
+
 def _groups(
-    plan: BlockPlan, grouped: list[dict[Keys, list[ExactRow]]], bits: RandomBits
+    plan: BlockPlan,
+    grouped: list[dict[Keys, list[ExactRow]]],
+    bits: RandomBits,
+    selected: bool = False,
 ) -> Iterable[Keys]:
     if plan.selection is None:
         return product(*(key.values or () for key in plan.keys))
-    each = plan.selection.each
-    kept = []
-    for keys, rows in grouped[0].items():
-        units = sum(row.units for row in rows)
-        if partition_selection.keep(bits, units, each.epsilon, each.delta):
-            kept.append(keys)
+    kept: Iterable[Keys] = grouped[0]
+    if not selected:
+        keep = _keeper(plan.selection, bits)
+        kept = [keys for keys, rows in grouped[0].items() if keep(sum(row.units for row in rows))]
     # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
     return sorted(kept, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
@@ -124,7 +140,7 @@ def _release(
         case NoisyVariance():
             return _variance(release, partials, bits)
         case OrderStatistic():
-            return _order_statistic(release, partials, bits)
+            return order_statistic_of(release, partials, bits)
         case SmoothedMedian():
             outputs = partition_outputs(release, number, group, cells)
             return NoisyValue(_median(release, outputs, bits), release.output_grid, kind, None)
@@ -213,43 +229,6 @@ def _clipped_mean(release: ClippedMean, outputs: list[int], bits: RandomBits) ->
     found = clipped_mean.release(outputs, low, high, epsilon, bits, moved)
     reach = clipped_mean.half_width(release.partitions, low, high, epsilon, moved)
     return NoisyValue(found, release.output_grid, release.aggregate.type, reach)
-
-
-def _order_statistic(
-    release: OrderStatistic, partials: list[Partial], bits: RandomBits
-) -> NoisyValue:
-    measured, values = release.measured, _value_counts(partials)
-    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
-    match release.aggregate.kind:
-        case AggregateKind.MIN:
-            found = order_statistic.minimum(values, low, high, epsilon, bits, rows)
-        case AggregateKind.MAX:
-            found = order_statistic.maximum(values, low, high, epsilon, bits, rows)
-        case _:
-            fraction = release.aggregate.fraction
-            assert fraction is not None
-            found = order_statistic.quantile(values, fraction, low, high, epsilon, bits, rows)
-    return NoisyValue(found, measured.grid, release.aggregate.type, None)
-
-
-def order_law(release: OrderStatistic, partials: list[Partial]) -> order_statistic.Law:
-    """The law that an order statistic of one group is drawn from: secret."""
-    measured, values = release.measured, _value_counts(partials)
-    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
-    match release.aggregate.kind:
-        case AggregateKind.MIN:
-            return order_statistic.minimum_law(values, low, high, epsilon, rows)
-        case AggregateKind.MAX:
-            return order_statistic.maximum_law(values, low, high, epsilon, rows)
-        case _:
-            fraction = release.aggregate.fraction
-            assert fraction is not None
-            return order_statistic.quantile_law(values, fraction, low, high, epsilon, rows)
-
-
-def _value_counts(partials: list[Partial]) -> list[order_statistic.ValueCount]:
-    found = ((p.extreme, p.count) for p in partials if p.extreme is not None and p.count)
-    return [order_statistic.ValueCount(index, count) for index, count in sorted(found)]
 
 
 def _count(partials: list[Partial]) -> int:

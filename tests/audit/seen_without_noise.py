@@ -95,7 +95,10 @@ def watching() -> Iterator[list[Numbers]]:
     real, groups_of = releasing._release, releasing._groups
 
     def every_group(
-        plan: BlockPlan, grouped: list[dict[Keys, list[ExactRow]]], bits: RandomBits
+        plan: BlockPlan,
+        grouped: list[dict[Keys, list[ExactRow]]],
+        bits: RandomBits,
+        selected: bool = False,
     ) -> Iterable[Keys]:
         """Of private keys every group that any statement knows: what a unit puts into groups is bounded
         whether they appear or not."""

@@ -16,7 +16,7 @@ from proxy.exact.table import ExactTable, Partial
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import BlockPlan, OrderStatistic
 from proxy.query.statements import Statement
-from proxy.release.releasing import order_law
+from proxy.release.ordering import order_law
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
 

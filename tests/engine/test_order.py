@@ -31,9 +31,11 @@ class Recorder:
         self._fails = fails
         self._rows = rows
 
-    async def run(self, query: BackendQuery, seeds: Mapping[str, int | str]) -> ExactTable:
+    async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
+    ) -> ExactTable:
         self.calls.append("run")
-        self.seeds.append(seeds)
+        self.seeds.append(values)
         if self._fails == "run":
             raise Fault
         if self._fails == "cancel":

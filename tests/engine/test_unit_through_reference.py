@@ -77,7 +77,9 @@ class Ports:
         self.exact: list[ExactTable] = []
         self._data = data
 
-    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
+    async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
+    ) -> ExactTable:
         self.exact.append(await self._data.run(query, values))
         return self.exact[-1]
 

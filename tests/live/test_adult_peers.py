@@ -10,6 +10,7 @@ median is taken, of the planned scale, and 20,000 runs show that it is what is r
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ import psycopg
 import pytest
 
 from proxy.catalog.model import TableName
-from proxy.cli.assembly import Database
+from proxy.cli.assembly import Database, assemble
 from proxy.compiler.compiling import compile_block
 from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactTable
@@ -191,6 +192,61 @@ def test_selected_keys_follow_the_optimal_curve(adult: Adult) -> None:
         deviation = (pi * (1 - pi) / runs) ** 0.5
         assert abs(shown[keys] / runs - pi) <= 4.9 * deviation + 4 / runs, (keys, units, pi)
     assert between >= 5  # else the curve would not be seen
+
+
+def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult) -> None:
+    question = f"SELECT native_country, count(*) FROM {ADULT} GROUP BY native_country"
+    (query,) = compile_block(adult.plan(question))
+    asked: list[int] = []
+
+    def keep(units: int) -> bool:
+        asked.append(units)
+        return units >= 100
+
+    async def run() -> ExactTable:
+        protected = ProtectedDatabase(adult.source)
+        await protected.open()
+        try:
+            return await protected.run(query, {}, keep)
+        finally:
+            await protected.close()
+
+    table = asyncio.run(run())
+    truth = adult.exact(question)
+    assert table.selected
+    assert sorted(asked) == sorted(truth.values())
+    found = {row.keys: row.partials[0].count for row in table.rows}
+    assert found == {keys: units for keys, units in truth.items() if units >= 100}
+
+
+def test_an_answer_shows_selected_keys_only(adult: Adult) -> None:
+    """The whole road, where keys are selected while rows come: by 100 answers, each group never, always or
+    sometimes, as its chance is."""
+    question = f"SELECT native_country, count(*) FROM {ADULT} GROUP BY native_country"
+    shown = dict.fromkeys(adult.exact(question), 0)
+    for keys in asyncio.run(_answered(adult.database, question, 100)):
+        shown[keys] += 1
+    for keys, units in adult.exact(question).items():
+        pi = optimal(int(units), 0.5, 0.5e-6)
+        assert abs(shown[keys] - 100 * pi) <= 4.9 * (100 * pi * (1 - pi)) ** 0.5 + 2, (keys, units)
+    assert sum(0 < count < 100 for count in shown.values()) >= 3
+
+
+async def _answered(database: Database, question: str, runs: int) -> list[tuple[str | None, ...]]:
+    served = assemble(database.policy, database.catalog, database.shadow, SeededBits(_SEED + 2))
+    statement = served.engine.look(question)
+    assert isinstance(statement, Statement)
+    asked = served.engine.read(statement, (served.shadow.relation_oids()[ADULT],), ())
+    assert asked is not None
+    found: list[tuple[str | None, ...]] = []
+    await served.open()
+    try:
+        for _ in range(runs):
+            answer = await served.engine.ask(asked, (), {}, "accuracy")
+            found += [(row["k1"],) for row in json.loads(answer.relation)["b1"]]
+    finally:
+        await served.close()
+    return found
 
 
 def optimal(units: int, epsilon: float, delta: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from unittest import mock
@@ -155,12 +155,15 @@ def sides() -> Iterator[Sides]:
     real = ProtectedDatabase.run
 
     async def run(
-        self: ProtectedDatabase, query: BackendQuery, values: dict[str, int | str]
+        self: ProtectedDatabase,
+        query: BackendQuery,
+        values: dict[str, int | str],
+        keep: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         for side in made:
             if side.doors.proxy.assembly.databases[side.name].protected is self:
                 side.reads.append(query.sql)
-        return await real(self, query, values)
+        return await real(self, query, values, keep)
 
     with mock.patch.object(ProtectedDatabase, "run", run):
         yield Sides(*made)
