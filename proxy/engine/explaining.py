@@ -82,12 +82,14 @@ def _groups(block: BlockPlan) -> str:
 
 
 def _line(entry: Accuracy) -> str:
-    error = "private" if entry.error_95 is None else f"+-{text_of(entry.error_95)}"
-    text = (
-        f"{entry.aggregate}: {entry.mechanism}, sensitivity {entry.sensitivity}, "
-        f"epsilon {text_of(entry.epsilon)} ({_percent(entry.share)}), delta {text_of(entry.delta)}, "
-        f"95 % error {error}"
-    )
+    parts = [f"{entry.aggregate}: {entry.mechanism}"]
+    if entry.sensitivity:
+        parts.append(f"sensitivity {entry.sensitivity}")
+    parts.append(f"epsilon {text_of(entry.epsilon)} ({_percent(entry.share)})")
+    parts.append(f"delta {text_of(entry.delta)}")
+    if entry.error_95 is not None:
+        parts.append(f"95 % error +-{text_of(entry.error_95)}")
+    text = ", ".join(parts)
     return f"{text} ({entry.note})" if entry.note else text
 
 
