@@ -21,8 +21,10 @@ from proxy.query.expressions import (
     Clamped,
     Comparator,
     Comparison,
+    Constant,
     Expression,
     NullIf,
+    Parameter,
     Quotient,
     Rounded,
 )
@@ -105,11 +107,15 @@ def _derived(derived: Derived, binds: Binds) -> str:
 
 
 def _output(expression: Expression, binds: Binds) -> str:
-    """Computed numbers are numeric, as the planner says of them."""
+    """Computed numbers are numeric, as the planner says of them. A float among them, even a constant, would
+    make PostgreSQL bring what it meets to float, which raises on some values."""
     computed = isinstance(
         expression, Arithmetic | Quotient | Rounded | Case | Choose | NullIf | Clamped
     )
-    if computed and expression.type is not None and expression.type.is_number:
+    kind = expression.type
+    if isinstance(expression, Constant | Parameter):
+        computed = kind is not None and kind.is_float
+    if computed and kind is not None and kind.is_number:
         return numeric_sql(expression, binds)
     return value_sql(expression, binds)
 

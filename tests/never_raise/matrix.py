@@ -135,7 +135,7 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             f" UNION ALL SELECT {of(draw.randint(0, 3))} FROM {table}) q",
         )
         column, kind = draw.choice(
-            (("f4", "real"), ("f8", "float8"), ("n", "numeric"), ("i4", "int"))
+            (("f4", "real"), ("f8", "float8"), ("2.5::float8", "float8"), ("n", "numeric"))
         )
         yield _Asked(
             ("sum(x)", "count(x)"),
