@@ -20,7 +20,7 @@ from proxy.engine.movement import Measure, allowed, movements
 from proxy.engine.ports import ProtectedData
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.planner.plan import BlockPlan, NoisyMoment, PrivatePlan
 from proxy.query.query import Scalar
 from proxy.query.relations import scans
 from proxy.release.releasing import release_block
@@ -196,4 +196,8 @@ def _name(plan: PrivatePlan, block: int, release: int | None) -> str:
     head = f"block {block + 1}: " if len(plan.blocks) > 1 else ""
     if release is None:
         return f"{head}groups"
-    return head + plan.blocks[block].releases[release].aggregate.kind.value
+    found = plan.blocks[block].releases[release]
+    kind = found.aggregate.kind.value
+    return (
+        f"{head}{found.moment.value} for {kind}" if isinstance(found, NoisyMoment) else head + kind
+    )

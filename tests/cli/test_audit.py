@@ -188,6 +188,12 @@ def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPo
     [
         (Noise.LAPLACE, MedianNoise.POLYPLACE, Mechanism.SMOOTH_MEDIAN),
         (Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST),
+        pytest.param(
+            *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.CLIPPED_MEAN), marks=pytest.mark.long
+        ),
+        pytest.param(
+            *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.SUM_OVER_COUNT), marks=pytest.mark.long
+        ),
     ],
 )
 def test_references_k_rows_and_private_groups(
@@ -195,7 +201,9 @@ def test_references_k_rows_and_private_groups(
 ) -> None:
     found = _run(_mixed(noise, median, mechanism), None)
     assert found.audit.violations == 0, "\n".join(audit_report(found))
-    assert {str(f.release) for f in found.audit.findings} >= {"groups", "sum", "avg", "count(*)"}
+    names = {finding.release for finding in found.audit.findings}
+    assert names >= {"groups", "sum", "count(*)"}
+    assert any(name.endswith("avg") for name in names)  # or the sums that it is made of
     for table in (LINE, TRIP):
         (total,) = [
             f

@@ -1,7 +1,7 @@
 """Sharing pays: COUNT, SUM, AVG and variances from shared noisy sums are no less exact than on their own.
 
-The choices are those of planner.sharing at equal weights. Mean absolute errors at epsilon 1 of 400 runs each,
-on fixed seeds; they spread by 5 %, so 20 % more is no more. (make test-long: 4,000 runs, 5 %.)
+The choices are those of planner.sharing at equal weights. Mean absolute errors at epsilon 1 of 200 runs each,
+on fixed seeds; they spread by 7 %, so 30 % more is no more. (make test-long: 4,000 runs, 5 %.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from proxy.mechanisms.split import split
 from tests.seeded_bits import SeededBits
 
 ONE = Fraction(1)
-RUNS, MANY_RUNS = 400, 4000
+RUNS, MANY_RUNS = 200, 4000
 Errors = dict[str, float]
 # low, high, mean in grid steps: at an end of the bounds, in the middle, far from 0, on both sides of it.
 COLUMNS = ((0, 1000, 30), (0, 1000, 500), (500, 600, 595), (-300, 300, 100), (-100, 0, -50))
@@ -98,7 +98,7 @@ def _compare(kinds: str, column: tuple[int, int, int], runs: int, slack: float) 
 @pytest.mark.parametrize("kinds", ["CA", "SA", "CSA", "CV", "CAV", "CSAV"])
 def test_nobody_loses_by_sharing(kinds: str) -> None:
     for column in COLUMNS:
-        _compare(kinds, column, RUNS, 1.2)
+        _compare(kinds, column, RUNS, 1.3)
 
 
 @pytest.mark.long
