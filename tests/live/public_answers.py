@@ -170,7 +170,7 @@ def _interval(
             )
             return _of_variance(release, of_squares, values)
         case FromMoments():
-            return _of_moments(releases, release, value, int(count or 0), values)
+            return _of_moments(releases, release, value, count, values)
         case Same():
             return _interval(releases, releases[release.other], value, count, values)
         case ClippedMean() | NoisyMoment():
@@ -202,7 +202,7 @@ def _of_moments(
     releases: Sequence[Release],
     release: FromMoments,
     value: str | None,
-    count: int,
+    count: str | None,
     values: Sequence[Fraction],
 ) -> Interval | None:
     def scale(number: int) -> Fraction:
@@ -224,7 +224,7 @@ def _of_moments(
         return _around(found, reach * measured.grid)
     if value is None:
         return None
-    return _of_mean(release, ratio_mean.Scales(of_total, of_rows), found, count)
+    return _of_mean(release, ratio_mean.Scales(of_total, of_rows), found, int(count or 0))
 
 
 def _of_mean(

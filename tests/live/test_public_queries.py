@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -112,12 +112,17 @@ def test_verdicts(public: BothDoors) -> None:
 
 @dataclass(slots=True)
 class Counted:
-    trials: int = 0
+    """misses: rows with a number outside its interval; the numbers of one row may share their noise."""
+
+    numbers: int = 0
     misses: int = 0
 
-    def add(self, interval: Interval, value: str | None) -> None:
-        self.trials += 1
-        self.misses += value is None or not interval[0] <= Fraction(value) <= interval[1]
+    def add(self, row: Row, intervals: Mapping[int, Interval]) -> None:
+        self.numbers += len(intervals)
+        self.misses += any(
+            (value := row[column]) is None or not low <= Fraction(value) <= high
+            for column, (low, high) in intervals.items()
+        )
 
 
 @dataclass(slots=True)
@@ -136,8 +141,7 @@ class Checked:
         seen = {here.keys(row): row for row in rows}
         assert len(seen) == len(rows), self.sql
         for keys, row in seen.items():
-            for column, interval in here.intervals.get(keys, here.empty).items():
-                self.counted.add(interval, row[column])
+            self.counted.add(row, here.intervals.get(keys, here.empty))
         if _has_private_keys(self.plan):  # none is invented
             assert seen.keys() <= here.intervals.keys(), self.sql
         elif self.name not in FILTERED:  # of public ones none is missing
@@ -180,18 +184,18 @@ def _judge(checked: Sequence[Checked]) -> None:
     """At most as many misses as honest intervals have but once in a million runs of this test: half of that is
     for all of them together, half for the queries, each alone."""
     every = Counted(
-        sum(one.counted.trials for one in checked), sum(one.counted.misses for one in checked)
+        sum(one.counted.numbers for one in checked), sum(one.counted.misses for one in checked)
     )
-    allowed = allowed_misses(every.trials, FALSE_ALARM / 2)
+    allowed = allowed_misses(every.numbers, FALSE_ALARM / 2)
     print(
-        f"{len(checked)} queries, {every.trials} numbers, {every.misses} outside their 99.9 % interval;"
+        f"{len(checked)} queries, {every.numbers} numbers, {every.misses} rows outside a 99.9 % interval;"
         f" {allowed} are allowed"
     )
     for one in checked:
-        most = allowed_misses(one.counted.trials, FALSE_ALARM / 2 / len(checked))
+        most = allowed_misses(one.counted.numbers, FALSE_ALARM / 2 / len(checked))
         assert one.counted.misses <= most, (one.name, one.counted, most)
         # Of private keys with few units no group may be left.
-        assert one.counted.trials >= RUNS or _has_private_keys(one.plan), one.name
+        assert one.counted.numbers >= RUNS or _has_private_keys(one.plan), one.name
     assert every.misses <= allowed
 
 
@@ -215,17 +219,18 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode()
 
 
-def allowed_misses(trials: int, alarm: float) -> int:
-    """The least number that so many honest intervals miss more often with a probability below `alarm` only.
+def allowed_misses(numbers: int, alarm: float) -> int:
+    """The least m such that more than m rows miss with a probability below `alarm`, if every one of so many
+    intervals is honest.
 
-    >>> allowed_misses(1000, 1e-6), allowed_misses(1, 1e-6)
-    (9, 1)
+    Rows are independent, and each misses with at most as many times 0.001 as it has numbers, mu in all. So
+    P(k or more) <= e^-mu (e mu / k)^k for k > mu (Chernoff).
+
+    >>> allowed_misses(1000, 1e-6)
+    9
     """
-    miss = float(1 - LEVEL)
-    more = 0.0
-    for misses in range(trials, 0, -1):
-        ways = math.lgamma(trials + 1) - math.lgamma(misses + 1) - math.lgamma(trials - misses + 1)
-        more += math.exp(ways + misses * math.log(miss) + (trials - misses) * math.log1p(-miss))
-        if more >= alarm:
-            return misses
-    return 0
+    mu = numbers * float(1 - LEVEL)
+    k = math.floor(mu) + 1
+    while mu and k * (1 + math.log(mu / k)) - mu >= math.log(alarm):
+        k += 1
+    return k - 1
