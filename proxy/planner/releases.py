@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from typing_extensions import assert_never
 
@@ -91,6 +92,7 @@ def _noise(context: Context, sensitivity: int, squared: Fraction) -> tuple[Noise
             assert_never(context.privacy.noise)
 
 
+@lru_cache(maxsize=256)  # the search for zCDP's rho takes a millisecond, and policies ask for few
 def _gaussian_instead(share: Loss, sensitivity: int, squared: Fraction) -> Fraction | None:
     """Sigma squared of Gaussian noise, where it would be smaller than the Laplace noise of the same share.
 

@@ -27,6 +27,7 @@ _VARIANCES = (
     AggregateKind.STDDEV_POP,
     AggregateKind.STDDEV_SAMP,
 )
+_OF_SUMS = (Mechanism.BEST, Mechanism.SUM_OVER_COUNT)
 # The rows that are counted: those in which the operand (None: whatever it is) is not NULL, by FILTER.
 Rows = tuple[Expression | None, Expression | None]
 
@@ -88,7 +89,11 @@ def shares(aggregates: Sequence[Aggregate], context: Context) -> Shares:
     """
     privacy = context.privacy
     weights = [privacy.weight(weighed(aggregate.kind)) for aggregate in aggregates]
-    askers = [_asker(n, a, weights[n], context) for n, a in enumerate(aggregates)]
+    worth_it = any(_begins_sharing(aggregate, context) for aggregate in aggregates)
+    askers = [
+        _asker(n, a, weights[n], context) if worth_it or a.kind in _COUNTS else None
+        for n, a in enumerate(aggregates)
+    ]
     same: dict[int, int] = {}
     counts: dict[Part, _Asker] = {}
     for asker in askers:
@@ -111,6 +116,13 @@ def shares(aggregates: Sequence[Aggregate], context: Context) -> Shares:
             made_of.update({asker.number: tuple(asker.needs) for asker in together})
     alone = {n: weight for n, weight in enumerate(weights) if n not in made_of and n not in same}
     return Shares(alone, parts, made_of, same)
+
+
+def _begins_sharing(aggregate: Aggregate, context: Context) -> bool:
+    """Sums alone gain nothing from each other, nor from counts."""
+    if aggregate.kind is AggregateKind.AVG:
+        return mechanism_of(aggregate, context) in _OF_SUMS
+    return aggregate.kind in _VARIANCES
 
 
 def _rows(asker: _Asker) -> Rows:
@@ -143,7 +155,7 @@ def _needs(
     if kind not in (AggregateKind.SUM, AggregateKind.AVG, *_VARIANCES):
         return None
     chosen = mechanism_of(aggregate, context)
-    if kind is AggregateKind.AVG and chosen not in (Mechanism.BEST, Mechanism.SUM_OVER_COUNT):
+    if kind is AggregateKind.AVG and chosen not in _OF_SUMS:
         return None
     measured, rows = measured_of(aggregate, context), _counted(aggregate, context)
     count = Part(Moment.ROWS, rows, None)
