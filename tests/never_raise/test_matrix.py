@@ -115,6 +115,7 @@ _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", _GUARDS)
 def test_without_its_guard_it_raises(name: str, hostile: psycopg.Connection) -> None:
     module, attribute, instead, states = _GUARDS[name]
