@@ -227,8 +227,8 @@ def _moment(release: NoisyMoment, partials: list[Partial]) -> int:
 def _clipped_mean(release: ClippedMean, outputs: list[int], bits: RandomBits) -> NoisyValue:
     low, high, epsilon, moved = release.low, release.high, release.loss.epsilon, release.moved
     found = clipped_mean.release(outputs, low, high, epsilon, bits, moved)
-    reach = clipped_mean.half_width(release.partitions, low, high, epsilon, moved)
-    return NoisyValue(found, release.output_grid, release.aggregate.type, reach)
+    # No interval: that of the noise alone would leave out the sampling error of the partitions.
+    return NoisyValue(found, release.output_grid, release.aggregate.type, None)
 
 
 def _count(partials: list[Partial]) -> int:
