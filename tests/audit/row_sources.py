@@ -22,6 +22,7 @@ from tests.audit.expressions import (
 from tests.audit.source_joins import along_the_reference, on_the_unit, with_public
 from tests.audit.source_parts import (
     MOST_DEGREE,
+    WHOSE,
     Names,
     Rows,
     in_brackets,
@@ -59,7 +60,7 @@ def rows(
 def joined(
     draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
 ) -> Rows:
-    whose = owner or draw(st.sampled_from(["row", "person", "person", "visitor", "author"]))
+    whose = owner or draw(st.sampled_from(WHOSE))
     if whose == "person" and one_in(draw, 3):
         held = ["orders"] if unit else ["orders", "lines"]
         return along_the_reference(draw, names, table(draw, names, held))

@@ -22,6 +22,7 @@ OWNERS = {
     "visits": "visitor",
     "notes": "author",
 }
+WHOSE = ("row", "row", "person", "person", "visitor", "author")
 _WITHOUT_UNIT_COLUMN = ("people", "events", "trips", "lines")
 MOST_DEGREE = 2
 

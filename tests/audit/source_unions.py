@@ -12,7 +12,7 @@ from tests.audit.expressions import (
     one_in,
 )
 from tests.audit.source_joins import with_public
-from tests.audit.source_parts import Names, Rows, in_brackets, table, tables, where
+from tests.audit.source_parts import WHOSE, Names, Rows, in_brackets, table, tables, where
 
 # Expressions of one type, in PostgreSQL and here: parts of a union must agree.
 _PALETTE = {
@@ -29,7 +29,7 @@ _PALETTE = {
 def union(
     draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
 ) -> Rows:
-    whose = owner or draw(st.sampled_from(["row", "person", "person", "visitor", "author"]))
+    whose = owner or draw(st.sampled_from(WHOSE))
     kinds = draw(st.lists(st.sampled_from(list(_PALETTE)), min_size=1, max_size=3))
     with_unit = whose != "row" and (unit or draw(st.booleans()))
     parts: list[str] = []
