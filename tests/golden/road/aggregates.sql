@@ -85,7 +85,7 @@ SELECT t, count(DISTINCT uid), sum(i4) FROM orders GROUP BY t
 --   count(distinct) of units: sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 100, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p4)s::bigint) * %(p5)s::numeric), least(v2, %(p4)s::bigint) * %(p6)s::numeric) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p4)s::bigint) * %(p5)s::bigint), least(v2, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -150,41 +150,36 @@ SELECT variance(i4), var_pop(n2), var_samp(f8), stddev_pop(i2) FROM orders
 --   var_samp from moments: clamp -100 .. 100, grid 0.01, rows 6, output grid 0.00001, epsilon 2 delta 0
 --   stddev_pop from moments: clamp -5 .. 10, grid 1, rows 6, output grid 0.000001, epsilon 2 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::numeric), least(v0, %(p1)s::bigint) * %(p6)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p8)s::numeric), least(v0, %(p1)s::bigint) * %(p9)s::numeric) END), pg_catalog.sum(least(v3, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v4 ELSE pg_catalog.round(v4::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p14)s::numeric), least(v3, %(p1)s::bigint) * %(p15)s::numeric) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v5 ELSE pg_catalog.round(v5::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p17)s::numeric), least(v3, %(p1)s::bigint) * %(p18)s::numeric) END), pg_catalog.sum(least(v6, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v7 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v7 ELSE pg_catalog.round(v7::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p22)s::numeric), least(v6, %(p1)s::bigint) * %(p23)s::numeric) END), pg_catalog.sum(CASE WHEN v8 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v8 ELSE pg_catalog.round(v8::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p25)s::numeric), least(v6, %(p1)s::bigint) * %(p26)s::numeric) END), pg_catalog.sum(least(v9, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v10 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v10 ELSE pg_catalog.round(v10::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p30)s::numeric), least(v9, %(p1)s::bigint) * %(p31)s::numeric) END), pg_catalog.sum(CASE WHEN v11 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v11 ELSE pg_catalog.round(v11::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p33)s::numeric), least(v9, %(p1)s::bigint) * %(p34)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p7)s::bigint)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r1."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r1."n2" > %(p11)s::numeric THEN (r1."n2" * %(p6)s::numeric)::integer WHEN r1."n2" <= %(p11)s::numeric THEN %(p3)s::integer END)::bigint - %(p10)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r1."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r1."n2" > %(p11)s::numeric THEN (r1."n2" * %(p6)s::numeric)::integer WHEN r1."n2" <= %(p11)s::numeric THEN %(p3)s::integer END)::bigint - %(p10)s::bigint)::bigint) * ((2 * (CASE WHEN r1."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r1."n2" > %(p11)s::numeric THEN (r1."n2" * %(p6)s::numeric)::integer WHEN r1."n2" <= %(p11)s::numeric THEN %(p3)s::integer END)::bigint - %(p10)s::bigint)::bigint) - %(p16)s::bigint)) AS v5, pg_catalog.count(r1."f8") AS v6, pg_catalog.sum((2 * (((CASE WHEN r1."f8" >= %(p21)s::double precision THEN %(p21)s::double precision WHEN r1."f8" > %(p20)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p20)s::double precision THEN %(p20)s::double precision END)::double precision * %(p21)s::double precision)::integer)::bigint - %(p19)s::bigint)) AS v7, pg_catalog.sum((2 * ((2 * (((CASE WHEN r1."f8" >= %(p21)s::double precision THEN %(p21)s::double precision WHEN r1."f8" > %(p20)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p20)s::double precision THEN %(p20)s::double precision END)::double precision * %(p21)s::double precision)::integer)::bigint - %(p19)s::bigint)::bigint) * ((2 * (((CASE WHEN r1."f8" >= %(p21)s::double precision THEN %(p21)s::double precision WHEN r1."f8" > %(p20)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p20)s::double precision THEN %(p20)s::double precision END)::double precision * %(p21)s::double precision)::integer)::bigint - %(p19)s::bigint)::bigint) - %(p24)s::bigint)) AS v8, pg_catalog.count(r1."i2") AS v9, pg_catalog.sum((2 * ((CASE WHEN r1."i2" >= %(p29)s::integer THEN %(p29)s::integer WHEN r1."i2" > %(p28)s::integer THEN r1."i2" WHEN r1."i2" <= %(p28)s::integer THEN %(p28)s::integer END)::integer)::bigint - %(p27)s::bigint)) AS v10, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i2" >= %(p29)s::integer THEN %(p29)s::integer WHEN r1."i2" > %(p28)s::integer THEN r1."i2" WHEN r1."i2" <= %(p28)s::integer THEN %(p28)s::integer END)::integer)::bigint - %(p27)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i2" >= %(p29)s::integer THEN %(p29)s::integer WHEN r1."i2" > %(p28)s::integer THEN r1."i2" WHEN r1."i2" <= %(p28)s::integer THEN %(p28)s::integer END)::integer)::bigint - %(p27)s::bigint)::bigint) - %(p32)s::bigint)) AS v11 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END), pg_catalog.sum(least(v3, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v4 ELSE pg_catalog.round(v4::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p13)s::bigint), least(v3, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v5 ELSE pg_catalog.round(v5::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p15)s::bigint), least(v3, %(p1)s::bigint) * %(p14)s::bigint) END), pg_catalog.sum(least(v6, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v7 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v7 ELSE pg_catalog.round(v7::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p19)s::bigint), least(v6, %(p1)s::bigint) * %(p20)s::bigint) END), pg_catalog.sum(CASE WHEN v8 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v8 ELSE pg_catalog.round(v8::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p22)s::bigint), least(v6, %(p1)s::bigint) * %(p21)s::bigint) END), pg_catalog.sum(least(v9, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v10 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v10 ELSE pg_catalog.round(v10::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p26)s::bigint), least(v9, %(p1)s::bigint) * %(p27)s::bigint) END), pg_catalog.sum(CASE WHEN v11 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v11 ELSE pg_catalog.round(v11::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p29)s::bigint), least(v9, %(p1)s::bigint) * %(p28)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r1."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r1."n2" > %(p9)s::numeric THEN (r1."n2" * %(p12)s::numeric)::integer WHEN r1."n2" <= %(p9)s::numeric THEN %(p3)s::integer END)::bigint - %(p8)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r1."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r1."n2" > %(p9)s::numeric THEN (r1."n2" * %(p12)s::numeric)::integer WHEN r1."n2" <= %(p9)s::numeric THEN %(p3)s::integer END)::bigint - %(p8)s::bigint)::bigint) * ((2 * (CASE WHEN r1."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r1."n2" > %(p9)s::numeric THEN (r1."n2" * %(p12)s::numeric)::integer WHEN r1."n2" <= %(p9)s::numeric THEN %(p3)s::integer END)::bigint - %(p8)s::bigint)::bigint) - %(p14)s::bigint)) AS v5, pg_catalog.count(r1."f8") AS v6, pg_catalog.sum((2 * (((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::double precision * %(p18)s::double precision)::integer)::bigint - %(p16)s::bigint)) AS v7, pg_catalog.sum((2 * ((2 * (((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::double precision * %(p18)s::double precision)::integer)::bigint - %(p16)s::bigint)::bigint) * ((2 * (((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::double precision * %(p18)s::double precision)::integer)::bigint - %(p16)s::bigint)::bigint) - %(p21)s::bigint)) AS v8, pg_catalog.count(r1."i2") AS v9, pg_catalog.sum((2 * ((CASE WHEN r1."i2" >= %(p25)s::integer THEN %(p25)s::integer WHEN r1."i2" > %(p24)s::integer THEN r1."i2" WHEN r1."i2" <= %(p24)s::integer THEN %(p24)s::integer END)::integer)::bigint - %(p23)s::bigint)) AS v10, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i2" >= %(p25)s::integer THEN %(p25)s::integer WHEN r1."i2" > %(p24)s::integer THEN r1."i2" WHEN r1."i2" <= %(p24)s::integer THEN %(p24)s::integer END)::integer)::bigint - %(p23)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i2" >= %(p25)s::integer THEN %(p25)s::integer WHEN r1."i2" > %(p24)s::integer THEN r1."i2" WHEN r1."i2" <= %(p24)s::integer THEN %(p24)s::integer END)::integer)::bigint - %(p23)s::bigint)::bigint) - %(p28)s::bigint)) AS v11 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
---   p6 = 100
---   p7 = 10000
---   p8 = -10000
---   p9 = 10000
---   p10 = 17500
---   p11 = 0
---   p12 = 175
---   p13 = 17500
---   p14 = -17500
---   p15 = 17500
---   p16 = 306250000
---   p17 = -306250000
---   p18 = 306250000
---   p19 = 0
---   p20 = -100
---   p21 = 100
---   p22 = -20000
---   p23 = 20000
---   p24 = 400000000
---   p25 = -400000000
---   p26 = 400000000
---   p27 = 5
---   p28 = -5
---   p29 = 10
---   p30 = -15
---   p31 = 15
---   p32 = 225
---   p33 = -225
---   p34 = 225
+--   p6 = 10000
+--   p7 = -10000
+--   p8 = 17500
+--   p9 = 0
+--   p10 = 175
+--   p11 = 17500
+--   p12 = 100
+--   p13 = -17500
+--   p14 = 306250000
+--   p15 = -306250000
+--   p16 = 0
+--   p17 = -100
+--   p18 = 100
+--   p19 = -20000
+--   p20 = 20000
+--   p21 = 400000000
+--   p22 = -400000000
+--   p23 = 5
+--   p24 = -5
+--   p25 = 10
+--   p26 = -15
+--   p27 = 15
+--   p28 = 225
+--   p29 = -225
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -197,26 +192,23 @@ SELECT t, var_pop(i4), stddev(n2) FROM visits GROUP BY t
 --   var_pop from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 4 delta 0
 --   stddev_samp from moments: clamp 0 .. 175, grid 0.01, rows 5, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p9)s::numeric) END), pg_catalog.sum(CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p14)s::numeric), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p15)s::numeric) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v5 ELSE pg_catalog.round(v5::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p17)s::numeric), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p18)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p7)s::bigint)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r2."n2" > %(p11)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p11)s::numeric THEN %(p3)s::integer END)::bigint - %(p10)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r2."n2" > %(p11)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p11)s::numeric THEN %(p3)s::integer END)::bigint - %(p10)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p12)s::numeric THEN %(p13)s::integer WHEN r2."n2" > %(p11)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p11)s::numeric THEN %(p3)s::integer END)::bigint - %(p10)s::bigint)::bigint) - %(p16)s::bigint)) AS v5 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p13)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v5 ELSE pg_catalog.round(v5::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p15)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p14)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r2."n2" > %(p9)s::numeric THEN (r2."n2" * %(p12)s::numeric)::integer WHEN r2."n2" <= %(p9)s::numeric THEN %(p3)s::integer END)::bigint - %(p8)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r2."n2" > %(p9)s::numeric THEN (r2."n2" * %(p12)s::numeric)::integer WHEN r2."n2" <= %(p9)s::numeric THEN %(p3)s::integer END)::bigint - %(p8)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r2."n2" > %(p9)s::numeric THEN (r2."n2" * %(p12)s::numeric)::integer WHEN r2."n2" <= %(p9)s::numeric THEN %(p3)s::integer END)::bigint - %(p8)s::bigint)::bigint) - %(p14)s::bigint)) AS v5 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p16)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
---   p6 = 100
---   p7 = 10000
---   p8 = -10000
---   p9 = 10000
---   p10 = 17500
---   p11 = 0
---   p12 = 175
---   p13 = 17500
---   p14 = -17500
---   p15 = 17500
---   p16 = 306250000
---   p17 = -306250000
---   p18 = 306250000
---   p19 = ['x', 'y', 'z']
+--   p6 = 10000
+--   p7 = -10000
+--   p8 = 17500
+--   p9 = 0
+--   p10 = 175
+--   p11 = 17500
+--   p12 = 100
+--   p13 = -17500
+--   p14 = 306250000
+--   p15 = -306250000
+--   p16 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -228,7 +220,7 @@ SELECT t, variance(i8) FROM orders GROUP BY t
 -- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   var_samp from moments: clamp -1000 .. 5000, grid 10, rows 4, output grid 0.0001, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p7)s::numeric), least(v0, %(p2)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p10)s::numeric), least(v0, %(p2)s::bigint) * %(p11)s::numeric) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p13)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i8") AS v0, pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p5)s::bigint THEN %(p5)s::bigint WHEN r2."i8" > %(p4)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p4)s::bigint THEN %(p4)s::bigint END)::numeric / %(p6)s::numeric)::bigint)::bigint - %(p3)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p5)s::bigint THEN %(p5)s::bigint WHEN r2."i8" > %(p4)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p4)s::bigint THEN %(p4)s::bigint END)::numeric / %(p6)s::numeric)::bigint)::bigint - %(p3)s::bigint)::bigint) * ((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p5)s::bigint THEN %(p5)s::bigint WHEN r2."i8" > %(p4)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p4)s::bigint THEN %(p4)s::bigint END)::numeric / %(p6)s::numeric)::bigint)::bigint - %(p3)s::bigint)::bigint) - %(p9)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p7)s::bigint), least(v0, %(p2)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p10)s::bigint), least(v0, %(p2)s::bigint) * %(p9)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p12)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i8") AS v0, pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p5)s::bigint THEN %(p5)s::bigint WHEN r2."i8" > %(p4)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p4)s::bigint THEN %(p4)s::bigint END)::numeric / %(p6)s::numeric)::bigint)::bigint - %(p3)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p5)s::bigint THEN %(p5)s::bigint WHEN r2."i8" > %(p4)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p4)s::bigint THEN %(p4)s::bigint END)::numeric / %(p6)s::numeric)::bigint)::bigint - %(p3)s::bigint)::bigint) * ((2 * (pg_catalog.round((CASE WHEN r2."i8" >= %(p5)s::bigint THEN %(p5)s::bigint WHEN r2."i8" > %(p4)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p4)s::bigint THEN %(p4)s::bigint END)::numeric / %(p6)s::numeric)::bigint)::bigint - %(p3)s::bigint)::bigint) - %(p9)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 400
@@ -239,9 +231,8 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v
 --   p8 = 600
 --   p9 = 360000
 --   p10 = -360000
---   p11 = 360000
---   p12 = ['x', 'y', 'z']
---   p13 = random
+--   p11 = ['x', 'y', 'z']
+--   p12 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -381,13 +372,12 @@ SELECT avg(i4), min(i4), max(n2) FROM orders
 --   min of order: clamp 0 .. 100, grid 1, rows 6, needed 222, epsilon 8/3 delta 0
 --   max of order: clamp 0 .. 175, grid 0.01, rows 6, needed 268, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::numeric), least(v0, %(p1)s::bigint) * %(p6)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
---   p6 = 100
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p3)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY v ORDER BY v ASC LIMIT %(p5)s::bigint
 --   p1 = 0
 --   p2 = 100
@@ -417,16 +407,15 @@ SELECT t, avg(i4), max(i4) FILTER (WHERE b), min(i8) FROM notes GROUP BY t
 --   max of order: clamp 0 .. 100, grid 1, rows 4, needed 148, epsilon 8/3 delta 0
 --   min of order: clamp -1000 .. 5000, grid 10, rows 4, needed 160, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p9)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p6)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p8)s::bigint) g) u GROUP BY 1
 --   p1 = 4
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
---   p6 = 100
---   p7 = ['x', 'y', 'z']
---   p8 = random
---   p9 = 2
+--   p6 = ['x', 'y', 'z']
+--   p7 = random
+--   p8 = 2
 SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL AND r2."b") d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p6)s::bigint
 --   p1 = 0
 --   p2 = 100
@@ -455,7 +444,7 @@ SELECT t, avg(f8), min(f8) FROM orders GROUP BY t
 --   avg from moments: clamp -100 .. 100, grid 0.01, rows 4, output grid 0.00001, epsilon 4 delta 0
 --   min of order: clamp -100 .. 100, grid 0.01, rows 6, needed 180, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::numeric), least(v0, %(p2)s::bigint) * %(p7)s::numeric) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."f8") AS v0, pg_catalog.sum((2 * (((CASE WHEN r2."f8" >= %(p5)s::double precision THEN %(p5)s::double precision WHEN r2."f8" > %(p4)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p4)s::double precision THEN %(p4)s::double precision END)::double precision * %(p5)s::double precision)::integer)::bigint - %(p3)s::bigint)) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p7)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."f8") AS v0, pg_catalog.sum((2 * (((CASE WHEN r2."f8" >= %(p5)s::double precision THEN %(p5)s::double precision WHEN r2."f8" > %(p4)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p4)s::double precision THEN %(p4)s::double precision END)::double precision * %(p5)s::double precision)::integer)::bigint - %(p3)s::bigint)) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -514,16 +503,15 @@ SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.
 --   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 4 delta 0
 --   max of order: clamp 0 .. 200, grid 1, rows 12, needed 304, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::numeric), least(v0, %(p2)s::bigint) * %(p7)s::numeric) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.count(r4."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r4."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r4."i4" > %(p4)s::integer THEN r4."i4" WHEN r4."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)) AS v1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.count(r4."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r4."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r4."i4" > %(p4)s::integer THEN r4."i4" WHEN r4."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)) AS v1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 12
 --   p2 = 2
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
 --   p6 = -100
---   p7 = 100
---   p8 = ['x', 'y', 'z']
---   p9 = random
+--   p7 = ['x', 'y', 'z']
+--   p8 = random
 SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p6)s::bigint), k1, v) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, (pg_catalog.round((CASE WHEN ((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint) AS v FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p5)s::text[]::text[]) OR r3."t" IS NULL) AND (pg_catalog.round((CASE WHEN ((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r4."i4" > %(p1)s::integer THEN r4."i4" WHEN r4."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p8)s::bigint
 --   p1 = 0
 --   p2 = 100
@@ -547,7 +535,7 @@ SELECT count(*), sum(i4), count(DISTINCT i4) FROM orders
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, sigma 819.596, epsilon 8/3 delta 1/3000
 --   count(distinct): sensitivity 6, sigma 8.19596, epsilon 8/3 delta 1/3000
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
@@ -570,7 +558,7 @@ SELECT t, count(*), sum(n2), count(DISTINCT uid) FROM orders GROUP BY t
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, sigma 67613.2, epsilon 8/3 delta 1/3000
 --   count(distinct) of units: sensitivity 2, sigma 1.93181, epsilon 8/3 delta 1/3000
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p3)s::numeric), least(v2, %(p2)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p8)s::bigint), least(v2, %(p2)s::bigint) * %(p9)s::bigint) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p10)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -578,9 +566,10 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v
 --   p5 = 0
 --   p6 = 17500
 --   p7 = 100
---   p8 = 17500
---   p9 = ['x', 'y', 'z']
---   p10 = random
+--   p8 = 0
+--   p9 = 17500
+--   p10 = ['x', 'y', 'z']
+--   p11 = random
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -595,15 +584,16 @@ SELECT t, count(*), sum(n2), count(DISTINCT uid) FROM visits GROUP BY t
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, sigma 119524, epsilon 8/3 delta 1/3000
 --   count(distinct) of units: sensitivity 4, sigma 2.73199, epsilon 8/3 delta 1/3000
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p2)s::numeric), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p7)s::numeric) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p7)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 0
 --   p3 = 175
 --   p4 = 0
 --   p5 = 17500
 --   p6 = 100
---   p7 = 17500
---   p8 = ['x', 'y', 'z']
+--   p7 = 0
+--   p8 = 17500
+--   p9 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual

@@ -36,32 +36,36 @@ SELECT sum(i4 / 7), sum(n2 / 4), sum(i2 % 3), avg(f8 / -3) FROM visits
 --   sum: clamp -2 .. 2, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
 --   avg: -3333333 .. 3333333 steps of 0.00001, fill 0, 299 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p4)s::numeric), %(p6)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p6)s::bigint * %(p4)s::numeric), %(p6)s::bigint * %(p11)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p6)s::bigint * %(p15)s::numeric), %(p6)s::bigint * %(p16)s::numeric) END), pg_catalog.sum(v3), pg_catalog.sum(v4) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p22)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p23)s::bigint)) & %(p24)s::bigint) * %(p25)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.div((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric) IS NOT NULL THEN least(greatest(pg_catalog.div((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint) AS v0, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."n2" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric / %(p8)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."n2" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric / %(p8)s::numeric), %(p4)s::numeric), %(p9)s::numeric) END) * %(p10)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.mod((CASE WHEN r1."i2" >= %(p13)s::integer THEN %(p13)s::integer WHEN r1."i2" > %(p12)s::integer THEN r1."i2" WHEN r1."i2" <= %(p12)s::integer THEN %(p12)s::integer END)::numeric, %(p14)s::numeric) IS NOT NULL THEN least(greatest(pg_catalog.mod((CASE WHEN r1."i2" >= %(p13)s::integer THEN %(p13)s::integer WHEN r1."i2" > %(p12)s::integer THEN r1."i2" WHEN r1."i2" <= %(p12)s::integer THEN %(p12)s::integer END)::numeric, %(p14)s::numeric), %(p15)s::numeric), %(p16)s::numeric) END))::bigint) AS v2, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric), %(p20)s::numeric), %(p21)s::numeric) END) * %(p10)s::numeric)::bigint) AS v3, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::numeric / %(p19)s::numeric), %(p20)s::numeric), %(p21)s::numeric) END) * %(p10)s::numeric)::bigint) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p13)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p6)s::bigint * %(p19)s::bigint), %(p6)s::bigint * %(p20)s::bigint) END), pg_catalog.sum(v3), pg_catalog.sum(v4) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p26)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p27)s::bigint)) & %(p28)s::bigint) * %(p29)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.div((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric) IS NOT NULL THEN least(greatest(pg_catalog.div((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint) AS v0, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."n2" >= %(p9)s::numeric THEN %(p9)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric / %(p10)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."n2" >= %(p9)s::numeric THEN %(p9)s::numeric WHEN r1."n2" > %(p4)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric / %(p10)s::numeric), %(p4)s::numeric), %(p11)s::numeric) END) * %(p12)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.mod((CASE WHEN r1."i2" >= %(p15)s::integer THEN %(p15)s::integer WHEN r1."i2" > %(p14)s::integer THEN r1."i2" WHEN r1."i2" <= %(p14)s::integer THEN %(p14)s::integer END)::numeric, %(p16)s::numeric) IS NOT NULL THEN least(greatest(pg_catalog.mod((CASE WHEN r1."i2" >= %(p15)s::integer THEN %(p15)s::integer WHEN r1."i2" > %(p14)s::integer THEN r1."i2" WHEN r1."i2" <= %(p14)s::integer THEN %(p14)s::integer END)::numeric, %(p16)s::numeric), %(p17)s::numeric), %(p18)s::numeric) END))::bigint) AS v2, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."f8" >= %(p22)s::double precision THEN %(p22)s::double precision WHEN r1."f8" > %(p21)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p21)s::double precision THEN %(p21)s::double precision END)::numeric / %(p23)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."f8" >= %(p22)s::double precision THEN %(p22)s::double precision WHEN r1."f8" > %(p21)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p21)s::double precision THEN %(p21)s::double precision END)::numeric / %(p23)s::numeric), %(p24)s::numeric), %(p25)s::numeric) END) * %(p12)s::numeric)::bigint) AS v3, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."f8" >= %(p22)s::double precision THEN %(p22)s::double precision WHEN r1."f8" > %(p21)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p21)s::double precision THEN %(p21)s::double precision END)::numeric / %(p23)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."f8" >= %(p22)s::double precision THEN %(p22)s::double precision WHEN r1."f8" > %(p21)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p21)s::double precision THEN %(p21)s::double precision END)::numeric / %(p23)s::numeric), %(p24)s::numeric), %(p25)s::numeric) END) * %(p12)s::numeric)::bigint) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 7
 --   p4 = 0
 --   p5 = 14
 --   p6 = 5
---   p7 = 175
---   p8 = 4
---   p9 = 43.75
---   p10 = 100000
---   p11 = 4375000
---   p12 = -5
---   p13 = 10
---   p14 = 3
---   p15 = -2
---   p16 = 2
---   p17 = -100
---   p18 = 100
---   p19 = -3
---   p20 = -33.33333
---   p21 = 33.33333
---   p22 = random
---   p23 = random
---   p24 = 2147483647
---   p25 = 299
+--   p7 = 0
+--   p8 = 14
+--   p9 = 175
+--   p10 = 4
+--   p11 = 43.75
+--   p12 = 100000
+--   p13 = 4375000
+--   p14 = -5
+--   p15 = 10
+--   p16 = 3
+--   p17 = -2
+--   p18 = 2
+--   p19 = -2
+--   p20 = 2
+--   p21 = -100
+--   p22 = 100
+--   p23 = -3
+--   p24 = -33.33333
+--   p25 = 33.33333
+--   p26 = random
+--   p27 = random
+--   p28 = 2147483647
+--   p29 = 299
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual
@@ -111,19 +115,20 @@ SELECT sum(CASE WHEN b THEN n2 WHEN i4 > 50 THEN 5 END), avg(CASE t WHEN 'x' THE
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 105000 steps, scale 26250, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.0001, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p1)s::numeric), %(p6)s::bigint * %(p7)s::numeric) END), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint) * %(p12)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN r1."b" THEN (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END IS NOT NULL THEN least(greatest(CASE WHEN r1."b" THEN (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END, %(p1)s::numeric), %(p2)s::numeric) END) * %(p5)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END, %(p1)s::numeric), %(p9)s::numeric) END))::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."t" = %(p8)s::text) THEN %(p9)s::numeric ELSE %(p1)s::numeric END, %(p1)s::numeric), %(p9)s::numeric) END))::bigint) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint4extended(r1."uid"::integer, %(p11)s::bigint)) & %(p12)s::bigint) * %(p13)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN r1."b" THEN (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END IS NOT NULL THEN least(greatest(CASE WHEN r1."b" THEN (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END, %(p1)s::numeric), %(p2)s::numeric) END) * %(p5)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END, %(p1)s::numeric), %(p10)s::numeric) END))::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END, %(p1)s::numeric), %(p10)s::numeric) END))::bigint) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 175
 --   p3 = 50
 --   p4 = 5
 --   p5 = 100
 --   p6 = 6
---   p7 = 17500
---   p8 = x
---   p9 = 1
---   p10 = random
---   p11 = 2147483647
---   p12 = 87
+--   p7 = 0
+--   p8 = 17500
+--   p9 = x
+--   p10 = 1
+--   p11 = random
+--   p12 = 2147483647
+--   p13 = 87
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -225,7 +230,7 @@ SELECT sum(5), avg(0.25), count(1), count(NULL) FROM visits
 --   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
 --   count: sensitivity 5, scale 5/2, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p2)s::bigint * %(p3)s::numeric), %(p2)s::bigint * %(p4)s::numeric) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.sum(least(v3, %(p2)s::bigint)), pg_catalog.sum(least(v4, %(p2)s::bigint)) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p7)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN %(p1)s::numeric IS NOT NULL THEN least(greatest(%(p1)s::numeric, %(p1)s::numeric), %(p1)s::numeric) END) / %(p1)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN %(p5)s::numeric IS NOT NULL THEN least(greatest(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) END) * %(p6)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN %(p5)s::numeric IS NOT NULL THEN least(greatest(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) END) * %(p6)s::numeric)::bigint) AS v2, pg_catalog.count(*) AS v3, pg_catalog.count(NULL::text) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p2)s::bigint * %(p3)s::bigint), %(p2)s::bigint * %(p4)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.sum(least(v3, %(p2)s::bigint)), pg_catalog.sum(least(v4, %(p2)s::bigint)) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashint8extended(r1."uid", %(p7)s::bigint) # pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, pg_catalog.sum(pg_catalog.round((CASE WHEN %(p1)s::numeric IS NOT NULL THEN least(greatest(%(p1)s::numeric, %(p1)s::numeric), %(p1)s::numeric) END) / %(p1)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN %(p5)s::numeric IS NOT NULL THEN least(greatest(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) END) * %(p6)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round((CASE WHEN %(p5)s::numeric IS NOT NULL THEN least(greatest(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) END) * %(p6)s::numeric)::bigint) AS v2, pg_catalog.count(*) AS v3, pg_catalog.count(NULL::text) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 5
 --   p2 = 5
 --   p3 = 0
@@ -249,7 +254,7 @@ SELECT count(*) FILTER (WHERE b), sum(n2) FILTER (WHERE t = 'x' OR t IS NULL), a
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 26250, epsilon 8/3 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p3)s::numeric), %(p1)s::bigint * %(p8)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v3) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashtextextended(r1."uid"::text, %(p9)s::bigint)) & %(p10)s::bigint) * %(p11)s::bigint) >> 31 AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" > %(p3)s::numeric THEN (r1."n2" * %(p7)s::numeric)::integer WHEN r1."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" > %(p3)s::numeric THEN (r1."n2" * %(p7)s::numeric)::integer WHEN r1."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p8)s::bigint), %(p1)s::bigint * %(p9)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3) FROM (SELECT r1."uid" AS unit, (((pg_catalog.hashtextextended(r1."uid"::text, %(p10)s::bigint)) & %(p11)s::bigint) * %(p12)s::bigint) >> 31 AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" > %(p3)s::numeric THEN (r1."n2" * %(p7)s::numeric)::integer WHEN r1."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" > %(p3)s::numeric THEN (r1."n2" * %(p7)s::numeric)::integer WHEN r1."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 4
 --   p2 = x
 --   p3 = 0
@@ -257,10 +262,11 @@ SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN
 --   p5 = 0
 --   p6 = 17500
 --   p7 = 100
---   p8 = 17500
---   p9 = random
---   p10 = 2147483647
---   p11 = 139
+--   p8 = 0
+--   p9 = 17500
+--   p10 = random
+--   p11 = 2147483647
+--   p12 = 139
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

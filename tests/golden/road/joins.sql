@@ -5,7 +5,7 @@ SELECT count(*), sum(o.i4) FROM orders o JOIN calls c ON o.uid = c.uid
 --   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 100
@@ -88,15 +88,16 @@ SELECT count(*), count(c.i4), sum(c.n2) FROM orders o LEFT JOIN calls c ON o.uid
 --   count: sensitivity 12, scale 9/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 78750, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p2)s::numeric), %(p1)s::bigint * %(p7)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p8)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p7)s::bigint), %(p1)s::bigint * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p9)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 175
 --   p4 = 0
 --   p5 = 17500
 --   p6 = 100
---   p7 = 17500
---   p8 = 5
+--   p7 = 0
+--   p8 = 17500
+--   p9 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -109,7 +110,7 @@ SELECT count(c.id), sum(c.i4) FROM members m LEFT JOIN (SELECT uid, i4, i2 AS id
 --   count: sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r3."id") AS v0, pg_catalog.sum((CASE WHEN r3."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."i4" > %(p2)s::integer THEN r3."i4" WHEN r3."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."members" AS r1 LEFT JOIN (SELECT r2."uid" AS "uid", r2."i4" AS "i4", r2."i2" AS "id", r2."uid" AS "dp_unit" FROM "w"."calls" AS r2) AS r3 ON (r1."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND r1."b" GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r3."id") AS v0, pg_catalog.sum((CASE WHEN r3."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."i4" > %(p2)s::integer THEN r3."i4" WHEN r3."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."members" AS r1 LEFT JOIN (SELECT r2."uid" AS "uid", r2."i4" AS "i4", r2."i2" AS "id", r2."uid" AS "dp_unit" FROM "w"."calls" AS r2) AS r3 ON (r1."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND r1."b" GROUP BY r1."uid") u
 --   p1 = 2
 --   p2 = 0
 --   p3 = 100
@@ -139,14 +140,15 @@ SELECT sum(o.n2) FROM orders o, calls c WHERE o.uid = c.uid AND c.b
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 26250, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p1)s::numeric), %(p6)s::bigint * %(p7)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 175
 --   p3 = 0
 --   p4 = 17500
 --   p5 = 100
 --   p6 = 12
---   p7 = 17500
+--   p7 = 0
+--   p8 = 17500
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -311,7 +313,7 @@ SELECT count(*), sum(c.i4) FROM (SELECT uid, t FROM orders UNION ALL SELECT uid,
 --   count(*): sensitivity 16, scale 4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1600 steps, scale 400, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r9."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r9."i4" > %(p2)s::integer THEN r9."i4" WHEN r9."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 JOIN "w"."calls" AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text) GROUP BY r8."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r9."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r9."i4" > %(p2)s::integer THEN r9."i4" WHEN r9."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 JOIN "w"."calls" AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text) GROUP BY r8."dp_unit") u
 --   p1 = 16
 --   p2 = 0
 --   p3 = 100

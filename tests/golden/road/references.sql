@@ -6,7 +6,7 @@ SELECT count(*), sum(i4), avg(i4) FROM lines
 --   sum: clamp 0 .. 100, grid 1, sensitivity 700 steps, scale 525/2, epsilon 8/3 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r1u."uid" AS unit, (((pg_catalog.hashint4extended(r1u."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r1u."uid" AS unit, (((pg_catalog.hashint4extended(r1u."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u GROUP BY 1
 --   p1 = 7
 --   p2 = 0
 --   p3 = 100
@@ -47,7 +47,7 @@ SELECT count(*), sum(l.i4 * o.i2) FROM lines l JOIN orders o ON l.order_id = o.i
 --   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
 --   sum: clamp -500 .. 1000, grid 1, sensitivity 7000 steps, scale 1750, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::numeric), %(p1)s::bigint * %(p7)s::numeric) END) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * (CASE WHEN r2."i2" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i2" > %(p4)s::integer THEN r2."i2" WHEN r2."i2" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * (CASE WHEN r2."i2" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i2" > %(p4)s::integer THEN r2."i2" WHEN r2."i2" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric), %(p6)s::numeric), %(p7)s::numeric) END))::bigint) AS v1 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p8)s::bigint), %(p1)s::bigint * %(p9)s::bigint) END) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * (CASE WHEN r2."i2" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i2" > %(p4)s::integer THEN r2."i2" WHEN r2."i2" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * (CASE WHEN r2."i2" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i2" > %(p4)s::integer THEN r2."i2" WHEN r2."i2" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric), %(p6)s::numeric), %(p7)s::numeric) END))::bigint) AS v1 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u
 --   p1 = 7
 --   p2 = 0
 --   p3 = 100
@@ -55,6 +55,8 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 --   p5 = 10
 --   p6 = -500
 --   p7 = 1000
+--   p8 = -500
+--   p9 = 1000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

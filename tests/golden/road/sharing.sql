@@ -45,13 +45,12 @@ SELECT count(*), avg(id), count(id) FROM orders
 --   count is release 1
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 1500, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::numeric), least(v0, %(p1)s::bigint) * %(p6)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."id" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."id" > %(p3)s::integer THEN r1."id" WHEN r1."id" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."id" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."id" > %(p3)s::integer THEN r1."id" WHEN r1."id" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1000
 --   p3 = 0
 --   p4 = 1000
 --   p5 = -1000
---   p6 = 1000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -65,7 +64,7 @@ SELECT count(*), count(id), sum(i4) FROM orders
 --   count is release 1
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 150, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
@@ -103,13 +102,12 @@ SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.u
 --   count: sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::numeric), least(v1, %(p1)s::bigint) * %(p6)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, pg_catalog.sum((2 * ((CASE WHEN r2."id" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."id" > %(p3)s::integer THEN r2."id" WHEN r2."id" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v2 FROM ("w"."members" AS r1 LEFT JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::bigint), least(v1, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, pg_catalog.sum((2 * ((CASE WHEN r2."id" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."id" > %(p3)s::integer THEN r2."id" WHEN r2."id" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v2 FROM ("w"."members" AS r1 LEFT JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1000
 --   p3 = 0
 --   p4 = 1000
 --   p5 = -1000
---   p6 = 1000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -167,7 +165,7 @@ SELECT t, count(n2), avg(n2), stddev(n2) FROM visits GROUP BY t
 --     centred sum for avg: clamp 0 .. 175, grid 0.01, sensitivity 87500, scale 65625/2, epsilon 8/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 175, grid 0.01, sensitivity 1531250000, scale 574218750, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p9)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p11)s::numeric), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p12)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END)::bigint - %(p2)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END)::bigint - %(p2)s::bigint)::bigint) - %(p10)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p10)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p9)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END)::bigint - %(p2)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END)::bigint - %(p2)s::bigint)::bigint) - %(p9)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 17500
 --   p3 = 0
@@ -176,11 +174,9 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p6 = 17500
 --   p7 = 100
 --   p8 = -17500
---   p9 = 17500
---   p10 = 306250000
---   p11 = -306250000
---   p12 = 306250000
---   p13 = ['x', 'y', 'z']
+--   p9 = 306250000
+--   p10 = -306250000
+--   p11 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -199,18 +195,16 @@ SELECT s, sum(i4), count(i4), avg(i4), variance(i4) FROM orders GROUP BY s
 --     centred sum for sum: clamp 0 .. 100, grid 1, sensitivity 400, scale 200, epsilon 2 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 40000, scale 20000, epsilon 2 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::numeric), least(v0, %(p2)s::bigint) * %(p7)s::numeric) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p9)s::numeric), least(v0, %(p2)s::bigint) * %(p10)s::numeric) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) - %(p8)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p8)s::bigint), least(v0, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) - %(p7)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
 --   p6 = -100
---   p7 = 100
---   p8 = 10000
---   p9 = -10000
---   p10 = 10000
---   p11 = random
+--   p7 = 10000
+--   p8 = -10000
+--   p9 = random
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual
@@ -226,7 +220,7 @@ SELECT count(*), avg(id), avg(id + 1) FROM orders
 --   avg from moments: clamp 1 .. 1001, grid 1, rows 6, output grid 0.0001, epsilon 8/3 delta 0
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p7)s::numeric), least(v1, %(p1)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v3 ELSE pg_catalog.round(v3::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::numeric), least(v0, %(p1)s::bigint) * %(p8)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint) AS v1, pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint)::bigint - %(p6)s::bigint)) AS v2, pg_catalog.sum((2 * ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p9)s::bigint)) AS v3 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p7)s::bigint), least(v1, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v3 ELSE pg_catalog.round(v3::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint) AS v1, pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint)::bigint - %(p6)s::bigint)) AS v2, pg_catalog.sum((2 * ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p8)s::bigint)) AS v3 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 1000
@@ -235,7 +229,6 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)
 --   p6 = 1002
 --   p7 = -1000
 --   p8 = 1000
---   p9 = 1000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -377,13 +370,12 @@ SELECT s, count(*) FROM notes WHERE i4 > (SELECT avg(i4) FROM notes) GROUP BY s
 --   selection: epsilon 4/3 delta 1/6000, each epsilon 0.666667 delta 8.334e-05
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::numeric), least(v0, %(p1)s::bigint) * %(p6)s::numeric) END) FROM (SELECT r3."uid" AS unit, pg_catalog.count(r3."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r3."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r3."i4" > %(p3)s::integer THEN r3."i4" WHEN r3."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.count(r3."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r3."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r3."i4" > %(p3)s::integer THEN r3."i4" WHEN r3."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
 --   p1 = 4
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
---   p6 = 100
 SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r4."uid" AS unit, (r4."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r4 WHERE r4."uid" IS NOT NULL AND ((r4."i4")::numeric > %(s65536)s::numeric) GROUP BY r4."uid", 2) g) c WHERE rank <= %(p4)s::bigint) g) u GROUP BY 1
 --   p1 = 4
 --   s65536 = None

@@ -19,20 +19,22 @@ SELECT sum(x), avg(x) FROM (SELECT i4 * 2 + i2 AS x, t FROM orders WHERE b) q WH
 --   sum: clamp -5 .. 210, grid 1, sensitivity 1260 steps, scale 315, epsilon 4 delta 0
 --   avg: -500 .. 21000 steps of 0.01, fill 10250, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p1)s::numeric), %(p5)s::bigint * %(p2)s::numeric) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, (((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.sum(CASE WHEN r2."x" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."x" > %(p1)s::numeric THEN (r2."x")::integer WHEN r2."x" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((CASE WHEN r1."i4" >= %(p10)s::integer THEN %(p10)s::integer WHEN r1."i4" > %(p9)s::integer THEN r1."i4" WHEN r1."i4" <= %(p9)s::integer THEN %(p9)s::integer END)::numeric * %(p11)s::numeric) + (CASE WHEN r1."i2" >= %(p12)s::integer THEN %(p12)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p13)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, (((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31 AS cell, pg_catalog.sum(CASE WHEN r2."x" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."x" > %(p1)s::numeric THEN (r2."x")::integer WHEN r2."x" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((CASE WHEN r1."i4" >= %(p12)s::integer THEN %(p12)s::integer WHEN r1."i4" > %(p11)s::integer THEN r1."i4" WHEN r1."i4" <= %(p11)s::integer THEN %(p11)s::integer END)::numeric * %(p13)s::numeric) + (CASE WHEN r1."i2" >= %(p14)s::integer THEN %(p14)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p15)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
 --   p1 = -5
 --   p2 = 210
 --   p3 = -5
 --   p4 = 210
 --   p5 = 6
---   p6 = random
---   p7 = 2147483647
---   p8 = 93
---   p9 = 0
---   p10 = 100
---   p11 = 2
---   p12 = 10
---   p13 = x
+--   p6 = -5
+--   p7 = 210
+--   p8 = random
+--   p9 = 2147483647
+--   p10 = 93
+--   p11 = 0
+--   p12 = 100
+--   p13 = 2
+--   p14 = 10
+--   p15 = x
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -89,7 +91,7 @@ SELECT count(*), sum(a.x) FROM (SELECT uid, i4 AS x FROM orders) a JOIN (SELECT 
 --   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."x" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."x" > %(p2)s::integer THEN r2."x" WHEN r2."x" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 JOIN (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL AND r4."b" GROUP BY r2."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."x" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."x" > %(p2)s::integer THEN r2."x" WHEN r2."x" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 JOIN (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL AND r4."b" GROUP BY r2."dp_unit") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 100
@@ -208,7 +210,7 @@ SELECT sum(o.i4) FROM orders o JOIN (SELECT uid, max(i4) AS most FROM orders GRO
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r4."unit" AS "uid", r4."a1" AS "most", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.max((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."uid") AND (r1."i4" = r5."most")) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r5."most")::numeric) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r4."unit" AS "uid", r4."a1" AS "most", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.max((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."uid") AND (r1."i4" = r5."most")) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r5."most")::numeric) GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -270,7 +272,7 @@ SELECT count(*), sum(i4), avg(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i
 --   sum: clamp 0 .. 100, grid 1, sensitivity 800 steps, scale 300, epsilon 8/3 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::numeric), %(p1)s::bigint * %(p5)s::numeric) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r8."dp_unit" AS unit, (((pg_catalog.hashint4extended(r8."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."i4" > %(p2)s::integer THEN r8."i4" WHEN r8."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r8."i4") AS v2 FROM (SELECT r7."c1" AS "i4", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."i4" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "i4", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."i4" AS "i4", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r8."dp_unit" AS unit, (((pg_catalog.hashint4extended(r8."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."i4" > %(p2)s::integer THEN r8."i4" WHEN r8."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r8."i4") AS v2 FROM (SELECT r7."c1" AS "i4", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."i4" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "i4", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."i4" AS "i4", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u GROUP BY 1
 --   p1 = 8
 --   p2 = 0
 --   p3 = 100
@@ -385,11 +387,13 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS uni
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 87
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p3)s::numeric), %(p4)s::bigint * %(p2)s::numeric) END) FROM (SELECT r3."uid" AS unit, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p3)s::numeric), %(p2)s::numeric) END))::bigint) AS v0 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p3)s::numeric), %(p2)s::numeric) END))::bigint) AS v0 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
 --   s65536 = None
 --   p2 = 1
 --   p3 = 0
 --   p4 = 6
+--   p5 = 0
+--   p6 = 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -415,7 +419,7 @@ SELECT sum(dp_unit) FROM (SELECT i4 AS dp_unit FROM orders) q
 -- w.orders, unit r2."dp_unit_": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r2."dp_unit_" AS unit, pg_catalog.sum((CASE WHEN r2."dp_unit" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."dp_unit" > %(p1)s::integer THEN r2."dp_unit" WHEN r2."dp_unit" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM (SELECT r1."i4" AS "dp_unit", r1."uid" AS "dp_unit_" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit_" IS NOT NULL GROUP BY r2."dp_unit_") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit_" AS unit, pg_catalog.sum((CASE WHEN r2."dp_unit" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."dp_unit" > %(p1)s::integer THEN r2."dp_unit" WHEN r2."dp_unit" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM (SELECT r1."i4" AS "dp_unit", r1."uid" AS "dp_unit_" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit_" IS NOT NULL GROUP BY r2."dp_unit_") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6

@@ -196,7 +196,7 @@ SELECT sum(i4) FROM visits
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 125/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 5
@@ -263,7 +263,7 @@ SELECT sum(i4) FROM orders
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::numeric), %(p3)s::bigint * %(p5)s::numeric) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -478,26 +478,27 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1801 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2643 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p2)s::numeric), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::numeric) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint8extended(r2."uid", %(p15)s::bigint) # pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint8extended(r2."uid", %(p16)s::bigint) # pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p17)s::bigint)) & %(p18)s::bigint) * %(p19)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p20)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = 0
 --   p3 = 175
 --   p4 = 0
 --   p5 = 17500
 --   p6 = 100
---   p7 = 17500
---   p8 = -5
---   p9 = 10
---   p10 = 0
---   p11 = 1
---   p12 = 1000000
---   p13 = 2000-01-01 00:00:00.000000
---   p14 = 2020-01-01 00:00:00.000000
---   p15 = random
+--   p7 = 0
+--   p8 = 17500
+--   p9 = -5
+--   p10 = 10
+--   p11 = 0
+--   p12 = 1
+--   p13 = 1000000
+--   p14 = 2000-01-01 00:00:00.000000
+--   p15 = 2020-01-01 00:00:00.000000
 --   p16 = random
---   p17 = 2147483647
---   p18 = 5286
---   p19 = ['x', 'y', 'z']
+--   p17 = random
+--   p18 = 2147483647
+--   p19 = 5286
+--   p20 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -514,7 +515,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p3)s::numeric), least(v3, %(p2)s::bigint) * %(p8)s::numeric) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p8)s::bigint), least(v3, %(p2)s::bigint) * %(p9)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p21)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashint4extended(r2."uid"::integer, %(p17)s::bigint)) & %(p18)s::bigint) * %(p19)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" > %(p3)s::numeric THEN (r2."n2" * %(p7)s::numeric)::integer WHEN r2."n2" <= %(p3)s::numeric THEN %(p5)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p11)s::integer THEN %(p11)s::integer WHEN r2."i2" > %(p10)s::integer THEN r2."i2" WHEN r2."i2" <= %(p10)s::integer THEN %(p10)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p13)s::double precision THEN %(p13)s::double precision WHEN pg_catalog.min(r2."f4") > %(p12)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p12)s::double precision THEN %(p12)s::double precision END)::numeric * %(p14)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p16)s::timestamp without time zone THEN %(p16)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p15)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p20)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -522,19 +523,20 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least
 --   p5 = 0
 --   p6 = 17500
 --   p7 = 100
---   p8 = 17500
---   p9 = -5
---   p10 = 10
---   p11 = 0
---   p12 = 1
---   p13 = 1000000
---   p14 = 2000-01-01 00:00:00.000000
---   p15 = 2020-01-01 00:00:00.000000
---   p16 = random
---   p17 = 2147483647
---   p18 = 2494
---   p19 = ['x', 'y', 'z']
---   p20 = random
+--   p8 = 0
+--   p9 = 17500
+--   p10 = -5
+--   p11 = 10
+--   p12 = 0
+--   p13 = 1
+--   p14 = 1000000
+--   p15 = 2000-01-01 00:00:00.000000
+--   p16 = 2020-01-01 00:00:00.000000
+--   p17 = random
+--   p18 = 2147483647
+--   p19 = 2494
+--   p20 = ['x', 'y', 'z']
+--   p21 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -551,27 +553,28 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p2)s::numeric), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::numeric) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashtextextended(r2."uid"::text, %(p15)s::bigint)) & %(p16)s::bigint) * %(p17)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p20)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashtextextended(r2."uid"::text, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31 AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" > %(p2)s::numeric THEN (r2."n2" * %(p6)s::numeric)::integer WHEN r2."n2" <= %(p2)s::numeric THEN %(p4)s::integer END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p21)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = 0
 --   p3 = 175
 --   p4 = 0
 --   p5 = 17500
 --   p6 = 100
---   p7 = 17500
---   p8 = -5
---   p9 = 10
---   p10 = 0
---   p11 = 1
---   p12 = 1000000
---   p13 = 2000-01-01 00:00:00.000000
---   p14 = 2020-01-01 00:00:00.000000
---   p15 = random
---   p16 = 2147483647
---   p17 = 2494
---   p18 = ['x', 'y', 'z']
---   p19 = random
---   p20 = 2
+--   p7 = 0
+--   p8 = 17500
+--   p9 = -5
+--   p10 = 10
+--   p11 = 0
+--   p12 = 1
+--   p13 = 1000000
+--   p14 = 2000-01-01 00:00:00.000000
+--   p15 = 2020-01-01 00:00:00.000000
+--   p16 = random
+--   p17 = 2147483647
+--   p18 = 2494
+--   p19 = ['x', 'y', 'z']
+--   p20 = random
+--   p21 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -697,7 +700,7 @@ SELECT c, sum(i8) AS total FROM visits GROUP BY 1
 -- w.visits, unit r2."uid": rows 5, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2500 steps, scale 625/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::numeric), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -716,7 +719,7 @@ SELECT c, sum(i8) AS total FROM orders GROUP BY 1
 -- w.orders, unit r2."uid": rows 6, groups None, per group 2; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::numeric), least(v1, %(p5)s::bigint) * %(p7)s::numeric) END) FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r2."uid", 2) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::bigint), least(v1, %(p5)s::bigint) * %(p7)s::bigint) END) FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r2."uid", 2) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -736,7 +739,7 @@ SELECT c, sum(i8) AS total FROM notes GROUP BY 1
 -- w.notes, unit r2."uid": rows 4, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::numeric), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10

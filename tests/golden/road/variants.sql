@@ -112,14 +112,15 @@ SELECT sum(n2), count(n2), avg(n2) FROM visits
 --   count: sensitivity 5, scale 5/4, epsilon 4 delta 0
 --   avg made of releases 2, 1: clamp 0 .. 175, grid 0.01, output grid 0.00001
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p1)s::numeric), %(p6)s::bigint * %(p7)s::numeric) END), pg_catalog.sum(least(v1, %(p6)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(least(v1, %(p6)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 175
 --   p3 = 0
 --   p4 = 17500
 --   p5 = 100
 --   p6 = 5
---   p7 = 17500
+--   p7 = 0
+--   p8 = 17500
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -138,23 +139,21 @@ SELECT t, avg(i4), min(i4), stddev(i4) FROM notes GROUP BY t
 --     centred sum for stddev_samp: clamp 0 .. 100, grid 1, sensitivity 400, scale 300, epsilon 4/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 100, grid 1, sensitivity 40000, scale 30000, epsilon 4/3 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.min(v0), pg_catalog.sum(CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::numeric), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v3 ELSE pg_catalog.round(v3::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p7)s::numeric), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::numeric) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p9)s::numeric), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p10)s::numeric) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p15)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashtextextended(r2."uid"::text, %(p11)s::bigint)) & %(p12)s::bigint) * %(p13)s::bigint) >> 31 AS cell, CASE WHEN pg_catalog.min(r2."i4") >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(r2."i4") > %(p1)s::integer THEN pg_catalog.min(r2."i4") WHEN pg_catalog.min(r2."i4") <= %(p1)s::integer THEN %(p1)s::integer END AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v2, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p6)s::bigint)) AS v3, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p6)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p6)s::bigint)::bigint) - %(p8)s::bigint)) AS v4 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p14)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p16)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.min(v0), pg_catalog.sum(CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v3 ELSE pg_catalog.round(v3::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p6)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p8)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p13)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, (((pg_catalog.hashtextextended(r2."uid"::text, %(p9)s::bigint)) & %(p10)s::bigint) * %(p11)s::bigint) >> 31 AS cell, CASE WHEN pg_catalog.min(r2."i4") >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(r2."i4") > %(p1)s::integer THEN pg_catalog.min(r2."i4") WHEN pg_catalog.min(r2."i4") <= %(p1)s::integer THEN %(p1)s::integer END AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v2, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p5)s::bigint)) AS v3, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p5)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p5)s::bigint)::bigint) - %(p7)s::bigint)) AS v4 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p14)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = 4
 --   p4 = 0
 --   p5 = 100
---   p6 = 100
---   p7 = -100
---   p8 = 10000
---   p9 = -10000
---   p10 = 10000
---   p11 = random
---   p12 = 2147483647
---   p13 = 135
---   p14 = ['x', 'y', 'z']
---   p15 = random
---   p16 = 2
+--   p6 = -100
+--   p7 = 10000
+--   p8 = -10000
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 135
+--   p12 = ['x', 'y', 'z']
+--   p13 = random
+--   p14 = 2
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
