@@ -231,8 +231,8 @@ def is_call(lexed: Lexed, index: int) -> bool:
 
 
 def is_relation(lexed: Lexed, index: int) -> bool:
-    """Whether what begins here in FROM is a relation, as against a part of ON. A join in brackets may begin with
-    one, too: FROM t JOIN ((SELECT ...) q JOIN u ON ...) ON ..."""
+    """Whether what begins here in FROM is a relation, as against a part of ON. A join in brackets may begin
+    with one, too: FROM t JOIN ((SELECT ...) q JOIN u ON ...) ON ..."""
     while lexed.lexemes[index - 1].token.token_type is TokenType.L_PAREN:
         index -= 1
     before = lexed.lexemes[index - 1]
