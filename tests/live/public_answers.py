@@ -16,6 +16,7 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     ratio_mean,
+    recentred_mean,
     shared_moments,
     variance,
 )
@@ -158,11 +159,7 @@ def _interval(
         case NoisySum():
             return _around(found, _reach(release.noise) * release.measured.grid)
         case NoisyMean():
-            measured = release.measured
-            noise = ratio_mean.scales(
-                measured.low, measured.high, release.loss.epsilon, measured.rows
-            )
-            return None if value is None else _of_mean(release, noise, found, int(count or 0))
+            return None if value is None else _of_mean_alone(release, found, int(count or 0))
         case NoisyVariance():
             measured = release.measured
             of_squares = variance.scales(
@@ -225,6 +222,32 @@ def _of_moments(
     if value is None:
         return None
     return _of_mean(release, ratio_mean.Scales(of_total, of_rows), found, int(count or 0))
+
+
+def _of_mean_alone(release: NoisyMean, mean: Fraction, count: int) -> Interval:
+    """By the noisy count, a mean as a ratio or one about a noisy centre (mechanisms.recentred_mean)."""
+    measured, epsilon = release.measured, release.loss.epsilon
+    low, high, rows = measured.low, measured.high, measured.rows
+    share = recentred_mean.shares(epsilon)
+    each = 1 - (1 - LEVEL) / 3
+    of_count = discrete_laplace.half_width(rows / share.count, each)
+    threshold = recentred_mean.MANY * rows / epsilon
+    few = _of_mean(release, ratio_mean.scales(low, high, share.few, rows), mean, count)
+    if count + of_count < threshold:
+        return few
+    # In half steps about the middle: e is the noise of the count, c the centre, m the mean; the error is
+    # ((c - m) e + noise of the sum) / (count + e).
+    fewest, middle = count - of_count, abs(2 * mean / measured.grid - (low + high))
+    sensitivity = ratio_mean.total_sensitivity(low, high, rows)
+    of_centre = discrete_laplace.half_width(sensitivity / share.centre, each)
+    off = (of_centre + of_count * middle) / fewest + 1
+    reach = recentred_mean.sensitivity_about(math.ceil(middle + off), low, high, rows)
+    of_total = discrete_laplace.half_width(reach / share.many, each)
+    error = (off * of_count + of_total) / fewest / 2 * measured.grid
+    many = _around(mean, error + release.output_grid)
+    if count - of_count < threshold:
+        return min(few[0], many[0]), max(few[1], many[1])
+    return many
 
 
 def _of_mean(
