@@ -88,10 +88,13 @@ def _events(unit: RowUnit | IdentifierUnit, rows: int | None) -> ProtectedTable:
             "amount": ColumnPolicy("amount", bounds=_bounds(0, 1000)),
             "seconds": ColumnPolicy("seconds", bounds=_bounds(0, 3600)),
             "country": ColumnPolicy("country", values=COUNTRIES),
-            **({} if _is_of_event(unit) else {"event_id": ColumnPolicy("event_id", bounds=_bounds(1, 10_000_000))}),
+            **({} if _is_of_event(unit) else {"event_id": _EVENT_ID}),
         },
         max_rows_per_unit=rows,
     )
+
+
+_EVENT_ID = ColumnPolicy("event_id", bounds=Bounds(Fraction(1), Fraction(10_000_000)))
 
 
 def _is_of_event(unit: RowUnit | IdentifierUnit) -> bool:
