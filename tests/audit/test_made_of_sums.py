@@ -12,7 +12,7 @@ import pytest
 
 from proxy.mechanisms import discrete_laplace
 from proxy.planner import measuring, sharing
-from proxy.planner.plan import BlockPlan, FromMoments, Same
+from proxy.planner.plan import BlockPlan, FromMoments, Moment, NoisyMoment, Same
 from proxy.query.query_aggregates import Aggregate
 from proxy.release import releasing
 from tests.audit.exact_results import Auditor
@@ -102,3 +102,20 @@ def test_what_is_not_equal_is_not_shared(
     assert callable(mutant)
     mutant(monkeypatch)
     assert any(_differs(*question, auditor) for question in QUESTIONS)
+
+
+def test_a_unit_of_too_many_rows_adds_its_mean_so_many_times(auditor: Auditor) -> None:
+    """Of 1,000 rows five count: five times their mean, not a sum that is cut to five rows of a bound."""
+    block = _block("best", "SELECT count(i4), avg(i4) FROM visits")
+    moment = block.releases[2]
+    assert isinstance(moment, NoisyMoment)
+    assert moment.moment is Moment.CENTRED
+    found = auditor.exact(block, "hostile").numbers[2][()][0]
+    row = auditor.connection.execute(
+        b"SELECT sum(CASE WHEN n <= 5 THEN t ELSE round(t::numeric * 5 / n) END), max(n) FROM "
+        b"(SELECT sum(2 * least(greatest(i4::bigint, 0), 100) - 100) AS t, count(i4) AS n "
+        b"FROM hostile.visits WHERE uid IS NOT NULL AND i4 IS NOT NULL GROUP BY uid) u"
+    ).fetchone()
+    assert row is not None
+    assert row[1] > 5
+    assert found == row[0]
