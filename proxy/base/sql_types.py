@@ -22,10 +22,7 @@ class SqlType(Enum):
     TIMESTAMP = ("timestamp without time zone", 1114)
     TIMESTAMPTZ = ("timestamp with time zone", 1184)
     UUID = ("uuid", 2950)
-    ENUM = (
-        "text",
-        -1,
-    )  # any enumeration: read as the text of its label, which is what the shadow shows
+    ENUM = ("text", -1)  # any enumeration, read as the text of its label, as the shadow shows it
     OTHER = ("", 0)
 
     @property
