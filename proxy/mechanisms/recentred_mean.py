@@ -23,9 +23,8 @@ from proxy.mechanisms.ratio_mean import ends, total_sensitivity
 # the error with few rows at most 6 % larger than two halves do, and with many a third to a half smaller.
 COUNT_SHARE = Fraction(1, 25)
 CENTRE_SHARE = Fraction(1, 25)
-MANY = (
-    1000  # noisy rows, times epsilon and per row of a unit, from which the centre is worth finding
-)
+# Noisy rows, times epsilon and per row of a unit, from which the centre is worth finding.
+MANY = 1000
 
 
 @dataclass(frozen=True, slots=True)
