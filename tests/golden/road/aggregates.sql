@@ -620,7 +620,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.j
 -- policy: polyplace
 SELECT avg(i4), max(i4) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 38
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 19
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 19 partitions, epsilon 4 delta 0, each epsilon 4 delta 0, polyplace
 --   max: 0 .. 100 steps of 1, fill 0, 17 partitions, epsilon 4 delta 0, each epsilon 4 delta 0, polyplace
 -- => backend
@@ -629,7 +629,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integ
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 38
+--   p5 = 19
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -195,7 +195,7 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "max
 -- case: extract
 SELECT avg(extract(year FROM d)), sum(extract(month FROM ts)), max(extract(epoch FROM tz)), min(extract(hour FROM ts)) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 510
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 255
 --   avg: 1998000 .. 2021000 steps of 0.001, fill 2009500, 191 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp 1 .. 12, grid 1, sensitivity 12 steps, scale 6, epsilon 2 delta 0
 --   max: 946685 .. 1577836 steps of 1000, fill 946685, 255 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
@@ -215,7 +215,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1), pg_catalog.sum(x2), pg_ca
 --   p11 = 23
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 510
+--   p14 = 255
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual

@@ -137,7 +137,7 @@ SELECT dp_b1.k1 AS "n", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: sums per unit
 SELECT count(*), sum(s), avg(a), max(m), avg(d) FROM (SELECT uid, sum(n2) AS s, avg(i4) AS a, max(i4) AS m, count(DISTINCT t) AS d FROM orders WHERE b GROUP BY uid HAVING count(*) > 1) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 530
+-- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 265
 --   count(*): sensitivity 1, scale 5/8, epsilon 8/5 delta 0
 --   sum: clamp 0 .. 1050, grid 0.01, sensitivity 105000 steps, scale 65625, epsilon 8/5 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 223 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
@@ -158,7 +158,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_c
 --   p11 = 175
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 530
+--   p14 = 265
 -- => loss
 -- epsilon 8 delta 3/5000
 -- => residual

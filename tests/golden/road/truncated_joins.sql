@@ -71,7 +71,7 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- policy: joins
 SELECT avg(a.i4), max(b.i4) FROM people a JOIN trips b ON a.t = b.t
 -- => plan
--- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 954
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 477
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 477 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
 --   max: 0 .. 100 steps of 1, fill 0, 239 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
 -- => backend
@@ -83,7 +83,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integ
 --   p5 = 2
 --   p6 = random
 --   p7 = 2147483647
---   p8 = 954
+--   p8 = 477
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual

@@ -21,7 +21,7 @@ SELECT dp_b1.a1 AS "min", dp_b1.a2 AS "max", dp_b1.a3 AS "avg", dp_b1.a4 AS "sum
 -- case: extremes and mean of i4
 SELECT min(i4), max(i4), avg(i4), sum(i4) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 350
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 175
 --   min: 0 .. 100 steps of 1, fill 100, 89 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   max: 0 .. 100 steps of 1, fill 0, 89 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
@@ -32,7 +32,7 @@ SELECT cell, CASE WHEN pg_catalog.min(x1) >= %(p2)s::integer THEN %(p2)s::intege
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 350
+--   p5 = 175
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual
@@ -41,7 +41,7 @@ SELECT dp_b1.a1 AS "min", dp_b1.a2 AS "max", dp_b1.a3 AS "avg", dp_b1.a4 AS "sum
 -- case: extremes and mean of i8
 SELECT min(i8), max(i8), avg(i8), sum(i8) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 418
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 209
 --   min: -100 .. 500 steps of 10, fill 500, 123 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   max: -100 .. 500 steps of 10, fill -100, 123 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   avg: -10000 .. 50000 steps of 0.1, fill 20000, 209 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
@@ -53,7 +53,7 @@ SELECT cell, pg_catalog.round((CASE WHEN pg_catalog.min(x1) >= %(p2)s::bigint TH
 --   p3 = 10
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 418
+--   p6 = 209
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual

@@ -373,7 +373,7 @@ SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: all aggregates of people by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 1186
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -397,7 +397,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p13 = ['x', 'y', 'z']
 --   p14 = random
 --   p15 = 2147483647
---   p16 = 1186
+--   p16 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -406,7 +406,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of events by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GROUP BY t
 -- => plan
--- w.events, unit 1 row(s), partitions by random; keys t of 4; cells 1186
+-- w.events, unit 1 row(s), partitions by random; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -428,7 +428,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p11 = 2000-01-01 00:00:00.000000
 --   p12 = 2020-01-01 00:00:00.000000
 --   p13 = ['x', 'y', 'z']
---   p14 = 1186
+--   p14 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -437,7 +437,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of trips by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GROUP BY t
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 4194
+-- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 2097
 --   count(*): sensitivity 3, scale 9/4, epsilon 4/3 delta 0
 --   count: sensitivity 3, scale 9/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 52500 steps, scale 39375, epsilon 4/3 delta 0
@@ -461,7 +461,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p13 = ['x', 'y', 'z']
 --   p14 = random
 --   p15 = 2147483647
---   p16 = 4194
+--   p16 = 2097
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -470,7 +470,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of visits by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GROUP BY t
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 5286
+-- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 2643
 --   count(*): sensitivity 5, scale 15/4, epsilon 4/3 delta 0
 --   count: sensitivity 5, scale 15/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, scale 65625, epsilon 4/3 delta 0
@@ -497,7 +497,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p16 = random
 --   p17 = random
 --   p18 = 2147483647
---   p19 = 5286
+--   p19 = 2643
 --   p20 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -507,7 +507,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of orders by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GROUP BY t
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 2494
+-- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 1247
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
@@ -534,7 +534,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least
 --   p16 = 2020-01-01 00:00:00.000000
 --   p17 = random
 --   p18 = 2147483647
---   p19 = 2494
+--   p19 = 1247
 --   p20 = ['x', 'y', 'z']
 --   p21 = random
 -- => loss
@@ -545,7 +545,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of notes by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GROUP BY t
 -- => plan
--- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys t of 4; cells 2494
+-- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys t of 4; cells 1247
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
@@ -571,7 +571,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p15 = 2020-01-01 00:00:00.000000
 --   p16 = random
 --   p17 = 2147483647
---   p18 = 2494
+--   p18 = 1247
 --   p19 = ['x', 'y', 'z']
 --   p20 = random
 --   p21 = 2
@@ -583,7 +583,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of members by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members GROUP BY t
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys t of 4; cells 1186
+-- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -607,7 +607,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p13 = ['x', 'y', 'z']
 --   p14 = random
 --   p15 = 2147483647
---   p16 = 1186
+--   p16 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

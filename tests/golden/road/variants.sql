@@ -66,7 +66,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "count" FROM pg_catalog.j
 -- policy: clipped
 SELECT avg(i4), min(i4), max(d) FROM visits
 -- => plan
--- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 250
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 125
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, mean of 113 partitions, 1 moved, epsilon 8/3 delta 0
 --   min: 0 .. 100 steps of 1, fill 100, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 --   max: 10957 .. 18262 steps of 1, fill 10957, 125 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
@@ -80,7 +80,7 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.min(v2), pg_cata
 --   p6 = random
 --   p7 = random
 --   p8 = 2147483647
---   p9 = 250
+--   p9 = 125
 -- => loss
 -- epsilon 8 delta 1/1500
 -- => residual
