@@ -91,7 +91,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 95
 --   avg: 0 .. 99000 steps of 0.001, fill 49500, 95 partitions, epsilon 8 delta 1/1000000, each epsilon 8 delta 1e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -135,7 +135,7 @@ FROM census.adult
 --   min: 0 .. 99 steps of 1, fill 99, 75 partitions, epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 --   max: 0 .. 99 steps of 1, fill 0, 75 partitions, epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 -- => backend
-SELECT cell, CASE WHEN pg_catalog.min(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(x1) > %(p1)s::integer THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::integer THEN %(p1)s::integer END, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT (((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31 AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, CASE WHEN pg_catalog.min(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(x1) > %(p1)s::integer THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::integer THEN %(p1)s::integer END, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
