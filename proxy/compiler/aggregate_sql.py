@@ -31,6 +31,7 @@ _FLOAT_EXACT = 2**53
 # A heap table has less than 2^41 rows (2^32 pages, 291 rows at most in each): sums of such indices stay
 # far below 2^63, and sum(integer) keeps its state in place, in a bigint.
 _SMALL_INDEX = 2**22
+_LARGEST = {"integer": 2**31 - 1, "bigint": 2**63 - 1}
 _SQUARE_SAFE = 2**29  # 8 times its square is a bigint
 
 
@@ -250,13 +251,17 @@ def _is_taken_as_index(column: ColumnRef, rows: Rows) -> bool:
 
 
 def _numeric_index(value: str, measured: Measured, whole: str, binds: Binds) -> str:
-    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2)."""
+    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2). From below the
+    index is clamped where the type's least value has one: a comparison less in numeric."""
     low, high = (binds.number(end) for end in (measured.clamp.low, measured.clamp.high))
     lowest, highest = (
         binds.number(end / measured.grid, whole)
         for end in (measured.clamp.low, measured.clamp.high)
     )
     index = f"({_times(value, 1 / measured.grid, binds)})::{whole}"
+    if measured.least is not None and -measured.least / measured.grid < _LARGEST[whole]:
+        cut = f"WHEN {value} IS NOT NULL THEN greatest({index}, {lowest})"
+        return f"CASE WHEN {value} >= {high} THEN {highest} {cut} END"
     within = f"WHEN {value} > {low} THEN {index} WHEN {value} <= {low} THEN {lowest}"
     return f"CASE WHEN {value} >= {high} THEN {highest} {within} END"
 

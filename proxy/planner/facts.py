@@ -24,6 +24,7 @@ class ColumnFacts:
     grid: Fraction | None = None
     values: tuple[str | None, ...] | None = None
     step: Fraction | None = None  # the column's type holds only multiples of it
+    least: Fraction | None = None  # the column's type holds nothing below it
     nullable: bool = True
     partitions: int | None = None
     is_unit: bool = False

@@ -104,6 +104,7 @@ def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None
         context.rows,
         never_null=never_null(aggregate.operand, context),
         on_grid=_on_grid(aggregate.operand, grid, context),
+        least=_least(aggregate.operand, context),
     )
 
 
@@ -112,6 +113,12 @@ def _on_grid(operand: Expression, grid: Fraction, context: Context) -> bool:
         return False
     step = context.facts[operand.relation, operand.column].step
     return step is not None and (step / grid).denominator == 1
+
+
+def _least(operand: Expression, context: Context) -> Fraction | None:
+    if not isinstance(operand, ColumnRef):
+        return None
+    return context.facts[operand.relation, operand.column].least
 
 
 def never_null(operand: Expression, context: Context) -> bool:

@@ -14,7 +14,7 @@ from proxy.planner.facts import (
     Tracked,
     UnitRows,
 )
-from proxy.policy.grid import grid_of, type_step
+from proxy.policy.grid import grid_of, type_least, type_step
 from proxy.policy.model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.expressions import ColumnRef
 from proxy.query.relations import Joined, Relation, Scan
@@ -91,6 +91,7 @@ def _column_facts(column: Column, policy: ProtectedTable, known: Surroundings) -
         grid,
         values,
         step=type_step(column),
+        least=type_least(column),
         nullable=column.nullable,
         partitions=own.partitions,
         mechanism=own.mechanism,

@@ -55,6 +55,13 @@ def type_step(column: Column) -> Fraction | None:
     return None
 
 
+def type_least(column: Column) -> Fraction | None:
+    """What no value of a numeric(p,s) is below; None for other types. It holds no infinity (manual 8.1.2)."""
+    if column.type is not SqlType.NUMERIC or column.precision is None or column.scale is None:
+        return None
+    return -(Fraction(10) ** (column.precision - column.scale))
+
+
 def grid_of(column: Column, policy: ColumnPolicy) -> Fraction:
     """The grid of SUM, MIN and MAX over a bounded column: the policy's, or the type's own.
 

@@ -68,7 +68,7 @@ SELECT min(n2), max(n2), avg(n2), sum(n2) FROM people
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 8750, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" > %(p1)s::numeric THEN (r1."n2" * %(p5)s::numeric)::integer WHEN r1."n2" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 175
 --   p3 = 0
