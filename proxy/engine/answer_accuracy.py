@@ -155,7 +155,9 @@ def _described(block: BlockPlan, release: Release) -> _Described:
         case Same():
             other = block.releases[release.other]
             described = _described(block, other)
-            note = f"the same as {other.aggregate.kind.value}: no such value is NULL"
+            note = f"the same as {other.aggregate.kind.value}"
+            if other.aggregate.operand != release.aggregate.operand:
+                note = f"{note}: no such value is NULL"
             return replace(described, note=note)
         case NoisyMoment():
             raise AssertionError("no answer of its own")

@@ -206,7 +206,7 @@ class FromMoments:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """The answer of another release of this block, which counts the same rows by the catalogue."""
+    """The answer of another release of this block: of the same rows by the catalogue, or the same question."""
 
     aggregate: Aggregate
     other: int

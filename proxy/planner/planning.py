@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms import partition_selection, split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -55,7 +55,8 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
 
     Given    wanted: epsilon and delta of the statement as a whole
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
-    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE
+    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
+             more than wanted, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (MECHANISMS 4.15)
     """
     tracked = tuple(_tracked(block, known) for block in query.blocks)
@@ -81,6 +82,8 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
             total = total + block.selection.loss
         for release in block.releases:
             total = total + release.loss
+    if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
+        raise Fault
     return PrivatePlan(blocks, total)
 
 

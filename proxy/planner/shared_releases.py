@@ -60,7 +60,7 @@ def _places(aggregates: Sequence[Aggregate], shares: Shares) -> dict[Part, int]:
     found: dict[Part, int] = {}
     for number, made_of in sorted(shares.made_of.items()):
         if len(made_of) == 1:
-            found[made_of[0]] = number
+            found.setdefault(made_of[0], number)
     end = len(aggregates)
     for part in shares.parts:
         if part not in found:
@@ -84,6 +84,9 @@ def _answer(
     if made_of is None:
         return _placed(aggregate, replace(context, loss=alone[number]))
     if len(made_of) == 1:
+        place = places[made_of[0]]
+        if place != number:  # two questions that became one when their parameters were known
+            return Same(aggregate, place)
         return _placed(aggregate, replace(context, loss=parts[made_of[0]]))
     by_moment = {part.moment: places[part] for part in made_of}
     measured = measured_of(aggregate, context)
