@@ -93,7 +93,7 @@ def _computed(arithmetic: Arithmetic, facts: Facts) -> Values | None:
         return None
     operation = _OPERATIONS[arithmetic.operator]
     found = sorted({operation(a, b) for a in left for b in right})
-    return tuple(f"{value:f}" for value in found)
+    return tuple(f"{value if value else abs(value):f}" for value in found)  # numeric has no -0
 
 
 def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
