@@ -19,15 +19,18 @@ from proxy.mechanisms.exact_choice import Weight, choose
 _MISS = 40  # values beyond the K smallest matter with probability e^-40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ValueCount:
-    """A grid index and how many rows have it."""
+    """A grid index and how many rows have it. Secret, so it has no text form, as exact.table."""
 
     value: int
     count: int
 
+    def __repr__(self) -> str:
+        return "ValueCount(hidden)"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """Grid points first..last, all at one distance. Secret."""
 
@@ -35,17 +38,23 @@ class Run:
     last: int
     distance: int
 
+    def __repr__(self) -> str:
+        return "Run(hidden)"
+
     @property
     def size(self) -> int:
         return self.last - self.first + 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Law:
     """Each grid point of a run has probability proportional to e^(-rate distance). Secret."""
 
     runs: tuple[Run, ...]
     rate: Fraction
+
+    def __repr__(self) -> str:
+        return "Law(hidden)"
 
 
 # By how much a grid point with (rows below it, rows below or at it) is off.

@@ -166,3 +166,11 @@ def test_the_error_on_synthetic_ages() -> None:
     low, _, middle = _median_errors(synthetic_ages(1), ONE)
     assert low <= 1
     assert middle <= 1
+
+
+def test_secret_values_have_no_text_form() -> None:
+    values = [ValueCount(31337, 4242)]
+    law = order_statistic.minimum_law(values, 31337, 31338, ONE)
+    for secret in (*values, *law.runs, law):
+        assert repr(secret) == str(secret) == f"{type(secret).__name__}(hidden)"
+    assert "31337" not in repr(values) + repr(law.runs)
