@@ -22,7 +22,8 @@ class Column:
     name: str
     type: SqlType
     type_name: (
-        str  # as format_type prints it, modifier included: numeric(8,2), character varying(20)
+        str  # as format_type prints it, modifier included: numeric(8,2), character varying(20);
+        # of a type that is not read it only says what that is
     )
     nullable: bool
     precision: int | None = None  # of numeric(p,s)

@@ -19,7 +19,8 @@ def read_catalog(dsn: str) -> Catalog:
     Given    a libpq connection string
     Gives    every table and view, outside the system's schemas, of which the role may read a column,
              with the columns it may read; keys are those the server itself enforces (valid, whole,
-             on plain columns), unique ones only where no NULL can repeat
+             on plain columns), unique ones only where no NULL can repeat. A column of a nondeterministic
+             collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows
     Source   PostgreSQL manual, 53 "System Catalogs"
     """
     tables, keys, references = (
@@ -69,6 +70,9 @@ def read_catalog(dsn: str) -> Catalog:
 
 def _column(row: dict[str, object]) -> Column:
     kind = SqlType.ENUM if row["is_enum"] else by_oid(int(str(row["type_oid"])))
+    type_name = str(row["type_name"])
+    if row["is_loose"]:
+        kind, type_name = SqlType.OTHER, f"{type_name} in a nondeterministic collation"
     modifier = int(str(row["modifier"]))
     precision = scale = None
     if kind is SqlType.NUMERIC and modifier >= 4:
@@ -78,7 +82,7 @@ def _column(row: dict[str, object]) -> Column:
     return Column(
         name=str(row["column"]),
         type=kind,
-        type_name=str(row["type_name"]),
+        type_name=type_name,
         nullable=bool(row["nullable"]),
         precision=precision,
         scale=scale,

@@ -1,13 +1,26 @@
 -- Columns, in attnum order, of relations that hold rows. A relation of another session's temporary
--- schema (pg_temp_*) and the system's own are left out by the name rule.
+-- schema (pg_temp_*) and the system's own are left out by the name rule. NOT NULL is not enforced on
+-- foreign tables, be they children of others; where it is NOT VALID (PostgreSQL 18; older ones have no rows
+-- of contype 'n' for tables) earlier rows may have NULL. In a nondeterministic collation equal texts are
+-- not the same bytes.
+WITH RECURSIVE far AS (
+    SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'f'
+    UNION
+    SELECT h.inhparent FROM pg_catalog.pg_inherits h JOIN far ON h.inhrelid = far.oid
+)
 SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        a.atttypid::bigint AS type_oid, a.atttypmod AS modifier,
        pg_catalog.format_type(a.atttypid, a.atttypmod) AS type_name,
-       NOT a.attnotnull AS nullable, t.typtype = 'e' AS is_enum
+       NOT a.attnotnull OR c.oid IN (SELECT far.oid FROM far) OR EXISTS (
+           SELECT FROM pg_catalog.pg_constraint v
+           WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated AND a.attnum = ANY (v.conkey)
+       ) AS nullable,
+       t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
@@ -22,7 +35,11 @@ JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 CROSS JOIN LATERAL (
     SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
-           pg_catalog.bool_and(a.attnotnull) AS never_null,
+           pg_catalog.bool_and(a.attnotnull AND NOT EXISTS (
+               SELECT FROM pg_catalog.pg_constraint v
+               WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated
+                 AND a.attnum = ANY (v.conkey)
+           )) AS never_null,
            pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
     FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS x(attnum, position)
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.attnum

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -11,6 +12,8 @@ from psycopg.conninfo import make_conninfo
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, ForeignKey, TableName
 from proxy.databases.catalog_reader import read_catalog
+from proxy.databases.embedded import EmbeddedPostgres
+from tests.postgres_majors import other_binaries
 from tests.servers_fixture import Servers
 
 ODD_THINGS = """
@@ -41,6 +44,14 @@ CREATE VIEW odd.seen AS SELECT a, b FROM odd.parent;
 CREATE TABLE odd.hidden (id integer);
 CREATE TABLE odd.half (shown integer PRIMARY KEY, hidden integer NOT NULL UNIQUE);
 CREATE SEQUENCE odd.counter;
+CREATE FOREIGN DATA WRAPPER nowhere;
+CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
+CREATE FOREIGN TABLE odd.far (id integer NOT NULL) SERVER nowhere;
+CREATE TABLE odd.near (id integer NOT NULL);
+CREATE FOREIGN TABLE odd.far_child () INHERITS (odd.near) SERVER nowhere;
+CREATE COLLATION odd.loose (provider = libc, locale = 'C');
+CREATE TABLE odd.spelled (code text COLLATE odd.loose PRIMARY KEY, strict text COLLATE "C", v varchar(9));
+UPDATE pg_collation SET collisdeterministic = false WHERE collname = 'loose';
 GRANT USAGE ON SCHEMA odd TO dp_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA odd TO dp_reader;
 REVOKE ALL ON odd.hidden, odd.half FROM dp_reader;
@@ -66,7 +77,7 @@ def test_relations_that_hold_readable_rows(catalog: Catalog) -> None:
     names = {name.name for name in catalog.tables}
     assert names == {
         *("parent", "child", "unchecked", "old_parent", "old_child", "parts", "parts_0", "seen"),
-        "half",
+        *("half", "far", "near", "far_child", "spelled"),
     }
     assert catalog.encoding == "UTF8"
 
@@ -97,6 +108,66 @@ def test_keys_are_only_those_that_identify_a_row(catalog: Catalog) -> None:
     assert not old.is_unique("id"), "rows of inheritance children are not covered by the key"
     half = catalog.tables[table("half")]
     assert ([column.name for column in half.columns], half.unique) == (["shown"], ())
+
+
+def test_not_null_of_a_foreign_table_is_not_enforced(catalog: Catalog) -> None:
+    for name in ("far", "far_child", "near"):
+        assert [column.nullable for column in catalog.tables[table(name)].columns] == [True], name
+
+
+def test_not_null_that_is_not_valid(pair: Servers, catalog: Catalog) -> None:
+    with psycopg.connect(pair.protected.dsn("odd")) as odd:
+        if odd.info.server_version < 180_000:
+            pytest.skip("NOT NULL is always valid before PostgreSQL 18")
+        odd.execute("CREATE TABLE odd.late (id integer UNIQUE, valid integer NOT NULL UNIQUE)")
+        odd.execute("INSERT INTO odd.late VALUES (NULL, 1), (NULL, 2)")
+        odd.execute("ALTER TABLE odd.late ADD CONSTRAINT later NOT NULL id NOT VALID")
+    late = read_catalog(pair.protected.dsn("odd")).tables[table("late")]
+    with psycopg.connect(pair.protected.dsn("odd")) as odd:
+        odd.execute("DROP TABLE odd.late")
+    assert [(column.name, column.nullable) for column in late.columns] == [
+        *(("id", True), ("valid", False))
+    ]
+    assert late.unique == (("valid",),)
+
+
+def test_texts_of_a_nondeterministic_collation_are_not_read(catalog: Catalog) -> None:
+    """A group's text would be that of any one of its rows. The wheel has no ICU, so a deterministic collation
+    is given the flag that only ICU's can have."""
+    loose, *others = catalog.tables[table("spelled")].columns
+    assert loose.type is SqlType.OTHER
+    assert loose.type_name == "text in a nondeterministic collation"
+    assert [column.type for column in others] == [SqlType.TEXT, SqlType.VARCHAR]
+
+
+def test_of_another_major(tmp_path: Path) -> None:
+    binaries = other_binaries()
+    if binaries is None:
+        pytest.skip("there is no PostgreSQL of another major on this machine")
+    server = EmbeddedPostgres(tmp_path, "other", pg_bin=binaries.folder, tcp=False, durable=False)
+    server.start()
+    try:
+        with psycopg.connect(server.dsn()) as connection:
+            connection.execute("CREATE SCHEMA odd")
+            try:
+                with connection.transaction():
+                    connection.execute(
+                        "CREATE COLLATION odd.any_case (provider = icu, locale = 'und-u-ks-level2', "
+                        "deterministic = false)"
+                    )
+            except psycopg.errors.FeatureNotSupported:
+                pytest.skip("PostgreSQL of another major has no ICU")
+            connection.execute(
+                "CREATE TABLE odd.spelled "
+                "(id integer PRIMARY KEY, code text COLLATE odd.any_case, strict text, free integer)"
+            )
+        found = read_catalog(server.dsn()).tables[table("spelled")]
+    finally:
+        server.stop()
+    assert [(column.type, column.nullable) for column in found.columns] == [
+        *((SqlType.INT4, False), (SqlType.OTHER, True), (SqlType.TEXT, True), (SqlType.INT4, True))
+    ]
+    assert found.primary_key == ("id",)
 
 
 def test_foreign_keys_hold_for_every_row(catalog: Catalog) -> None:
