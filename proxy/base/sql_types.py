@@ -54,6 +54,18 @@ class SqlType(Enum):
         """Date or timestamp: ordered, bounded, MIN and MAX apply."""
         return self in (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 
+    def meets_blank_padded(self, other: SqlType) -> bool:
+        """Whether values are compared without their trailing blanks though they have them on one side: a
+        character(n) that meets character varying is compared as character(n), so that 'a' and 'a ' equal one
+        value (manual 8.3). One that meets text becomes text, and different values stay different.
+
+        >>> SqlType.BPCHAR.meets_blank_padded(SqlType.VARCHAR)
+        True
+        >>> SqlType.BPCHAR.meets_blank_padded(SqlType.TEXT)
+        False
+        """
+        return {self, other} == {SqlType.BPCHAR, SqlType.VARCHAR}
+
 
 _BY_OID = {member.oid: member for member in SqlType}
 

@@ -19,6 +19,7 @@ from proxy.query.expressions import (
     Case,
     Choose,
     Clamped,
+    ColumnRef,
     Comparator,
     Comparison,
     Constant,
@@ -27,6 +28,7 @@ from proxy.query.expressions import (
     Parameter,
     Quotient,
     Rounded,
+    children,
 )
 from proxy.query.query_aggregates import Aggregate, AggregateKind
 from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
@@ -117,7 +119,17 @@ def _output(expression: Expression, binds: Binds) -> str:
         computed = kind is not None and kind.is_float
     if computed and kind is not None and kind.is_number:
         return numeric_sql(expression, binds)
+    if computed and kind is SqlType.TEXT and _has_blank_padded(expression):
+        return f"({value_sql(expression, binds)})::text"
     return value_sql(expression, binds)
+
+
+def _has_blank_padded(expression: Expression) -> bool:
+    """What CASE makes of character(n) and other texts PostgreSQL may take for character(n), whereas the planner
+    says text: which decides how a join compares it (planner.joins)."""
+    if isinstance(expression, ColumnRef | Constant) and expression.type is SqlType.BPCHAR:
+        return True
+    return any(map(_has_blank_padded, children(expression)))
 
 
 def _per_unit(grouped: PerUnit, binds: Binds) -> str:

@@ -115,7 +115,7 @@ def _on_the_unit(joined: Joined, left: Tracked, right: Tracked, a: UnitRows, b: 
 def _compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
     """Whether different values of one side never equal the same value of the other. A float meets other
     numbers in numeric, with 15 digits (compiler.expression_sql), so that floats next to each other collide."""
-    return x.type.is_float == y.type.is_float
+    return x.type.is_float == y.type.is_float and not x.type.meets_blank_padded(y.type)
 
 
 def _along_the_reference(
@@ -130,6 +130,8 @@ def _along_the_reference(
             target = facts[here.relation, here.column].leads_to
             met = next((s for s in scans(side) if s.alias == there.relation), None)
             if target is None or met is None or met.table != target:
+                continue
+            if not _compared_exactly(x, y):
                 continue
             if known.catalog.tables[target].primary_key == (there.column,):
                 return True

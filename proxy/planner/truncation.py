@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from typing_extensions import assert_never
+
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
 from proxy.planner.facts import ProtectedRows, PublicRows, Surroundings, Tracked, UnitRows
+from proxy.planner.leaves import is_unique, leaf, origin, replaced
 from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.expressions import ColumnRef
 from proxy.query.relations import Derived, Joined, Kept, Relation, Scan, scans
@@ -56,12 +59,12 @@ def stability(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) ->
 
 def key_rule(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyRule | None:
     """The least that is known of the rows with one value of a column; None where nothing is."""
-    place = _leaf(relation, column.relation)
+    place = leaf(relation, column.relation)
     if place is None:
         return None
-    if _is_unique(place, column.column, known):
+    if is_unique(place, column.column, known):
         return KeyRule(1, 1, None)
-    table, name = _origin(place, column.column) or (None, "")
+    table, name = origin(place, column.column) or (None, "")
     declared = None if table is None else known.policy.tables[table].join_keys.get(name)
     if declared is None:
         return None
@@ -72,12 +75,14 @@ def key_rule(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyR
 
 def can_be_cut_by(a: ColumnRef, b: ColumnRef) -> bool:
     """Whether the values of one side that equal one of the other side are one value there, as PARTITION BY
-    sees them: not between floats and other numbers, nor where a conversion depends on a setting."""
+    sees them: not between floats and other numbers, texts with and without their trailing blanks, nor where a
+    conversion depends on a setting."""
     x, y = a.type, b.type
     if x is None or y is None or SqlType.OTHER in (x, y) or x.is_float or y.is_float:
         return False
     exact = (*(k for k in SqlType if k.is_integer), SqlType.NUMERIC)
-    return x is y or (x.is_text and y.is_text) or (x in exact and y in exact)
+    texts = x.is_text and y.is_text and not x.meets_blank_padded(y)
+    return x is y or texts or (x in exact and y in exact)
 
 
 def truncated_join(
@@ -111,6 +116,14 @@ def truncated_join(
     def moved(pair: _Pair) -> int:
         return stability(pair.rules[0], sizes[0], pair.rules[1], sizes[1])
 
+    pairs = [
+        pair
+        for pair in pairs
+        if _names_of_rows(left, pair.columns[0], pair.rules[0]) is not None
+        and _names_of_rows(right, pair.columns[1], pair.rules[1]) is not None
+    ]
+    if not pairs:
+        _cannot_be_told_apart()
     best = min(pairs, key=moved)
     a, b = best.columns
     cut = replace(
@@ -128,13 +141,13 @@ def cut_public(
     """A public side, with at most rule.most rows of each value."""
     if rule.cut is None:
         return relation
-    place = _leaf(relation, column.relation)
+    place = leaf(relation, column.relation)
     assert isinstance(place, Scan)
     table = known.catalog.tables[place.table]
     names = tuple(_reference(place, name, known) for name in table.primary_key)
     columns = _columns(place, known)
     kept = _kept(place, column, rule.cut.keep, names, column, columns, _PLACE)
-    return _replaced(relation, kept)
+    return replaced(relation, kept)
 
 
 def hint(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> str:
@@ -146,12 +159,14 @@ def hint(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> 
             continue
         missing: list[str] = []
         for side, column in ((left, a), (right, b)):
-            place = _leaf(side.relation, column.relation)
-            origin = None if place is None else _origin(place, column.column)
-            if origin is None or _is_found_through_reference(origin[0], known):
+            place = leaf(side.relation, column.relation)
+            found = None if place is None else origin(place, column.column)
+            if found is None or _is_found_through_reference(found[0], known):
+                break
+            if place is None or not _holds_the_rows(side, place):
                 break
             if key_rule(side.relation, column, known) is None:
-                missing.append(f"{origin[1]} of {origin[0]}")
+                missing.append(f"{found[1]} of {found[0]}")
         else:
             listed = " and ".join(missing)
             return f"; or ask the data owner for `join_keys` in the policy: {listed}"
@@ -181,29 +196,50 @@ def _rows(side: Tracked) -> int:
 
 
 def _cut(side: Tracked, key: ColumnRef, rule: KeyRule, known: Surroundings) -> Relation:
-    place, owner = _leaf(side.relation, key.relation), side.owner
+    place, owner = leaf(side.relation, key.relation), side.owner
     assert isinstance(place, Scan | Derived)
     columns = _columns(place, known)
     kept: Scan | Derived | Kept = place
-    names: tuple[ColumnRef, ...]
+    names = _names_of_rows(side, key, rule)
+    assert names is not None
+    if isinstance(owner, UnitRows):
+        # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
+        by = None if owner.unique else owner.column
+        kept = _kept(kept, by, owner.rows, names, owner.column, columns, _PLACE_OF_UNIT)
+    if rule.cut is not None:
+        kept = _kept(kept, key, rule.cut.keep, names, key, columns, _PLACE)
+    return replaced(side.relation, kept)
+
+
+def _names_of_rows(side: Tracked, key: ColumnRef, rule: KeyRule) -> tuple[ColumnRef, ...] | None:
+    """What names the rows that a rule for the key counts; none where it needs no order of them. None: the rule
+    is not about the rows of this side."""
+    place, owner = leaf(side.relation, key.relation), side.owner
+    if place is None or not _holds_the_rows(side, place):
+        return None
     match owner:
         case UnitRows():
             names = (owner.column,) if owner.unique else owner.named_by
-            if owner.column.relation != place.alias or not _are_of(names, place.alias):
-                _cannot_be_told_apart()
-            # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
-            by = None if owner.unique else owner.column
-            kept = _kept(kept, by, owner.rows, names, owner.column, columns, _PLACE_OF_UNIT)
+            return names if _are_of(names, place.alias) else None
         case ProtectedRows():
-            names = owner.hashed_by
-            wants_names = rule.cut is not None and rule.cut.keep is not None
-            if wants_names and not _are_of(names, place.alias):
-                _cannot_be_told_apart()
+            ordered = rule.cut is not None and rule.cut.keep is not None
+            return None if ordered and not owner.hashed_by else owner.hashed_by
         case _:
-            raise AssertionError("a public side is not cut like this")
-    if rule.cut is not None:
-        kept = _kept(kept, key, rule.cut.keep, names, key, columns, _PLACE)
-    return _replaced(side.relation, kept)
+            return None
+
+
+def _holds_the_rows(side: Tracked, place: Scan | Derived) -> bool:
+    """Whether a leaf has the protected rows of the side, each once. A public table beside them has not: any
+    number of protected rows may meet its one row of a value; and it may have repeated rows without a name."""
+    match side.owner:
+        case UnitRows() as owner:
+            return owner.column.relation == place.alias
+        case ProtectedRows() as owner:
+            return place is side.relation or _are_of(owner.hashed_by, place.alias)
+        case PublicRows():
+            return False
+        case _:
+            assert_never(side.owner)
 
 
 def _are_of(names: tuple[ColumnRef, ...], alias: str) -> bool:
@@ -251,47 +287,3 @@ def _reference(scan: Scan, name: str, known: Surroundings) -> ColumnRef:
     column = known.catalog.tables[scan.table].column(name)
     assert column is not None
     return ColumnRef(name, column.type, None, scan.alias)
-
-
-def _leaf(relation: Relation, alias: str) -> Scan | Derived | None:
-    """The table or subquery of this alias among those that are joined."""
-    match relation:
-        case Scan() | Derived():
-            return relation if relation.alias == alias else None
-        case Joined():
-            return _leaf(relation.left, alias) or _leaf(relation.right, alias)
-        case _:
-            return None
-
-
-def _replaced(relation: Relation, kept: Scan | Derived | Kept) -> Relation:
-    """The join with the table or subquery of the same alias exchanged."""
-    match relation:
-        case Scan() | Derived():
-            return kept if relation.alias == kept.alias else relation
-        case Joined():
-            left, right = _replaced(relation.left, kept), _replaced(relation.right, kept)
-            return replace(relation, left=left, right=right)
-        case _:
-            return relation
-
-
-def _origin(place: Scan | Derived, name: str) -> tuple[TableName, str] | None:
-    """The table's column that a column is, through subqueries that leave it as it is."""
-    if isinstance(place, Scan):
-        return place.table, name
-    expression = dict(place.outputs).get(name)
-    if not isinstance(expression, ColumnRef):
-        return None
-    below = _leaf(place.source, expression.relation)
-    return None if below is None else _origin(below, expression.column)
-
-
-def _is_unique(place: Scan | Derived, name: str, known: Surroundings) -> bool:
-    """By a key that the server checks, where no join in between repeats rows."""
-    if isinstance(place, Scan):
-        return known.catalog.tables[place.table].is_unique(name)
-    expression, below = dict(place.outputs).get(name), place.source
-    if not isinstance(expression, ColumnRef) or not isinstance(below, Scan | Derived):
-        return False
-    return _is_unique(below, expression.column, known)

@@ -151,7 +151,7 @@ class _Check:
                 f"'{leads.table}' has no primary key of one column",
                 "the reference must find exactly one row by it",
             )
-        elif _family(key) != _family(real):
+        elif _family(key) != _family(real) or key.type.meets_blank_padded(real.type):
             self._add(
                 path,
                 f"{real.type_name} cannot refer to {key.type_name}, "

@@ -23,6 +23,11 @@ def truncation_complains(auditor: Auditor) -> bool:
     return next(truncated.violations(auditor), None) is not None
 
 
+def refused_join_complains(auditor: Auditor) -> bool:
+    questions = tuple(truncated.planned())
+    return next(truncated.violations(auditor, questions), None) is not None
+
+
 def truncation_is_too_dear(auditor: Auditor) -> bool:
     return next(truncated.too_dear(), None) is not None
 
@@ -129,6 +134,11 @@ def rows_without_a_unit_compete(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(relation_sql, "_kept", kept_too)
 
 
+def side_cut_by_a_public_table_in_it(patch: pytest.MonkeyPatch) -> None:
+    """The one public row of a value is taken for the one row of the side with it."""
+    patch.setattr(truncation, "_holds_the_rows", lambda side, place: True)
+
+
 def repeated_by_a_public_table_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(joins, "_repeated", lambda owner, most: owner)
 
@@ -150,6 +160,7 @@ TRUNCATION_MUTANTS: tuple[tuple[Callable[[pytest.MonkeyPatch], None], _Layer], .
     (row_that_is_not_alone_kept, truncation_complains),
     (rows_kept_by_arrival, truncation_complains),
     (rows_without_a_unit_compete, truncation_complains),
+    (side_cut_by_a_public_table_in_it, refused_join_complains),
     (repeated_by_a_public_table_forgotten, truncation_complains),
     (repeated_by_a_public_table_without_a_cut, truncation_complains),
 )

@@ -352,3 +352,19 @@ SELECT avg(n) FROM (SELECT v.uid, count(*) AS n FROM visits v JOIN notes k ON v.
 -- UNSUPPORTED at 98: v.uid)
 -- GROUP BY here can only be on the privacy unit of a table
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
+-- case: two protected sides by the key of a public table between them
+-- policy: joins
+SELECT count(*) FROM people a JOIN places p ON a.t = p.code JOIN trips b ON p.code = b.t
+-- => refused
+-- UNSUPPORTED at 61: JOIN
+-- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
+
+-- case: a public table within a side, on the other hand
+-- policy: joins
+SELECT count(*) FROM trips b JOIN (people a JOIN places p ON a.t = p.code) ON b.t = p.code
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
