@@ -251,18 +251,20 @@ def _is_taken_as_index(column: ColumnRef, rows: Rows) -> bool:
 
 
 def _numeric_index(value: str, measured: Measured, whole: str, binds: Binds) -> str:
-    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2). From below the
-    index is clamped where the type's least value has one: a comparison less in numeric."""
-    low, high = (binds.number(end) for end in (measured.clamp.low, measured.clamp.high))
-    lowest, highest = (
-        binds.number(end / measured.grid, whole)
-        for end in (measured.clamp.low, measured.clamp.high)
-    )
-    index = f"({_times(value, 1 / measured.grid, binds)})::{whole}"
+    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2).
+
+    Where the type's least value has an index, each numeric is taken from its row once (a stored one is copied
+    by every function that reads it), cut from above, NaN with it, and from below as an index. least and
+    greatest skip NULL.
+    """
+    top, bottom = measured.clamp.high / measured.grid, measured.clamp.low / measured.grid
+    highest, lowest = binds.number(top, whole), binds.number(bottom, whole)
+    steps = _times(value, 1 / measured.grid, binds)
     if measured.least is not None and -measured.least / measured.grid < _LARGEST[whole]:
-        cut = f"WHEN {value} IS NOT NULL THEN greatest({index}, {lowest})"
-        return f"CASE WHEN {value} >= {high} THEN {highest} {cut} END"
-    within = f"WHEN {value} > {low} THEN {index} WHEN {value} <= {low} THEN {lowest}"
+        index = f"greatest(least({steps}, {binds.number(top)})::{whole}, {lowest})"
+        return f"CASE WHEN {value} IS NOT NULL THEN {index} END"
+    low, high = (binds.number(end) for end in (measured.clamp.low, measured.clamp.high))
+    within = f"WHEN {value} > {low} THEN ({steps})::{whole} WHEN {value} <= {low} THEN {lowest}"
     return f"CASE WHEN {value} >= {high} THEN {highest} {within} END"
 
 

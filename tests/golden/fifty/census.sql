@@ -176,24 +176,22 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" IS NOT NULL THEN greatest((r1."income" / %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" IS NOT NULL THEN greatest((r1."income" / %(p5)s::numeric)::integer, %(p3)s::integer) END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
---   p1 = 0
---   p2 = 1000000
---   p3 = 0
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 10000
+--   p2 = 0
+--   p3 = 100
 --   p4 = 10000
---   p5 = 100
---   p6 = 1
---   p7 = 4
---   p8 = 76
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" IS NOT NULL THEN greatest((r1."income" / %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."income" IS NOT NULL THEN greatest((r1."income" / %(p5)s::numeric)::integer, %(p3)s::integer) END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
---   p1 = 0
---   p2 = 1000000
---   p3 = 0
+--   p5 = 1
+--   p6 = 4
+--   p7 = 76
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 10000
+--   p2 = 0
+--   p3 = 100
 --   p4 = 10000
---   p5 = 100
---   p6 = 3
---   p7 = 4
---   p8 = 76
+--   p5 = 3
+--   p6 = 4
+--   p7 = 76
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -588,12 +586,12 @@ FROM (SELECT hours_per_week * 50 AS yearly, age FROM census.adult WHERE sex = 'M
 --   sum: clamp 0 .. 4950, grid 50, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r2."yearly" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."yearly" > %(p1)s::numeric THEN (r2."yearly" / %(p5)s::numeric)::integer WHEN r2."yearly" <= %(p1)s::numeric THEN %(p3)s::integer END), pg_catalog.count(*) FROM (SELECT ((CASE WHEN r1."hours_per_week" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."hours_per_week" > %(p3)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric * %(p5)s::numeric) AS "yearly", r1."age" AS "age", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."sex" = %(p7)s::text)) AS r2 WHERE (r2."age" >= %(p6)s::bigint)
---   p1 = 0
---   p2 = 4950
---   p3 = 0
---   p4 = 99
---   p5 = 50
+SELECT pg_catalog.sum(CASE WHEN r2."yearly" >= %(p5)s::numeric THEN %(p1)s::integer WHEN r2."yearly" > %(p4)s::numeric THEN (r2."yearly" / %(p3)s::numeric)::integer WHEN r2."yearly" <= %(p4)s::numeric THEN %(p2)s::integer END), pg_catalog.count(*) FROM (SELECT ((CASE WHEN r1."hours_per_week" >= %(p1)s::integer THEN %(p1)s::integer WHEN r1."hours_per_week" > %(p2)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * %(p3)s::numeric) AS "yearly", r1."age" AS "age", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."sex" = %(p7)s::text)) AS r2 WHERE (r2."age" >= %(p6)s::bigint)
+--   p1 = 99
+--   p2 = 0
+--   p3 = 50
+--   p4 = 0
+--   p5 = 4950
 --   p6 = 20
 --   p7 = Male
 -- => loss

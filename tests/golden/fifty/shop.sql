@@ -41,19 +41,18 @@ FROM shop.orders
 --   avg made of releases 1, 4: clamp 0 .. 2000, grid 0.01, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 2000, grid 0.01, sensitivity 8000000, scale 3000000, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p12)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."quantity" > %(p2)s::integer THEN r1."quantity" WHEN r1."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.sum((2 * (CASE WHEN r1."total" >= %(p8)s::numeric THEN %(p10)s::integer WHEN r1."total" IS NOT NULL THEN greatest((r1."total" * %(p11)s::numeric)::integer, %(p9)s::integer) END)::bigint - %(p6)s::bigint)) AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p11)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."quantity" > %(p2)s::integer THEN r1."quantity" WHEN r1."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.sum((2 * (CASE WHEN r1."total" IS NOT NULL THEN greatest(least(r1."total" * %(p9)s::numeric, %(p10)s::numeric)::integer, %(p8)s::integer) END)::bigint - %(p6)s::bigint)) AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
 --   p4 = 0
 --   p5 = 5
 --   p6 = 200000
---   p7 = 0
---   p8 = 2000
---   p9 = 0
+--   p7 = 200000
+--   p8 = 0
+--   p9 = 100
 --   p10 = 200000
---   p11 = 100
---   p12 = -200000
+--   p11 = -200000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -115,16 +114,15 @@ FROM shop.orders GROUP BY extract(year FROM created_at) HAVING count(*) > 100 OR
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 0 .. 2000, grid 0.01, sensitivity 8000000 steps, scale 2000000, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."total" IS NOT NULL THEN greatest((r2."total" * %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p9)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" IS NOT NULL THEN greatest(least(r2."total" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p8)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
---   p2 = 0
---   p3 = 2000
---   p4 = 0
+--   p2 = 200000
+--   p3 = 0
+--   p4 = 100
 --   p5 = 200000
---   p6 = 100
---   p7 = 0
---   p8 = 200000
---   p9 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
+--   p6 = 0
+--   p7 = 200000
+--   p8 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -294,10 +292,10 @@ FROM (SELECT customer_id, sum(quantity) AS spent FROM shop.orders GROUP BY custo
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * (CASE WHEN r4."spent" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r4."spent" > %(p2)s::numeric THEN (r4."spent")::integer WHEN r4."spent" <= %(p2)s::numeric THEN %(p4)s::integer END)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((CASE WHEN r2."quantity" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."quantity" > %(p8)s::integer THEN r2."quantity" WHEN r2."quantity" <= %(p8)s::integer THEN %(p8)s::integer END)::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p6)s::numeric)
+SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * (CASE WHEN r4."spent" >= %(p5)s::numeric THEN %(p2)s::integer WHEN r4."spent" > %(p4)s::numeric THEN (r4."spent")::integer WHEN r4."spent" <= %(p4)s::numeric THEN %(p3)s::integer END)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((CASE WHEN r2."quantity" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."quantity" > %(p8)s::integer THEN r2."quantity" WHEN r2."quantity" <= %(p8)s::integer THEN %(p8)s::integer END)::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p6)s::numeric)
 --   p1 = 200
---   p2 = 0
---   p3 = 200
+--   p2 = 200
+--   p3 = 0
 --   p4 = 0
 --   p5 = 200
 --   p6 = 10

@@ -150,7 +150,7 @@ SELECT variance(i4), var_pop(n2), var_samp(f8), stddev_pop(i2) FROM orders
 --   var_samp from moments: clamp -100 .. 100, grid 0.01, rows 6, output grid 0.00001, epsilon 2 delta 0
 --   stddev_pop from moments: clamp -5 .. 10, grid 1, rows 6, output grid 0.000001, epsilon 2 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END), pg_catalog.sum(least(v3, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v4 ELSE pg_catalog.round(v4::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p13)s::bigint), least(v3, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v5 ELSE pg_catalog.round(v5::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p15)s::bigint), least(v3, %(p1)s::bigint) * %(p14)s::bigint) END), pg_catalog.sum(least(v6, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v7 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v7 ELSE pg_catalog.round(v7::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p19)s::bigint), least(v6, %(p1)s::bigint) * %(p20)s::bigint) END), pg_catalog.sum(CASE WHEN v8 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v8 ELSE pg_catalog.round(v8::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p22)s::bigint), least(v6, %(p1)s::bigint) * %(p21)s::bigint) END), pg_catalog.sum(least(v9, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v10 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v10 ELSE pg_catalog.round(v10::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p26)s::bigint), least(v9, %(p1)s::bigint) * %(p27)s::bigint) END), pg_catalog.sum(CASE WHEN v11 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v11 ELSE pg_catalog.round(v11::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p29)s::bigint), least(v9, %(p1)s::bigint) * %(p28)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r1."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p12)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r1."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p12)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) * ((2 * (CASE WHEN r1."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p12)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) - %(p14)s::bigint)) AS v5, pg_catalog.count(r1."f8") AS v6, pg_catalog.sum((2 * (((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::double precision * %(p18)s::double precision)::integer)::bigint - %(p16)s::bigint)) AS v7, pg_catalog.sum((2 * ((2 * (((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::double precision * %(p18)s::double precision)::integer)::bigint - %(p16)s::bigint)::bigint) * ((2 * (((CASE WHEN r1."f8" >= %(p18)s::double precision THEN %(p18)s::double precision WHEN r1."f8" > %(p17)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p17)s::double precision THEN %(p17)s::double precision END)::double precision * %(p18)s::double precision)::integer)::bigint - %(p16)s::bigint)::bigint) - %(p21)s::bigint)) AS v8, pg_catalog.count(r1."i2") AS v9, pg_catalog.sum((2 * ((CASE WHEN r1."i2" >= %(p25)s::integer THEN %(p25)s::integer WHEN r1."i2" > %(p24)s::integer THEN r1."i2" WHEN r1."i2" <= %(p24)s::integer THEN %(p24)s::integer END)::integer)::bigint - %(p23)s::bigint)) AS v10, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i2" >= %(p25)s::integer THEN %(p25)s::integer WHEN r1."i2" > %(p24)s::integer THEN r1."i2" WHEN r1."i2" <= %(p24)s::integer THEN %(p24)s::integer END)::integer)::bigint - %(p23)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i2" >= %(p25)s::integer THEN %(p25)s::integer WHEN r1."i2" > %(p24)s::integer THEN r1."i2" WHEN r1."i2" <= %(p24)s::integer THEN %(p24)s::integer END)::integer)::bigint - %(p23)s::bigint)::bigint) - %(p28)s::bigint)) AS v11 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END), pg_catalog.sum(least(v3, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v4 ELSE pg_catalog.round(v4::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p12)s::bigint), least(v3, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v5 ELSE pg_catalog.round(v5::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p14)s::bigint), least(v3, %(p1)s::bigint) * %(p13)s::bigint) END), pg_catalog.sum(least(v6, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v7 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v7 ELSE pg_catalog.round(v7::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p18)s::bigint), least(v6, %(p1)s::bigint) * %(p19)s::bigint) END), pg_catalog.sum(CASE WHEN v8 IS NOT NULL THEN least(greatest(CASE WHEN v6 <= least(v6, %(p1)s::bigint) THEN v8 ELSE pg_catalog.round(v8::numeric * least(v6, %(p1)s::bigint) / v6) END, least(v6, %(p1)s::bigint) * %(p21)s::bigint), least(v6, %(p1)s::bigint) * %(p20)s::bigint) END), pg_catalog.sum(least(v9, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v10 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v10 ELSE pg_catalog.round(v10::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p25)s::bigint), least(v9, %(p1)s::bigint) * %(p26)s::bigint) END), pg_catalog.sum(CASE WHEN v11 IS NOT NULL THEN least(greatest(CASE WHEN v9 <= least(v9, %(p1)s::bigint) THEN v11 ELSE pg_catalog.round(v11::numeric * least(v9, %(p1)s::bigint) / v9) END, least(v9, %(p1)s::bigint) * %(p28)s::bigint), least(v9, %(p1)s::bigint) * %(p27)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i4" > %(p3)s::integer THEN r1."i4" WHEN r1."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p10)s::numeric, %(p11)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p10)s::numeric, %(p11)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) * ((2 * (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p10)s::numeric, %(p11)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) - %(p13)s::bigint)) AS v5, pg_catalog.count(r1."f8") AS v6, pg_catalog.sum((2 * (((CASE WHEN r1."f8" >= %(p17)s::double precision THEN %(p17)s::double precision WHEN r1."f8" > %(p16)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p16)s::double precision THEN %(p16)s::double precision END)::double precision * %(p17)s::double precision)::integer)::bigint - %(p15)s::bigint)) AS v7, pg_catalog.sum((2 * ((2 * (((CASE WHEN r1."f8" >= %(p17)s::double precision THEN %(p17)s::double precision WHEN r1."f8" > %(p16)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p16)s::double precision THEN %(p16)s::double precision END)::double precision * %(p17)s::double precision)::integer)::bigint - %(p15)s::bigint)::bigint) * ((2 * (((CASE WHEN r1."f8" >= %(p17)s::double precision THEN %(p17)s::double precision WHEN r1."f8" > %(p16)s::double precision THEN r1."f8" WHEN r1."f8" <= %(p16)s::double precision THEN %(p16)s::double precision END)::double precision * %(p17)s::double precision)::integer)::bigint - %(p15)s::bigint)::bigint) - %(p20)s::bigint)) AS v8, pg_catalog.count(r1."i2") AS v9, pg_catalog.sum((2 * ((CASE WHEN r1."i2" >= %(p24)s::integer THEN %(p24)s::integer WHEN r1."i2" > %(p23)s::integer THEN r1."i2" WHEN r1."i2" <= %(p23)s::integer THEN %(p23)s::integer END)::integer)::bigint - %(p22)s::bigint)) AS v10, pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i2" >= %(p24)s::integer THEN %(p24)s::integer WHEN r1."i2" > %(p23)s::integer THEN r1."i2" WHEN r1."i2" <= %(p23)s::integer THEN %(p23)s::integer END)::integer)::bigint - %(p22)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i2" >= %(p24)s::integer THEN %(p24)s::integer WHEN r1."i2" > %(p23)s::integer THEN r1."i2" WHEN r1."i2" <= %(p23)s::integer THEN %(p23)s::integer END)::integer)::bigint - %(p22)s::bigint)::bigint) - %(p27)s::bigint)) AS v11 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 100
 --   p3 = 0
@@ -159,27 +159,26 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 --   p6 = 10000
 --   p7 = -10000
 --   p8 = 17500
---   p9 = 0
---   p10 = 175
+--   p9 = 17500
+--   p10 = 100
 --   p11 = 17500
---   p12 = 100
---   p13 = -17500
---   p14 = 306250000
---   p15 = -306250000
---   p16 = 0
---   p17 = -100
---   p18 = 100
---   p19 = -20000
---   p20 = 20000
---   p21 = 400000000
---   p22 = -400000000
---   p23 = 5
---   p24 = -5
---   p25 = 10
---   p26 = -15
---   p27 = 15
---   p28 = 225
---   p29 = -225
+--   p12 = -17500
+--   p13 = 306250000
+--   p14 = -306250000
+--   p15 = 0
+--   p16 = -100
+--   p17 = 100
+--   p18 = -20000
+--   p19 = 20000
+--   p20 = 400000000
+--   p21 = -400000000
+--   p22 = 5
+--   p23 = -5
+--   p24 = 10
+--   p25 = -15
+--   p26 = 15
+--   p27 = 225
+--   p28 = -225
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -192,7 +191,7 @@ SELECT t, var_pop(i4), stddev(n2) FROM visits GROUP BY t
 --   var_pop from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 4 delta 0
 --   stddev_samp from moments: clamp 0 .. 175, grid 0.01, rows 5, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p13)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v5 ELSE pg_catalog.round(v5::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p15)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p14)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p12)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p12)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p10)s::numeric THEN %(p11)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p12)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) - %(p14)s::bigint)) AS v5 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p16)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p12)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v5 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END THEN v5 ELSE pg_catalog.round(v5::numeric * CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END / v3) END, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p14)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p13)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.sum((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p10)s::numeric, %(p11)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)) AS v4, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p10)s::numeric, %(p11)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p10)s::numeric, %(p11)s::numeric)::integer, %(p3)s::integer) END)::bigint - %(p8)s::bigint)::bigint) - %(p13)s::bigint)) AS v5 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p15)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 100
 --   p3 = 0
@@ -201,14 +200,13 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p6 = 10000
 --   p7 = -10000
 --   p8 = 17500
---   p9 = 0
---   p10 = 175
+--   p9 = 17500
+--   p10 = 100
 --   p11 = 17500
---   p12 = 100
---   p13 = -17500
---   p14 = 306250000
---   p15 = -306250000
---   p16 = ['x', 'y', 'z']
+--   p12 = -17500
+--   p13 = 306250000
+--   p14 = -306250000
+--   p15 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -283,17 +281,16 @@ SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY n2), percentile_cont(0.75) W
 --   percentile_disc of order: clamp 0 .. 175, grid 0.01, rows 6, needed 112, epsilon 4 delta 0
 --   percentile_cont of order: clamp -1000 .. 5000, grid 10, rows 6, needed 105, epsilon 4 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p6)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = random
---   p7 = 6
---   p8 = 1
---   p9 = 4
---   p10 = 448
+--   p5 = random
+--   p6 = 6
+--   p7 = 1
+--   p8 = 4
+--   p9 = 448
 SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p4)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = -1000
 --   p2 = 5000
@@ -346,13 +343,12 @@ SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::i
 --   p1 = 0
 --   p2 = 100
 --   p3 = 50
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v FROM "w"."people" AS r1 WHERE (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p6)s::bigint
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "w"."people" AS r1 WHERE (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p5)s::bigint
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = 60
+--   p5 = 60
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((CASE WHEN r1."d" >= %(p2)s::date THEN %(p2)s::date WHEN r1."d" > %(p1)s::date THEN r1."d" WHEN r1."d" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((CASE WHEN r1."d" >= %(p2)s::date THEN %(p2)s::date WHEN r1."d" > %(p1)s::date THEN r1."d" WHEN r1."d" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
@@ -384,15 +380,14 @@ SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER 
 --   p3 = random
 --   p4 = 6
 --   p5 = 222
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p6)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY v ORDER BY v DESC LIMIT %(p8)s::bigint
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v ORDER BY v DESC LIMIT %(p7)s::bigint
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = random
---   p7 = 6
---   p8 = 268
+--   p5 = random
+--   p6 = 6
+--   p7 = 268
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -558,18 +553,17 @@ SELECT t, count(*), sum(n2), count(DISTINCT uid) FROM orders GROUP BY t
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, sigma 67613.2, epsilon 8/3 delta 1/3000
 --   count(distinct) of units: sensitivity 2, sigma 1.93181, epsilon 8/3 delta 1/3000
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p8)s::bigint), least(v2, %(p2)s::bigint) * %(p9)s::bigint) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p10)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p7)s::bigint), least(v2, %(p2)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
---   p3 = 0
---   p4 = 175
---   p5 = 0
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 100
 --   p6 = 17500
---   p7 = 100
---   p8 = 0
---   p9 = 17500
---   p10 = ['x', 'y', 'z']
---   p11 = random
+--   p7 = 0
+--   p8 = 17500
+--   p9 = ['x', 'y', 'z']
+--   p10 = random
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -584,16 +578,15 @@ SELECT t, count(*), sum(n2), count(DISTINCT uid) FROM visits GROUP BY t
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, sigma 119524, epsilon 8/3 delta 1/3000
 --   count(distinct) of units: sensitivity 4, sigma 2.73199, epsilon 8/3 delta 1/3000
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p7)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p6)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p7)s::bigint) END), pg_catalog.sum(least(v0, 1)) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v1, pg_catalog.count(r2."n2") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
---   p2 = 0
---   p3 = 175
---   p4 = 0
+--   p2 = 17500
+--   p3 = 0
+--   p4 = 100
 --   p5 = 17500
---   p6 = 100
---   p7 = 0
---   p8 = 17500
---   p9 = ['x', 'y', 'z']
+--   p6 = 0
+--   p7 = 17500
+--   p8 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual

@@ -252,19 +252,18 @@ SELECT count(*) FILTER (WHERE b), sum(n2) FILTER (WHERE t = 'x' OR t IS NULL), a
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 26250, epsilon 8/3 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p8)s::bigint), %(p1)s::bigint * %(p9)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashtextextended(r1."uid"::text, %(p10)s::bigint)) & %(p11)s::bigint) * %(p12)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p7)s::bigint), %(p1)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashtextextended(r1."uid"::text, %(p9)s::bigint)) & %(p10)s::bigint) * %(p11)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 4
 --   p2 = x
---   p3 = 0
---   p4 = 175
---   p5 = 0
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 100
 --   p6 = 17500
---   p7 = 100
---   p8 = 0
---   p9 = 17500
---   p10 = random
---   p11 = 2147483647
---   p12 = 139
+--   p7 = 0
+--   p8 = 17500
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 139
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

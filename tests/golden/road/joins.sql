@@ -88,16 +88,15 @@ SELECT count(*), count(c.i4), sum(c.n2) FROM orders o LEFT JOIN calls c ON o.uid
 --   count: sensitivity 12, scale 9/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 78750, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p7)s::bigint), %(p1)s::bigint * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p9)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p8)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
---   p2 = 0
---   p3 = 175
---   p4 = 0
+--   p2 = 17500
+--   p3 = 0
+--   p4 = 100
 --   p5 = 17500
---   p6 = 100
---   p7 = 0
---   p8 = 17500
---   p9 = 5
+--   p6 = 0
+--   p7 = 17500
+--   p8 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -140,15 +139,14 @@ SELECT sum(o.n2) FROM orders o, calls c WHERE o.uid = c.uid AND c.b
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 26250, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = 12
---   p7 = 0
---   p8 = 17500
+--   p5 = 12
+--   p6 = 0
+--   p7 = 17500
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -220,23 +220,22 @@ SELECT CASE WHEN i4 > 50 THEN 'high' WHEN i4 >= 0 THEN 'low' END AS label, count
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p16)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (CASE WHEN (r2."i4" > %(p8)s::bigint) THEN %(p9)s::text WHEN (r2."i4" >= %(p10)s::bigint) THEN %(p11)s::text ELSE NULL::text END)::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."n2") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN (r2."i4" > %(p8)s::bigint) THEN %(p9)s::text WHEN (r2."i4" >= %(p10)s::bigint) THEN %(p11)s::text ELSE NULL::text END)::text = ANY(%(p15)s::text[]) OR CASE WHEN (r2."i4" > %(p8)s::bigint) THEN %(p9)s::text WHEN (r2."i4" >= %(p10)s::bigint) THEN %(p11)s::text ELSE NULL::text END IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p15)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (CASE WHEN (r2."i4" > %(p7)s::bigint) THEN %(p8)s::text WHEN (r2."i4" >= %(p9)s::bigint) THEN %(p10)s::text ELSE NULL::text END)::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p11)s::bigint)) & %(p12)s::bigint) * %(p13)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."n2") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN (r2."i4" > %(p7)s::bigint) THEN %(p8)s::text WHEN (r2."i4" >= %(p9)s::bigint) THEN %(p10)s::text ELSE NULL::text END)::text = ANY(%(p14)s::text[]) OR CASE WHEN (r2."i4" > %(p7)s::bigint) THEN %(p8)s::text WHEN (r2."i4" >= %(p9)s::bigint) THEN %(p10)s::text ELSE NULL::text END IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
---   p3 = 0
---   p4 = 175
---   p5 = 0
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 100
 --   p6 = 17500
---   p7 = 100
---   p8 = 50
---   p9 = high
---   p10 = 0
---   p11 = low
---   p12 = random
---   p13 = 2147483647
---   p14 = 187
---   p15 = ['high', 'low']
---   p16 = random
+--   p7 = 50
+--   p8 = high
+--   p9 = 0
+--   p10 = low
+--   p11 = random
+--   p12 = 2147483647
+--   p13 = 187
+--   p14 = ['high', 'low']
+--   p15 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

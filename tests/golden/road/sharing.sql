@@ -165,18 +165,17 @@ SELECT t, count(n2), avg(n2), stddev(n2) FROM visits GROUP BY t
 --     centred sum for avg: clamp 0 .. 175, grid 0.01, sensitivity 87500, scale 65625/2, epsilon 8/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 175, grid 0.01, sensitivity 1531250000, scale 574218750, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p10)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p9)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END)::bigint - %(p2)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END)::bigint - %(p2)s::bigint)::bigint) - %(p9)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p9)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END)::bigint - %(p2)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END)::bigint - %(p2)s::bigint)::bigint) - %(p8)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p10)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 17500
---   p3 = 0
---   p4 = 175
---   p5 = 0
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 100
 --   p6 = 17500
---   p7 = 100
---   p8 = -17500
---   p9 = 306250000
---   p10 = -306250000
---   p11 = ['x', 'y', 'z']
+--   p7 = -17500
+--   p8 = 306250000
+--   p9 = -306250000
+--   p10 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -75,16 +75,15 @@ WITH q AS (SELECT t, avg(n2) AS a FROM people GROUP BY t) SELECT t, a * 2 FROM q
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 47
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 47 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."id"::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31)::integer AS cell, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p6)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p5)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = ['x', 'y', 'z']
---   p7 = random
---   p8 = 2147483647
---   p9 = 47
+--   p5 = ['x', 'y', 'z']
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -115,15 +114,14 @@ SELECT count(*), (SELECT avg(n2) FROM orders) FROM people
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 91 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
 SELECT pg_catalog.count(*) FROM "w"."people" AS r1
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum(CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = random
---   p7 = 2147483647
---   p8 = 91
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 91
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -226,15 +224,14 @@ SELECT count(*), dp.low(count(*)), dp.high(count(*)), dp.error(sum(n2)), dp.low(
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = random
---   p7 = 2147483647
---   p8 = 139
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 139
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

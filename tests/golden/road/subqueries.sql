@@ -19,9 +19,9 @@ SELECT sum(x), avg(x) FROM (SELECT i4 * 2 + i2 AS x, t FROM orders WHERE b) q WH
 --   sum: clamp -5 .. 210, grid 1, sensitivity 1260 steps, scale 315, epsilon 4 delta 0
 --   avg: -500 .. 21000 steps of 0.01, fill 10250, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, ((((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, pg_catalog.sum(CASE WHEN r2."x" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."x" > %(p1)s::numeric THEN (r2."x")::integer WHEN r2."x" <= %(p1)s::numeric THEN %(p3)s::integer END) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((CASE WHEN r1."i4" >= %(p12)s::integer THEN %(p12)s::integer WHEN r1."i4" > %(p11)s::integer THEN r1."i4" WHEN r1."i4" <= %(p11)s::integer THEN %(p11)s::integer END)::numeric * %(p13)s::numeric) + (CASE WHEN r1."i2" >= %(p14)s::integer THEN %(p14)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p15)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
---   p1 = -5
---   p2 = 210
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, ((((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, pg_catalog.sum(CASE WHEN r2."x" >= %(p4)s::numeric THEN %(p1)s::integer WHEN r2."x" > %(p3)s::numeric THEN (r2."x")::integer WHEN r2."x" <= %(p3)s::numeric THEN %(p2)s::integer END) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((CASE WHEN r1."i4" >= %(p12)s::integer THEN %(p12)s::integer WHEN r1."i4" > %(p11)s::integer THEN r1."i4" WHEN r1."i4" <= %(p11)s::integer THEN %(p11)s::integer END)::numeric * %(p13)s::numeric) + (CASE WHEN r1."i2" >= %(p14)s::integer THEN %(p14)s::integer WHEN r1."i2" > %(p2)s::integer THEN r1."i2" WHEN r1."i2" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p15)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
+--   p1 = 210
+--   p2 = -5
 --   p3 = -5
 --   p4 = 210
 --   p5 = 6
@@ -68,9 +68,9 @@ SELECT max(y) FROM (SELECT x + 1 AS y FROM (SELECT i4 AS x FROM trips) a WHERE x
 -- w.trips, unit 3 row(s), partitions by hash of r3."dp_key1", r3."dp_key2"; keys none; cells 103
 --   max: 1 .. 101 steps of 1, fill 1, 103 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
 -- => backend
-SELECT cell, pg_catalog.max(x1) FROM (SELECT ((((pg_catalog.hash_record_extended(ROW(r3."dp_key1", r3."dp_key2"), %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, CASE WHEN r3."y" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r3."y" > %(p1)s::numeric THEN (r3."y")::integer WHEN r3."y" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM (SELECT ((CASE WHEN r2."x" >= %(p6)s::integer THEN %(p6)s::integer WHEN r2."x" > %(p5)s::integer THEN r2."x" WHEN r2."x" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric + %(p1)s::numeric) AS "y", r2."dp_key1" AS "dp_key1", r2."dp_key2" AS "dp_key2" FROM (SELECT r1."i4" AS "x", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 WHERE (r2."x" > %(p7)s::bigint)) AS r3 LIMIT ALL) r GROUP BY 1
---   p1 = 1
---   p2 = 101
+SELECT cell, pg_catalog.max(x1) FROM (SELECT ((((pg_catalog.hash_record_extended(ROW(r3."dp_key1", r3."dp_key2"), %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, CASE WHEN r3."y" >= %(p4)s::numeric THEN %(p1)s::integer WHEN r3."y" > %(p3)s::numeric THEN (r3."y")::integer WHEN r3."y" <= %(p3)s::numeric THEN %(p2)s::integer END AS x1 FROM (SELECT ((CASE WHEN r2."x" >= %(p6)s::integer THEN %(p6)s::integer WHEN r2."x" > %(p5)s::integer THEN r2."x" WHEN r2."x" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric + %(p3)s::numeric) AS "y", r2."dp_key1" AS "dp_key1", r2."dp_key2" AS "dp_key2" FROM (SELECT r1."i4" AS "x", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 WHERE (r2."x" > %(p7)s::bigint)) AS r3 LIMIT ALL) r GROUP BY 1
+--   p1 = 101
+--   p2 = 1
 --   p3 = 1
 --   p4 = 101
 --   p5 = 0
@@ -144,12 +144,12 @@ SELECT count(*), sum(s), avg(a), max(m), avg(d) FROM (SELECT uid, sum(n2) AS s, 
 --   max: 0 .. 100 steps of 1, fill 0, 111 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 265 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((CASE WHEN x4 >= %(p9)s::bigint THEN %(p9)s::bigint WHEN x4 > %(p8)s::bigint THEN x4 WHEN x4 <= %(p8)s::bigint THEN %(p8)s::bigint END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31)::integer AS cell, CASE WHEN r4."s" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r4."s" > %(p1)s::numeric THEN (r4."s" * %(p5)s::numeric)::integer WHEN r4."s" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1, CASE WHEN r4."a" >= %(p5)s::numeric THEN %(p6)s::integer WHEN r4."a" > %(p1)s::numeric THEN (r4."a" * %(p5)s::numeric)::integer WHEN r4."a" <= %(p1)s::numeric THEN %(p3)s::integer END AS x2, CASE WHEN r4."m" >= %(p5)s::numeric THEN %(p7)s::integer WHEN r4."m" > %(p1)s::numeric THEN (r4."m")::integer WHEN r4."m" <= %(p1)s::numeric THEN %(p3)s::integer END AS x3, r4."d" AS x4 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."a2" AS "a", r3."a3" AS "m", r3."a4" AS "d", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.sum((CASE WHEN r2."n2" >= %(p11)s::numeric THEN %(p11)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric) AS a1, pg_catalog.avg((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS a2, pg_catalog.max((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) AS a3, least(pg_catalog.count(DISTINCT r2."t"), %(p9)s::bigint) AS a4, least(pg_catalog.count(*), %(p9)s::bigint) AS a5 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid") AS r3 WHERE (r3."a5" > %(p10)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
---   p1 = 0
---   p2 = 1050
---   p3 = 0
---   p4 = 105000
---   p5 = 100
+SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((CASE WHEN x4 >= %(p9)s::bigint THEN %(p9)s::bigint WHEN x4 > %(p8)s::bigint THEN x4 WHEN x4 <= %(p8)s::bigint THEN %(p8)s::bigint END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31)::integer AS cell, CASE WHEN r4."s" >= %(p5)s::numeric THEN %(p1)s::integer WHEN r4."s" > %(p4)s::numeric THEN (r4."s" * %(p3)s::numeric)::integer WHEN r4."s" <= %(p4)s::numeric THEN %(p2)s::integer END AS x1, CASE WHEN r4."a" >= %(p3)s::numeric THEN %(p6)s::integer WHEN r4."a" > %(p4)s::numeric THEN (r4."a" * %(p3)s::numeric)::integer WHEN r4."a" <= %(p4)s::numeric THEN %(p2)s::integer END AS x2, CASE WHEN r4."m" >= %(p3)s::numeric THEN %(p7)s::integer WHEN r4."m" > %(p4)s::numeric THEN (r4."m")::integer WHEN r4."m" <= %(p4)s::numeric THEN %(p2)s::integer END AS x3, r4."d" AS x4 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."a2" AS "a", r3."a3" AS "m", r3."a4" AS "d", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.sum((CASE WHEN r2."n2" >= %(p11)s::numeric THEN %(p11)s::numeric WHEN r2."n2" > %(p4)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric) AS a1, pg_catalog.avg((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric) AS a2, pg_catalog.max((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric) AS a3, least(pg_catalog.count(DISTINCT r2."t"), %(p9)s::bigint) AS a4, least(pg_catalog.count(*), %(p9)s::bigint) AS a5 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid") AS r3 WHERE (r3."a5" > %(p10)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 105000
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 1050
 --   p6 = 10000
 --   p7 = 100
 --   p8 = 0
@@ -170,9 +170,9 @@ SELECT avg(s) FROM (SELECT o.uid, sum(o.i4 + c.i4) AS s FROM orders o JOIN calls
 -- w.orders, w.calls, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 49
 --   avg: 0 .. 24000 steps of 0.1, fill 12000, 49 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31)::integer AS cell, CASE WHEN r6."s" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r6."s" > %(p1)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((CASE WHEN r3."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r3."i4" > %(p3)s::integer THEN r3."i4" WHEN r3."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r4."i4" > %(p3)s::integer THEN r4."i4" WHEN r4."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric)) AS a1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
---   p1 = 0
---   p2 = 2400
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31)::integer AS cell, CASE WHEN r6."s" >= %(p4)s::numeric THEN %(p1)s::integer WHEN r6."s" > %(p3)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p3)s::numeric THEN %(p2)s::integer END AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((CASE WHEN r3."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r3."i4" > %(p2)s::integer THEN r3."i4" WHEN r3."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r4."i4" > %(p2)s::integer THEN r4."i4" WHEN r4."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric)) AS a1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 2400
+--   p2 = 0
 --   p3 = 0
 --   p4 = 2400
 --   p5 = 12
@@ -228,11 +228,11 @@ SELECT avg(n), sum(s) FROM (SELECT o.uid, count(*) AS n, sum(l.i4) AS s FROM lin
 --   avg: 0 .. 70000 steps of 0.0001, fill 35000, 105 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   sum: clamp 0 .. 700, grid 1, sensitivity 700 steps, scale 175, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer), pg_catalog.sum(x2) FROM (SELECT ((((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, r6."n" AS x1, CASE WHEN r6."s" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r6."s" > %(p3)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p3)s::numeric THEN %(p5)s::integer END AS x2 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "n", r5."a2" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((CASE WHEN r3."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r3."i4" > %(p5)s::integer THEN r3."i4" WHEN r3."i4" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric) AS a2 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer), pg_catalog.sum(x2) FROM (SELECT ((((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, r6."n" AS x1, CASE WHEN r6."s" >= %(p6)s::numeric THEN %(p3)s::integer WHEN r6."s" > %(p5)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p5)s::numeric THEN %(p4)s::integer END AS x2 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "n", r5."a2" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((CASE WHEN r3."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r3."i4" > %(p4)s::integer THEN r3."i4" WHEN r3."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric) AS a2 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 7
---   p3 = 0
---   p4 = 700
+--   p3 = 700
+--   p4 = 0
 --   p5 = 0
 --   p6 = 700
 --   p7 = 100
@@ -436,12 +436,12 @@ SELECT sum(x) FROM (SELECT f8 AS x FROM people UNION ALL SELECT n::float8 FROM p
 -- w.people, unit 2 row(s), partitions by random; keys none; cells 0
 --   sum: clamp -100 .. 100, grid 0.00001, sensitivity 20000000 steps, scale 2500000, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r8."x" >= %(p2)s::numeric THEN %(p4)s::bigint WHEN r8."x" > %(p1)s::numeric THEN (r8."x" * %(p5)s::numeric)::bigint WHEN r8."x" <= %(p1)s::numeric THEN %(p3)s::bigint END) FROM (SELECT r7."c1" AS "x" FROM (SELECT (r2."x")::numeric AS "c1" FROM (SELECT r1."f8" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT (r4."n")::numeric AS "c1" FROM (SELECT (CASE WHEN r3."n" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r3."n" > %(p6)s::numeric THEN r3."n" WHEN r3."n" <= %(p6)s::numeric THEN %(p6)s::numeric END)::numeric AS "n", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8
---   p1 = -100
---   p2 = 100
---   p3 = -10000000
---   p4 = 10000000
---   p5 = 100000
+SELECT pg_catalog.sum(CASE WHEN r8."x" >= %(p5)s::numeric THEN %(p1)s::bigint WHEN r8."x" > %(p4)s::numeric THEN (r8."x" * %(p3)s::numeric)::bigint WHEN r8."x" <= %(p4)s::numeric THEN %(p2)s::bigint END) FROM (SELECT r7."c1" AS "x" FROM (SELECT (r2."x")::numeric AS "c1" FROM (SELECT r1."f8" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT (r4."n")::numeric AS "c1" FROM (SELECT (CASE WHEN r3."n" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r3."n" > %(p6)s::numeric THEN r3."n" WHEN r3."n" <= %(p6)s::numeric THEN %(p6)s::numeric END)::numeric AS "n", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8
+--   p1 = 10000000
+--   p2 = -10000000
+--   p3 = 100000
+--   p4 = -100
+--   p5 = 100
 --   p6 = -2.5
 --   p7 = 7.5
 -- => loss

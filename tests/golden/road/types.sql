@@ -68,15 +68,14 @@ SELECT min(n2), max(n2), avg(n2), sum(n2) FROM people
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 8750, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = random
---   p7 = 2147483647
---   p8 = 187
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 187
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual
@@ -91,12 +90,12 @@ SELECT min(n), max(n), avg(n), sum(n) FROM people
 --   avg: -250000 .. 750000 steps of 0.00001, fill 250000, 263 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp -2.5 .. 7.5, grid 0.00001, sensitivity 750000 steps, scale 375000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n" > %(p1)s::numeric THEN (r1."n" * %(p5)s::numeric)::integer WHEN r1."n" <= %(p1)s::numeric THEN %(p3)s::integer END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = -2.5
---   p2 = 7.5
---   p3 = -250000
---   p4 = 750000
---   p5 = 100000
+SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n" >= %(p5)s::numeric THEN %(p1)s::integer WHEN r1."n" > %(p4)s::numeric THEN (r1."n" * %(p3)s::numeric)::integer WHEN r1."n" <= %(p4)s::numeric THEN %(p2)s::integer END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 750000
+--   p2 = -250000
+--   p3 = 100000
+--   p4 = -2.5
+--   p5 = 7.5
 --   p6 = random
 --   p7 = 2147483647
 --   p8 = 263

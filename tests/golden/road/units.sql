@@ -379,23 +379,22 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."id"::integer, %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."id"::integer, %(p13)s::bigint)) & %(p14)s::bigint) * %(p15)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = -5
---   p7 = 10
---   p8 = 0
---   p9 = 1
---   p10 = 1000000
---   p11 = 2000-01-01 00:00:00.000000
---   p12 = 2020-01-01 00:00:00.000000
---   p13 = ['x', 'y', 'z']
---   p14 = random
---   p15 = 2147483647
---   p16 = 593
+--   p5 = -5
+--   p6 = 10
+--   p7 = 0
+--   p8 = 1
+--   p9 = 1000000
+--   p10 = 2000-01-01 00:00:00.000000
+--   p11 = 2020-01-01 00:00:00.000000
+--   p12 = ['x', 'y', 'z']
+--   p13 = random
+--   p14 = 2147483647
+--   p15 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -412,21 +411,20 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.floor(pg_catalog.random() * %(p14)s::double precision)::bigint AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.floor(pg_catalog.random() * %(p13)s::double precision)::bigint AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = -5
---   p7 = 10
---   p8 = 0
---   p9 = 1
---   p10 = 1000000
---   p11 = 2000-01-01 00:00:00.000000
---   p12 = 2020-01-01 00:00:00.000000
---   p13 = ['x', 'y', 'z']
---   p14 = 593
+--   p5 = -5
+--   p6 = 10
+--   p7 = 0
+--   p8 = 1
+--   p9 = 1000000
+--   p10 = 2000-01-01 00:00:00.000000
+--   p11 = 2020-01-01 00:00:00.000000
+--   p12 = ['x', 'y', 'z']
+--   p13 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -443,23 +441,22 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1429 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2097 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p13)s::bigint)) & %(p14)s::bigint) * %(p15)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = -5
---   p7 = 10
---   p8 = 0
---   p9 = 1
---   p10 = 1000000
---   p11 = 2000-01-01 00:00:00.000000
---   p12 = 2020-01-01 00:00:00.000000
---   p13 = ['x', 'y', 'z']
---   p14 = random
---   p15 = 2147483647
---   p16 = 2097
+--   p5 = -5
+--   p6 = 10
+--   p7 = 0
+--   p8 = 1
+--   p9 = 1000000
+--   p10 = 2000-01-01 00:00:00.000000
+--   p11 = 2020-01-01 00:00:00.000000
+--   p12 = ['x', 'y', 'z']
+--   p13 = random
+--   p14 = 2147483647
+--   p15 = 2097
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -476,26 +473,25 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1801 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2643 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint8extended(r2."uid", pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p16)s::bigint))) & %(p17)s::bigint) * %(p18)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint8extended(r2."uid", pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p15)s::bigint))) & %(p16)s::bigint) * %(p17)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 5
---   p2 = 0
---   p3 = 175
---   p4 = 0
+--   p2 = 17500
+--   p3 = 0
+--   p4 = 100
 --   p5 = 17500
---   p6 = 100
---   p7 = 0
---   p8 = 17500
---   p9 = -5
---   p10 = 10
---   p11 = 0
---   p12 = 1
---   p13 = 1000000
---   p14 = 2000-01-01 00:00:00.000000
---   p15 = 2020-01-01 00:00:00.000000
---   p16 = random
---   p17 = 2147483647
---   p18 = 2643
---   p19 = ['x', 'y', 'z']
+--   p6 = 0
+--   p7 = 17500
+--   p8 = -5
+--   p9 = 10
+--   p10 = 0
+--   p11 = 1
+--   p12 = 1000000
+--   p13 = 2000-01-01 00:00:00.000000
+--   p14 = 2020-01-01 00:00:00.000000
+--   p15 = random
+--   p16 = 2147483647
+--   p17 = 2643
+--   p18 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -512,28 +508,27 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p8)s::bigint), least(v3, %(p2)s::bigint) * %(p9)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p21)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p17)s::bigint)) & %(p18)s::bigint) * %(p19)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p4)s::numeric THEN %(p6)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p7)s::numeric)::integer, %(p5)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p11)s::integer THEN %(p11)s::integer WHEN r2."i2" > %(p10)s::integer THEN r2."i2" WHEN r2."i2" <= %(p10)s::integer THEN %(p10)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p13)s::double precision THEN %(p13)s::double precision WHEN pg_catalog.min(r2."f4") > %(p12)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p12)s::double precision THEN %(p12)s::double precision END)::numeric * %(p14)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p16)s::timestamp without time zone THEN %(p16)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p15)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p20)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p7)s::bigint), least(v3, %(p2)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
---   p3 = 0
---   p4 = 175
---   p5 = 0
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 100
 --   p6 = 17500
---   p7 = 100
---   p8 = 0
---   p9 = 17500
---   p10 = -5
---   p11 = 10
---   p12 = 0
---   p13 = 1
---   p14 = 1000000
---   p15 = 2000-01-01 00:00:00.000000
---   p16 = 2020-01-01 00:00:00.000000
---   p17 = random
---   p18 = 2147483647
---   p19 = 1247
---   p20 = ['x', 'y', 'z']
---   p21 = random
+--   p7 = 0
+--   p8 = 17500
+--   p9 = -5
+--   p10 = 10
+--   p11 = 0
+--   p12 = 1
+--   p13 = 1000000
+--   p14 = 2000-01-01 00:00:00.000000
+--   p15 = 2020-01-01 00:00:00.000000
+--   p16 = random
+--   p17 = 2147483647
+--   p18 = 1247
+--   p19 = ['x', 'y', 'z']
+--   p20 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -550,28 +545,27 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p8)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashtextextended(r2."uid"::text, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" >= %(p3)s::numeric THEN %(p5)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p21)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashtextextended(r2."uid"::text, %(p15)s::bigint)) & %(p16)s::bigint) * %(p17)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p20)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
---   p2 = 0
---   p3 = 175
---   p4 = 0
+--   p2 = 17500
+--   p3 = 0
+--   p4 = 100
 --   p5 = 17500
---   p6 = 100
---   p7 = 0
---   p8 = 17500
---   p9 = -5
---   p10 = 10
---   p11 = 0
---   p12 = 1
---   p13 = 1000000
---   p14 = 2000-01-01 00:00:00.000000
---   p15 = 2020-01-01 00:00:00.000000
---   p16 = random
---   p17 = 2147483647
---   p18 = 1247
---   p19 = ['x', 'y', 'z']
---   p20 = random
---   p21 = 2
+--   p6 = 0
+--   p7 = 17500
+--   p8 = -5
+--   p9 = 10
+--   p10 = 0
+--   p11 = 1
+--   p12 = 1000000
+--   p13 = 2000-01-01 00:00:00.000000
+--   p14 = 2020-01-01 00:00:00.000000
+--   p15 = random
+--   p16 = 2147483647
+--   p17 = 1247
+--   p18 = ['x', 'y', 'z']
+--   p19 = random
+--   p20 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -588,23 +582,22 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members G
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p7)s::integer THEN %(p7)s::integer WHEN x3 > %(p6)s::integer THEN x3 WHEN x3 <= %(p6)s::integer THEN %(p6)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p9)s::double precision THEN %(p9)s::double precision WHEN pg_catalog.min(x4) > %(p8)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p8)s::double precision THEN %(p8)s::double precision END)::numeric * %(p10)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p12)s::timestamp without time zone THEN %(p12)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p11)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p14)s::bigint)) & %(p15)s::bigint) * %(p16)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p13)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p13)s::bigint)) & %(p14)s::bigint) * %(p15)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = -5
---   p7 = 10
---   p8 = 0
---   p9 = 1
---   p10 = 1000000
---   p11 = 2000-01-01 00:00:00.000000
---   p12 = 2020-01-01 00:00:00.000000
---   p13 = ['x', 'y', 'z']
---   p14 = random
---   p15 = 2147483647
---   p16 = 593
+--   p5 = -5
+--   p6 = 10
+--   p7 = 0
+--   p8 = 1
+--   p9 = 1000000
+--   p10 = 2000-01-01 00:00:00.000000
+--   p11 = 2020-01-01 00:00:00.000000
+--   p12 = ['x', 'y', 'z']
+--   p13 = random
+--   p14 = 2147483647
+--   p15 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

@@ -24,16 +24,15 @@ SELECT t, avg(n2) FROM trips GROUP BY t
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 113
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, mean of 113 partitions, 3 moved, epsilon 8 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31)::integer AS cell, CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r2."n2" IS NOT NULL THEN greatest((r2."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END AS x1 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p6)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p5)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = ['x', 'y', 'z']
---   p7 = random
---   p8 = 2147483647
---   p9 = 113
+--   p5 = ['x', 'y', 'z']
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 113
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -111,15 +110,14 @@ SELECT sum(n2), count(n2), avg(n2) FROM visits
 --   count: sensitivity 5, scale 5/4, epsilon 4 delta 0
 --   avg made of releases 2, 1: clamp 0 .. 175, grid 0.01, output grid 0.00001
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(least(v1, %(p6)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p4)s::integer WHEN r1."n2" IS NOT NULL THEN greatest((r1."n2" * %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
---   p1 = 0
---   p2 = 175
---   p3 = 0
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(least(v1, %(p5)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 17500
+--   p2 = 0
+--   p3 = 100
 --   p4 = 17500
---   p5 = 100
---   p6 = 5
---   p7 = 0
---   p8 = 17500
+--   p5 = 5
+--   p6 = 0
+--   p7 = 17500
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
