@@ -28,10 +28,9 @@ from proxy.compiler.compiling import compile_block
 from proxy.engine.arguments import constants
 from proxy.engine.settings import read_settings
 from proxy.mechanisms.loss import Loss
-from proxy.planner.facts import PublicValues
+from proxy.planner.facts import PublicValues, Surroundings
 from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
-from proxy.planner.tracking import Surroundings
 from proxy.policy.model import (
     Bounds,
     BoundsKind,

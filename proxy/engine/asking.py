@@ -24,10 +24,9 @@ from proxy.engine.settings import Settings, read_settings
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.facts import PublicValues
+from proxy.planner.facts import PublicValues, Surroundings
 from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
-from proxy.planner.tracking import Surroundings
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 from proxy.query.exposed import Exposed
 from proxy.query.query import Scalar, bind

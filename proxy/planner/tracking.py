@@ -37,10 +37,9 @@ from proxy.query.expressions import Cast, ColumnRef, Expression
 from proxy.query.query_aggregates import Aggregate, AggregateKind
 from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
-__all__ = ["Surroundings", "Tracked", "track", "typed"]
-
 UNIT = "dp_unit"
 KEY = "dp_key"
+_APART = "Unite rows of the same privacy unit, or ask of each table by itself."
 
 _Hidden = tuple[tuple[str, Expression], ...]
 
@@ -142,7 +141,10 @@ def _carried(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]
 def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
     owner = source.owner
     if not isinstance(owner, UnitRows):
-        _refuse("GROUP BY here can only be on the privacy unit of a table")
+        _refuse(
+            "GROUP BY here can only be on the privacy unit of a table",
+            "Rows that are units by themselves need no GROUP BY: aggregate them directly.",
+        )
     where = None
     if grouped.where is not None:
         where = condition(typed(grouped.where, source.facts), source.facts)
@@ -188,7 +190,7 @@ def _unit_aggregate(
         known = ColumnFacts(SqlType.INT8, span, Fraction(1), values)
         return replace(aggregate, operand=operand, condition=only), known
     if kind not in (AggregateKind.SUM, AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX):
-        _refuse(f"{kind.value} per unit is not available")
+        _refuse(f"{kind.value} per unit is not available", "Use count, sum, avg, min or max.")
     assert aggregate.operand is not None
     found = bounded(typed(aggregate.operand, facts), facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
@@ -214,7 +216,7 @@ def _stacked(stacked: Stacked, parts: list[Tracked]) -> Tracked:
     if all(isinstance(owner, UnitRows) for owner in owners):
         units = [owner for owner in owners if isinstance(owner, UnitRows)]
         if len({(u.identifier, u.column.type) for u in units}) != 1:
-            _refuse("UNION ALL of rows with different privacy units is not available")
+            _refuse("UNION ALL of rows with different privacy units is not available", _APART)
         column = ColumnRef(UNIT, units[0].column.type, None, stacked.alias)
         rows = sum(unit.rows for unit in units)
         merged = replace(units[0], column=column, rows=rows, unique=False, named_by=())
@@ -225,7 +227,7 @@ def _stacked(stacked: Stacked, parts: list[Tracked]) -> Tracked:
         merged = ProtectedRows(rows, ())
         relations = _with_hidden(relations, stacked, 0)
     else:
-        _refuse(f"UNION ALL of {_described(first)} with other rows is not available")
+        _refuse(f"UNION ALL of {_described(first)} with other rows is not available", _APART)
     facts: dict[tuple[str, str], ColumnFacts] = {}
     width = len(stacked.parts[0].outputs)
     for place in range(width):
@@ -288,9 +290,5 @@ def _flat(values: list[tuple[str | None, ...]]) -> Iterator[str | None]:
         yield from part
 
 
-def _refuse(message: str) -> NoReturn:
-    raise Refusal(
-        Code.UNSUPPORTED,
-        message,
-        "Join on the privacy unit (a.unit = b.unit), or a public table on its key.",
-    )
+def _refuse(message: str, advice: str) -> NoReturn:
+    raise Refusal(Code.UNSUPPORTED, message, advice)

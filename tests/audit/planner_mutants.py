@@ -10,7 +10,7 @@ import pytest
 from proxy.mechanisms import clipped_mean, discrete_laplace, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import joins, planning, shared_releases, table_rows, tracking
-from proxy.planner.facts import Owner, ProtectedRows, UnitRows
+from proxy.planner.facts import Owner, ProtectedRows, Tracked, UnitRows
 from proxy.planner.plan import Measured, Moment, Neighbours, NoisyMoment, RowNeighbours
 from proxy.query.expressions import ColumnRef, Expression
 from proxy.query.query_aggregates import Aggregate
@@ -94,7 +94,7 @@ def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:
 def rows_of_a_union_not_added(patch: pytest.MonkeyPatch) -> None:
     real = tracking._stacked
 
-    def of_first(stacked: Stacked, parts: list[tracking.Tracked]) -> tracking.Tracked:
+    def of_first(stacked: Stacked, parts: list[Tracked]) -> Tracked:
         found = real(stacked, parts)
         owner = found.owner
         if isinstance(owner, ProtectedRows):

@@ -16,8 +16,9 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.expression_sql import Binds, numeric_sql
 from proxy.planner import grids
 from proxy.planner.bounds import bounded
+from proxy.planner.facts import Surroundings
 from proxy.planner.plan import BlockPlan, NoisyCount, NoisySum, SmoothedMedian
-from proxy.planner.tracking import Surroundings, track
+from proxy.planner.tracking import track
 from proxy.query.expressions import Expression, Quotient, children, columns
 from proxy.query.relations import scans
 from tests.audit.exact_results import Auditor

@@ -206,7 +206,7 @@ SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM notes) q
 -- => refused
 -- UNSUPPORTED at 23: SELECT
 -- UNION ALL of rows with different privacy units is not available
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Unite rows of the same privacy unit, or ask of each table by itself.
 
 -- case: union of rows without repeats
 SELECT count(*) FROM (SELECT i4 FROM orders UNION SELECT i4 FROM calls) q
@@ -351,7 +351,7 @@ SELECT avg(n) FROM (SELECT v.uid, count(*) AS n FROM visits v JOIN notes k ON v.
 -- => refused
 -- UNSUPPORTED at 98: v.uid)
 -- GROUP BY here can only be on the privacy unit of a table
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Rows that are units by themselves need no GROUP BY: aggregate them directly.
 
 -- case: two protected sides by the key of a public table between them
 -- policy: joins
