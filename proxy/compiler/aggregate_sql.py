@@ -20,7 +20,9 @@ from proxy.compiler.expression_sql import (
     column_sql,
     condition_sql,
     cut_sql,
+    larger_sql,
     numeric_sql,
+    smaller_sql,
     value_sql,
 )
 from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
@@ -31,7 +33,7 @@ _FLOAT_EXACT = 2**53
 # A heap table has less than 2^41 rows (2^32 pages, 291 rows at most in each): sums of such indices stay
 # far below 2^63, and sum(integer) keeps its state in place, in a bigint.
 _SMALL_INDEX = 2**22
-_LARGEST = {"integer": 2**31 - 1, "bigint": 2**63 - 1}
+_LARGEST = {SqlType.INT4: 2**31 - 1, SqlType.INT8: 2**63 - 1}
 _SQUARE_SAFE = 2**29  # 8 times its square is a bigint
 
 
@@ -216,17 +218,17 @@ def index_sql(measured: Measured, rows: Rows) -> str:
     binds, steps = rows.binds, 1 / grid
     column = _plain(operand)
     reach = max(abs(clamp.low), abs(clamp.high)) * steps
-    whole = "integer" if reach < _SMALL_INDEX else "bigint"
+    whole = SqlType.INT4 if reach < _SMALL_INDEX else SqlType.INT8
     if column is not None:
         is_whole = column.type.is_integer and grid == 1
         if is_whole or (column.type.is_float and steps.denominator == 1 and reach < _FLOAT_EXACT):
             shown = rows.column(column)
             cut = clamped_sql(Clamped(shown, clamp.low, clamp.high, column.type), binds)
             if is_whole:
-                return f"({cut})::{whole}"
+                return f"({cut})::{whole.sql}"
             # No underflow: a factor of at least 1 cannot make a float8 smaller (SQL.md 1, number 2).
             scale = binds.number(steps, "double precision")
-            return f"(({cut})::double precision * {scale})::{whole}"
+            return f"(({cut})::double precision * {scale})::{whole.sql}"
         if column.type is SqlType.NUMERIC:
             return rows.take(_numeric_index(column_sql(column), measured, whole, binds))
         cut = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
@@ -235,8 +237,8 @@ def index_sql(measured: Measured, rows: Rows) -> str:
         return rows.take(_rounded(f"({cut})::numeric", steps, binds))
     value = numeric_sql(operand, binds)
     low, high = binds.number(clamp.low), binds.number(clamp.high)
-    cut = f"CASE WHEN {value} IS NOT NULL THEN least(greatest({value}, {low}), {high}) END"
-    return rows.take(_rounded(f"({cut})", steps, binds))
+    cut = larger_sql(smaller_sql(value, high, SqlType.NUMERIC), low, SqlType.NUMERIC)
+    return rows.take(_rounded(cut, steps, binds))
 
 
 def _plain(operand: Expression) -> ColumnRef | None:
@@ -250,22 +252,21 @@ def _is_taken_as_index(column: ColumnRef, rows: Rows) -> bool:
     return rows.inner and column.type is SqlType.NUMERIC
 
 
-def _numeric_index(value: str, measured: Measured, whole: str, binds: Binds) -> str:
+def _numeric_index(value: str, measured: Measured, whole: SqlType, binds: Binds) -> str:
     """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2).
 
-    Where the type's least value has an index, each numeric is taken from its row once (a stored one is copied
-    by every function that reads it), cut from above, NaN with it, and from below as an index. least and
-    greatest skip NULL.
+    Where the type's least value has an index, the one comparison in numeric is that with the upper bound, which
+    takes NaN with it; the lower one is an integer's.
     """
     top, bottom = measured.clamp.high / measured.grid, measured.clamp.low / measured.grid
-    highest, lowest = binds.number(top, whole), binds.number(bottom, whole)
     steps = _times(value, 1 / measured.grid, binds)
     if measured.least is not None and -measured.least / measured.grid < _LARGEST[whole]:
-        index = f"greatest(least({steps}, {binds.number(top)})::{whole}, {lowest})"
-        return f"CASE WHEN {value} IS NOT NULL THEN {index} END"
-    low, high = (binds.number(end) for end in (measured.clamp.low, measured.clamp.high))
-    within = f"WHEN {value} > {low} THEN ({steps})::{whole} WHEN {value} <= {low} THEN {lowest}"
-    return f"CASE WHEN {value} >= {high} THEN {highest} {within} END"
+        below = smaller_sql(steps, binds.number(top), SqlType.NUMERIC)
+        return larger_sql(f"({below})::{whole.sql}", binds.number(bottom, whole.sql), whole)
+    clamp = measured.clamp
+    low, high = binds.number(clamp.low), binds.number(clamp.high)
+    cut = larger_sql(smaller_sql(value, high, SqlType.NUMERIC), low, SqlType.NUMERIC)
+    return f"({_times(cut, 1 / measured.grid, binds)})::{whole.sql}"
 
 
 def _times(value: str, steps: Fraction, binds: Binds) -> str:

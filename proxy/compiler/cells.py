@@ -27,16 +27,20 @@ def cell_sql(
         row = ", ".join(column_sql(part) for part in columns)
         hashed = f"pg_catalog.hash_record_extended(ROW({row}), {first})"
     elif column.type is SqlType.INT8:
-        # hashint8extended folds the halves of a bigint before keying, so that ids with equal halves would
-        # collide under every seed; a hash of the upper half as the key undoes that (ENGINES, trap 3).
-        upper = f"pg_catalog.hashint4extended(({column_sql(column)} >> 32)::integer, {first})"
-        hashed = f"pg_catalog.hashint8extended({column_sql(column)}, {upper})"
+        hashed = f"pg_catalog.hashint8extended({_unfolded(column_sql(column), first)}, {first})"
     else:
         hashed = hash_sql(column_sql(column), column.type, first)
-    mask = binds.number(2**_CELL_BITS - 1, "bigint")
-    cell = f"((({hashed}) & {mask}) * {binds.number(cells, 'bigint')}) >> {_CELL_BITS}"
-    # As an integer: a hash table of integers is the quicker one (tests/bench).
-    return f"({cell})::integer", (name,)
+    # As an integer: dividing it and a hash table of it are the quicker ones (tests/bench).
+    spread = f"(({hashed}) & {binds.number(2**_CELL_BITS - 1, 'bigint')})::integer"
+    return f"pg_catalog.mod({spread}, {binds.number(cells, 'integer')})", (name,)
+
+
+def _unfolded(unit: str, seed: str) -> str:
+    """A bigint whose halves hashint8extended can fold before it keys them: as they are, identifiers with equal
+    halves would collide under every seed (ENGINES, trap 3). The product of the upper half, at most 2^31, and
+    a secret number below 2^30 cannot overflow; identifiers with different upper halves fold to the same for
+    about one seed in 2^30, those with the same one never."""
+    return f"({unit} # (({unit} >> 32) * ({seed} >> {_CELL_BITS + 2})))"
 
 
 def seed_sql(purpose: str, binds: Binds) -> tuple[str, str]:

@@ -224,30 +224,59 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
 def clamped_sql(clamped: Clamped, binds: Binds) -> str:
     """A column cut to its bounds, in its own type.
 
-    NULL stays NULL, NaN and Infinity become the upper bound: greatest(least(x, hi), lo) would turn NULL
-    into hi (ENGINES, trap 4). Integers with bounds that are not whole are cut in numeric.
+    NULL stays NULL, NaN and Infinity become the upper bound. Integers with bounds that are not whole are
+    cut in numeric.
     """
     return cut_sql(value_sql(clamped.operand, binds), clamped, binds)
 
 
 def cut_sql(value: str, clamped: Clamped, binds: Binds) -> str:
     """`value`, a number or time of the operand's type, cut to the bounds of `clamped`."""
-    kind = clamped.type
-    whole = clamped.low.denominator == clamped.high.denominator == 1
+    kind = _cut_as(clamped)
     if kind.is_time:
-        low = binds.add(iso_text(clamped.low, kind), kind.sql)
-        high = binds.add(iso_text(clamped.high, kind), kind.sql)
-    elif kind.is_integer and whole and not isinstance(clamped.operand, Extract):
-        fits = kind is not SqlType.INT8 and max(abs(clamped.low), abs(clamped.high)) < 2**31
-        name = "integer" if fits else "bigint"
-        low, high = binds.number(clamped.low, name), binds.number(clamped.high, name)
-    elif kind.is_float and isinstance(clamped.operand, ColumnRef):
-        low, high = (binds.number(end, "double precision") for end in (clamped.low, clamped.high))
+        low, high = (binds.add(iso_text(e, kind), kind.sql) for e in (clamped.low, clamped.high))
     else:
-        value = value if kind is SqlType.NUMERIC else f"({value})::numeric"
-        low, high = binds.number(clamped.low), binds.number(clamped.high)
-    within = f"WHEN {value} > {low} THEN {value} WHEN {value} <= {low} THEN {low}"
-    return f"CASE WHEN {value} >= {high} THEN {high} {within} END"
+        low, high = (binds.number(e, kind.sql) for e in (clamped.low, clamped.high))
+    if kind is SqlType.NUMERIC and clamped.type is not SqlType.NUMERIC:
+        value = f"({value})::numeric"
+    return larger_sql(smaller_sql(value, high, kind), low, kind)
+
+
+def _cut_as(clamped: Clamped) -> SqlType:
+    """The type in which a value is compared with its bounds."""
+    kind, ends = clamped.type, (clamped.low, clamped.high)
+    if kind.is_integer and not isinstance(clamped.operand, Extract):
+        if any(end.denominator != 1 for end in ends):
+            return SqlType.NUMERIC
+        fits = kind is not SqlType.INT8 and max(map(abs, ends)) < 2**31
+        return SqlType.INT4 if fits else SqlType.INT8
+    if kind.is_float and isinstance(clamped.operand, ColumnRef):
+        return SqlType.FLOAT8
+    return kind if kind.is_time else SqlType.NUMERIC
+
+
+# What PostgreSQL's own max(x) and min(x) compare with (pg_aggregate.aggtransfn). They are strict: NULL stays
+# NULL, where greatest(least(x, high), low) makes it `high` (ENGINES, trap 4). And they take x once, where
+# CASE takes it up to three times.
+_ORDERED = {
+    SqlType.INT4: "int4",
+    SqlType.INT8: "int8",
+    SqlType.NUMERIC: "numeric_",
+    SqlType.FLOAT8: "float8",
+    SqlType.DATE: "date_",
+    SqlType.TIMESTAMP: "timestamp_",
+    SqlType.TIMESTAMPTZ: "timestamptz_",
+}
+
+
+def smaller_sql(left: str, right: str, kind: SqlType) -> str:
+    """The smaller of two, NULL if one is. NaN is larger than all numbers (manual 8.1.3)."""
+    return f"pg_catalog.{_ORDERED[kind]}smaller({left}, {right})"
+
+
+def larger_sql(left: str, right: str, kind: SqlType) -> str:
+    """The larger of two, NULL if one is."""
+    return f"pg_catalog.{_ORDERED[kind]}larger({left}, {right})"
 
 
 def _truncated(truncated: Truncated, binds: Binds) -> str:

@@ -29,6 +29,8 @@ _SESSION = (
     "SET parallel_tuple_cost = 0.005",  # or grouping by unit and key is left to one process
     # The leader only gathers: with as many workers as cores, one hash table less in the caches (tests/bench).
     "SET parallel_leader_participation = off",
+    # psycopg prepares what it runs often; a plan for any values would look parameters up in each row.
+    "SET plan_cache_mode = force_custom_plan",
     "SET application_name = 'dpproxy'",
 )
 

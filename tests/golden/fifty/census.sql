@@ -53,7 +53,7 @@ FROM census.adult
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 --   sum: clamp 0 .. 1000000, grid 0.01, sensitivity 100000000 steps, scale 25000000, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."income" >= %(p4)s::numeric THEN %(p4)s::numeric WHEN r1."income" > %(p3)s::numeric THEN r1."income" WHEN r1."income" <= %(p3)s::numeric THEN %(p3)s::numeric END) * %(p5)s::numeric) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."income", %(p4)s::numeric), %(p3)s::numeric)) * %(p5)s::numeric) FROM "census"."adult" AS r1
 --   p1 = 0
 --   p2 = 120
 --   p3 = 0
@@ -73,7 +73,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -91,7 +91,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 95
 --   avg: 0 .. 99000 steps of 0.001, fill 49500, 95 partitions, epsilon 8 delta 1/1000000, each epsilon 8 delta 1e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -112,11 +112,11 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 26, epsilon 4 delta 0
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 26, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "census"."adult" AS r1 WHERE ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 120
 --   p3 = 26
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "census"."adult" AS r1 WHERE ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 120
 --   p3 = 26
@@ -135,7 +135,7 @@ FROM census.adult
 --   min: 0 .. 99 steps of 1, fill 99, 75 partitions, epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 --   max: 0 .. 99 steps of 1, fill 0, 75 partitions, epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 -- => backend
-SELECT cell, CASE WHEN pg_catalog.min(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(x1) > %(p1)s::integer THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::integer THEN %(p1)s::integer END, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -155,7 +155,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "census"."adult" AS r1 WHERE ((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 120
 --   p3 = 1
@@ -176,22 +176,20 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
---   p1 = 10000
---   p2 = 0
---   p3 = 100
---   p4 = 10000
---   p5 = 1
---   p6 = 4
---   p7 = 76
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v FROM "census"."adult" AS r1 WHERE (CASE WHEN r1."income" IS NOT NULL THEN greatest(least(r1."income" / %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
---   p1 = 10000
---   p2 = 0
---   p3 = 100
---   p4 = 10000
---   p5 = 3
---   p6 = 4
---   p7 = 76
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 100
+--   p2 = 10000
+--   p3 = 0
+--   p4 = 1
+--   p5 = 4
+--   p6 = 76
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 100
+--   p2 = 10000
+--   p3 = 0
+--   p4 = 3
+--   p5 = 4
+--   p6 = 76
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -210,7 +208,7 @@ FROM census.adult
 --     centred sum for var_pop: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
 --     centred squares for var_pop: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -229,7 +227,7 @@ FROM census.adult GROUP BY sex
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2; cells 0
 --   stddev_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -250,7 +248,7 @@ FROM census.adult GROUP BY region ORDER BY region
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 99, grid 1, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."region")::text AS k1, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."hours_per_week" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."hours_per_week" > %(p1)s::integer THEN r2."hours_per_week" WHEN r2."hours_per_week" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r2."region")::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 0
 --   p2 = 99
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -319,7 +317,7 @@ FROM census.adult GROUP BY band
 --   avg made of releases 1, 3: clamp 0 .. 120, grid 1, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 120, grid 1, sensitivity 120, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -343,7 +341,7 @@ FROM census.adult GROUP BY decade ORDER BY decade
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (pg_catalog.width_bucket((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+SELECT * FROM (SELECT (pg_catalog.width_bucket((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = 0
 --   p2 = 120
 --   p3 = 20
@@ -364,7 +362,7 @@ FROM census.adult GROUP BY 1 HAVING count(*) > 20 ORDER BY decade
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 13; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((pg_catalog.floor(((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+SELECT * FROM (SELECT ((pg_catalog.floor(((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p2)s::integer), %(p1)s::integer))::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 120
 --   p3 = 10
@@ -416,7 +414,7 @@ FROM census.adult
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p3)s::numeric), %(p2)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN (r1."sex" = %(p4)s::text) THEN (CASE WHEN r1."age" >= %(p6)s::integer THEN %(p6)s::integer WHEN r1."age" > %(p5)s::integer THEN r1."age" WHEN r1."age" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric ELSE NULL::numeric END IS NOT NULL THEN least(greatest(CASE WHEN (r1."sex" = %(p4)s::text) THEN (CASE WHEN r1."age" >= %(p6)s::integer THEN %(p6)s::integer WHEN r1."age" > %(p5)s::integer THEN r1."age" WHEN r1."age" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric ELSE NULL::numeric END, %(p3)s::numeric), %(p7)s::numeric) END))::bigint) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."sex" = %(p4)s::text) THEN (pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p6)s::integer), %(p5)s::integer))::numeric ELSE NULL::numeric END, %(p7)s::numeric), %(p3)s::numeric))::bigint) FROM "census"."adult" AS r1
 --   p1 = 30
 --   p2 = 1
 --   p3 = 0
@@ -439,7 +437,7 @@ FROM census.adult
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(*) FILTER (WHERE (NOT r1."married")), pg_catalog.sum((2 * ((CASE WHEN r1."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."age" > %(p2)s::integer THEN r1."age" WHEN r1."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE (NOT r1."married")) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(*) FILTER (WHERE (NOT r1."married")), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE (NOT r1."married")) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -497,7 +495,7 @@ FROM census.adult WHERE occupation IS NULL OR hours_per_week IS NULL AND income 
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r1 WHERE ((r1."occupation" IS NULL) OR ((r1."hours_per_week" IS NULL) AND (NOT (r1."income" IS NULL))))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE ((r1."occupation" IS NULL) OR ((r1."hours_per_week" IS NULL) AND (NOT (r1."income" IS NULL))))
 --   p1 = 0
 --   p2 = 120
 -- => loss
@@ -516,7 +514,7 @@ FROM census.adult
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 45, epsilon 8/3 delta 0
 --   count: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round((CASE WHEN coalesce((CASE WHEN r1."hours_per_week" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."hours_per_week" > %(p1)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric) IS NOT NULL THEN least(greatest(coalesce((CASE WHEN r1."hours_per_week" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."hours_per_week" > %(p1)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN least((CASE WHEN r1."age" >= %(p5)s::integer THEN %(p5)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p6)s::numeric) IS NOT NULL THEN least(greatest(least((CASE WHEN r1."age" >= %(p5)s::integer THEN %(p5)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p6)s::numeric), %(p3)s::numeric), %(p7)s::numeric) END))::bigint), pg_catalog.count(nullif(r1."hours_per_week", %(p8)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p7)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.count(nullif(r1."hours_per_week", %(p8)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 0
 --   p2 = 99
 --   p3 = 0
@@ -541,7 +539,7 @@ FROM census.adult
 --   sum: clamp 0 .. 1000000, grid 1, sensitivity 1000000 steps, scale 375000, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 60, grid 0.00001, sensitivity 6000000 steps, scale 2250000, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round((CASE WHEN (r1."married")::integer::numeric IS NOT NULL THEN least(greatest((r1."married")::integer::numeric, %(p1)s::numeric), %(p2)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN pg_catalog.round((CASE WHEN r1."income" >= %(p3)s::numeric THEN %(p3)s::numeric WHEN r1."income" > %(p1)s::numeric THEN r1."income" WHEN r1."income" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric, 0) IS NOT NULL THEN least(greatest(pg_catalog.round((CASE WHEN r1."income" >= %(p3)s::numeric THEN %(p3)s::numeric WHEN r1."income" > %(p1)s::numeric THEN r1."income" WHEN r1."income" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric, 0), %(p1)s::numeric), %(p3)s::numeric) END))::bigint), pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."age" >= %(p5)s::integer THEN %(p5)s::integer WHEN r1."age" > %(p4)s::integer THEN r1."age" WHEN r1."age" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric / %(p6)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."age" >= %(p5)s::integer THEN %(p5)s::integer WHEN r1."age" > %(p4)s::integer THEN r1."age" WHEN r1."age" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric / %(p6)s::numeric), %(p1)s::numeric), %(p7)s::numeric) END) * %(p8)s::numeric)::bigint) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."married")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."income", %(p3)s::numeric), %(p1)s::numeric))::numeric, 0), %(p3)s::numeric), %(p1)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p4)s::integer))::numeric / %(p6)s::numeric), %(p7)s::numeric), %(p1)s::numeric) * %(p8)s::numeric)::bigint) FROM "census"."adult" AS r1
 --   p1 = 0
 --   p2 = 1
 --   p3 = 1000000
@@ -566,7 +564,7 @@ FROM census.adult WHERE age > $1 AND region = $2
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r1 WHERE ((r1."age" > %(p3)s::bigint) AND (r1."region" = %(p4)s::text))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE ((r1."age" > %(p3)s::bigint) AND (r1."region" = %(p4)s::text))
 --   p1 = 0
 --   p2 = 120
 --   p3 = 40
@@ -586,13 +584,13 @@ FROM (SELECT hours_per_week * 50 AS yearly, age FROM census.adult WHERE sex = 'M
 --   sum: clamp 0 .. 4950, grid 50, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r2."yearly" >= %(p5)s::numeric THEN %(p1)s::integer WHEN r2."yearly" > %(p4)s::numeric THEN (r2."yearly" / %(p3)s::numeric)::integer WHEN r2."yearly" <= %(p4)s::numeric THEN %(p2)s::integer END), pg_catalog.count(*) FROM (SELECT ((CASE WHEN r1."hours_per_week" >= %(p1)s::integer THEN %(p1)s::integer WHEN r1."hours_per_week" > %(p2)s::integer THEN r1."hours_per_week" WHEN r1."hours_per_week" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * %(p3)s::numeric) AS "yearly", r1."age" AS "age", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."sex" = %(p7)s::text)) AS r2 WHERE (r2."age" >= %(p6)s::bigint)
---   p1 = 99
+SELECT pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."yearly", %(p3)s::numeric), %(p2)s::numeric) / %(p1)s::numeric)::integer), pg_catalog.count(*) FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p6)s::integer), %(p5)s::integer))::numeric * %(p1)s::numeric) AS "yearly", r1."age" AS "age", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."sex" = %(p7)s::text)) AS r2 WHERE (r2."age" >= %(p4)s::bigint)
+--   p1 = 50
 --   p2 = 0
---   p3 = 50
---   p4 = 0
---   p5 = 4950
---   p6 = 20
+--   p3 = 4950
+--   p4 = 20
+--   p5 = 0
+--   p6 = 99
 --   p7 = Male
 -- => loss
 -- epsilon 8 delta 0
@@ -661,7 +659,7 @@ FROM census.adult WHERE age > (SELECT avg(age) FROM census.adult)
 -- census.adult, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((CASE WHEN r2."age" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."age" > %(p2)s::integer THEN r2."age" WHEN r2."age" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2
+SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -684,11 +682,11 @@ SELECT 'young' AS who, count(*), sum(age) FROM census.adult WHERE age < 30 UNION
 --   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 60, epsilon 2 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."age" > %(p1)s::integer THEN r1."age" WHEN r1."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r1 WHERE (r1."age" < %(p3)s::bigint)
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE (r1."age" < %(p3)s::bigint)
 --   p1 = 0
 --   p2 = 120
 --   p3 = 30
-SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r2."age" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."age" > %(p1)s::integer THEN r2."age" WHEN r2."age" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "census"."adult" AS r2 WHERE (r2."age" >= %(p3)s::bigint)
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r2 WHERE (r2."age" >= %(p3)s::bigint)
 --   p1 = 0
 --   p2 = 120
 --   p3 = 65

@@ -41,18 +41,17 @@ FROM shop.orders
 --   avg made of releases 1, 4: clamp 0 .. 2000, grid 0.01, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 2000, grid 0.01, sensitivity 8000000, scale 3000000, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p11)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."quantity" > %(p2)s::integer THEN r1."quantity" WHEN r1."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.sum((2 * (CASE WHEN r1."total" IS NOT NULL THEN greatest(least(r1."total" * %(p9)s::numeric, %(p10)s::numeric)::integer, %(p8)s::integer) END)::bigint - %(p6)s::bigint)) AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p10)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.sum((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."total" * %(p7)s::numeric, %(p8)s::numeric))::integer, %(p9)s::integer))::bigint - %(p6)s::bigint)) AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
 --   p4 = 0
 --   p5 = 5
 --   p6 = 200000
---   p7 = 200000
---   p8 = 0
---   p9 = 100
---   p10 = 200000
---   p11 = -200000
+--   p7 = 100
+--   p8 = 200000
+--   p9 = 0
+--   p10 = -200000
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -68,12 +67,12 @@ FROM shop.customers
 --   min of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 --   max of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((CASE WHEN r1."birth_date" >= %(p2)s::date THEN %(p2)s::date WHEN r1."birth_date" > %(p1)s::date THEN r1."birth_date" WHEN r1."birth_date" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((CASE WHEN r1."birth_date" >= %(p2)s::date THEN %(p2)s::date WHEN r1."birth_date" > %(p1)s::date THEN r1."birth_date" WHEN r1."birth_date" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p4)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p4)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
 --   p4 = 32
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((CASE WHEN r1."birth_date" >= %(p2)s::date THEN %(p2)s::date WHEN r1."birth_date" > %(p1)s::date THEN r1."birth_date" WHEN r1."birth_date" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((CASE WHEN r1."birth_date" >= %(p2)s::date THEN %(p2)s::date WHEN r1."birth_date" > %(p1)s::date THEN r1."birth_date" WHEN r1."birth_date" <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
@@ -92,7 +91,7 @@ FROM shop.orders WHERE created_at >= '2025-01-01 00:00:00+00' AND created_at < '
 -- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys expression of 13; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (pg_catalog.date_trunc('month', CASE WHEN r2."created_at" >= %(p3)s::timestamp with time zone THEN %(p3)s::timestamp with time zone WHEN r2."created_at" > %(p2)s::timestamp with time zone THEN r2."created_at" WHEN r2."created_at" <= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone END))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((pg_catalog.date_trunc('month', CASE WHEN r2."created_at" >= %(p3)s::timestamp with time zone THEN %(p3)s::timestamp with time zone WHEN r2."created_at" > %(p2)s::timestamp with time zone THEN r2."created_at" WHEN r2."created_at" <= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone END))::text = ANY(%(p4)s::text[])) AND ((r2."created_at" >= %(p5)s::timestamp with time zone) AND (r2."created_at" < %(p6)s::timestamp with time zone)) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (pg_catalog.date_trunc('month', pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(r2."created_at", %(p3)s::timestamp with time zone), %(p2)s::timestamp with time zone)))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((pg_catalog.date_trunc('month', pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(r2."created_at", %(p3)s::timestamp with time zone), %(p2)s::timestamp with time zone)))::text = ANY(%(p4)s::text[])) AND ((r2."created_at" >= %(p5)s::timestamp with time zone) AND (r2."created_at" < %(p6)s::timestamp with time zone)) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 2020-01-01 00:00:00.000000+00
 --   p3 = 2027-01-01 00:00:00.000000+00
@@ -114,15 +113,14 @@ FROM shop.orders GROUP BY extract(year FROM created_at) HAVING count(*) > 100 OR
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 0 .. 2000, grid 0.01, sensitivity 8000000 steps, scale 2000000, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(CASE WHEN r2."total" IS NOT NULL THEN greatest(least(r2."total" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p8)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."total" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p7)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
---   p2 = 200000
---   p3 = 0
---   p4 = 100
---   p5 = 200000
---   p6 = 0
---   p7 = 200000
---   p8 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
+--   p2 = 100
+--   p3 = 200000
+--   p4 = 0
+--   p5 = 0
+--   p6 = 200000
+--   p7 = ['2019', '2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027', '2028']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -156,7 +154,7 @@ FROM shop.orders o JOIN shop.products p ON o.product_id = p.id WHERE p.price > 1
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r3."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."quantity" > %(p2)s::integer THEN r3."quantity" WHEN r3."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -179,7 +177,7 @@ FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status 
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r4."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r4."quantity" > %(p2)s::integer THEN r4."quantity" WHEN r4."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p4)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -256,7 +254,7 @@ FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) p
 -- shop.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 0
 --   avg from moments: clamp 0 .. 40, grid 1, rows 1, output grid 0.000001, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(r4."n"), pg_catalog.sum((2 * ((CASE WHEN r4."n" >= %(p1)s::bigint THEN %(p1)s::bigint WHEN r4."n" > %(p2)s::bigint THEN r4."n" WHEN r4."n" <= %(p2)s::bigint THEN %(p2)s::bigint END)::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL
+SELECT pg_catalog.count(r4."n"), pg_catalog.sum((2 * ((pg_catalog.int8larger(pg_catalog.int8smaller(r4."n", %(p1)s::bigint), %(p2)s::bigint))::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL
 --   p1 = 40
 --   p2 = 0
 -- => loss
@@ -292,16 +290,14 @@ FROM (SELECT customer_id, sum(quantity) AS spent FROM shop.orders GROUP BY custo
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * (CASE WHEN r4."spent" >= %(p5)s::numeric THEN %(p2)s::integer WHEN r4."spent" > %(p4)s::numeric THEN (r4."spent")::integer WHEN r4."spent" <= %(p4)s::numeric THEN %(p3)s::integer END)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((CASE WHEN r2."quantity" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."quantity" > %(p8)s::integer THEN r2."quantity" WHEN r2."quantity" <= %(p8)s::integer THEN %(p8)s::integer END)::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p6)s::numeric)
+SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."spent", %(p3)s::numeric), %(p2)s::numeric))::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p7)s::integer), %(p6)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p4)s::numeric)
 --   p1 = 200
---   p2 = 200
---   p3 = 0
---   p4 = 0
---   p5 = 200
---   p6 = 10
---   p7 = 40
---   p8 = 1
---   p9 = 5
+--   p2 = 0
+--   p3 = 200
+--   p4 = 10
+--   p5 = 40
+--   p6 = 1
+--   p7 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -317,7 +313,7 @@ FROM (SELECT quantity FROM shop.orders WHERE status = 'returned' UNION ALL SELEC
 --   count(*): sensitivity 80, scale 20, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 400 steps, scale 100, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."quantity" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."quantity" > %(p2)s::integer THEN r8."quantity" WHEN r8."quantity" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM (SELECT r7."c1" AS "quantity", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."quantity" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."quantity" AS "quantity", r1."customer_id" AS "dp_unit" FROM "shop"."orders" AS r1 WHERE (r1."status" = %(p6)s::text)) AS r2 UNION ALL SELECT r4."quantity" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."quantity" AS "quantity", r3."customer_id" AS "dp_unit" FROM "shop"."orders" AS r3 WHERE (r3."status" = %(p7)s::text)) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r8."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM (SELECT r7."c1" AS "quantity", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."quantity" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."quantity" AS "quantity", r1."customer_id" AS "dp_unit" FROM "shop"."orders" AS r1 WHERE (r1."status" = %(p6)s::text)) AS r2 UNION ALL SELECT r4."quantity" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."quantity" AS "quantity", r3."customer_id" AS "dp_unit" FROM "shop"."orders" AS r3 WHERE (r3."status" = %(p7)s::text)) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u
 --   p1 = 80
 --   p2 = 1
 --   p3 = 5

@@ -5,7 +5,7 @@ SELECT count(*), sum(o.i4) FROM orders o JOIN calls c ON o.uid = c.uid
 --   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 100
@@ -23,7 +23,7 @@ SELECT o.t, count(*), avg(c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROU
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, ((((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."i4") AS v1, pg_catalog.sum((CASE WHEN r4."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r4."i4" > %(p3)s::integer THEN r4."i4" WHEN r4."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 12
 --   p2 = 2
 --   p3 = 0
@@ -45,7 +45,7 @@ SELECT m.t, count(*), max(o.i4) FROM members m JOIN orders o USING (uid) GROUP B
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 89 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, ((((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.max(r4."i4") >= %(p4)s::integer THEN %(p4)s::integer WHEN pg_catalog.max(r4."i4") > %(p3)s::integer THEN pg_catalog.max(r4."i4") WHEN pg_catalog.max(r4."i4") <= %(p3)s::integer THEN %(p3)s::integer END AS v1 FROM ("w"."members" AS r3 JOIN "w"."orders" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r4."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ("w"."members" AS r3 JOIN "w"."orders" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -67,7 +67,7 @@ SELECT count(*), avg(a.i4 + b.i4) FROM members a JOIN members b ON a.uid = b.uid
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 20000 steps of 0.01, fill 10000, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric), %(p3)s::numeric), %(p4)s::numeric) END))::bigint AS x1 FROM ("w"."members" AS r1 JOIN "w"."members" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint AS x1 FROM ("w"."members" AS r1 JOIN "w"."members" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 0
@@ -88,15 +88,14 @@ SELECT count(*), count(c.i4), sum(c.n2) FROM orders o LEFT JOIN calls c ON o.uid
 --   count: sensitivity 12, scale 9/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 78750, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p8)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p5)s::bigint), %(p1)s::bigint * %(p6)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p7)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
---   p2 = 17500
---   p3 = 0
---   p4 = 100
---   p5 = 17500
---   p6 = 0
---   p7 = 17500
---   p8 = 5
+--   p2 = 100
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 0
+--   p6 = 17500
+--   p7 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -109,7 +108,7 @@ SELECT count(c.id), sum(c.i4) FROM members m LEFT JOIN (SELECT uid, i4, i2 AS id
 --   count: sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r3."id") AS v0, pg_catalog.sum((CASE WHEN r3."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r3."i4" > %(p2)s::integer THEN r3."i4" WHEN r3."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ("w"."members" AS r1 LEFT JOIN (SELECT r2."uid" AS "uid", r2."i4" AS "i4", r2."i2" AS "id", r2."uid" AS "dp_unit" FROM "w"."calls" AS r2) AS r3 ON (r1."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND r1."b" GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r3."id") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("w"."members" AS r1 LEFT JOIN (SELECT r2."uid" AS "uid", r2."i4" AS "i4", r2."i2" AS "id", r2."uid" AS "dp_unit" FROM "w"."calls" AS r2) AS r3 ON (r1."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND r1."b" GROUP BY r1."uid") u
 --   p1 = 2
 --   p2 = 0
 --   p3 = 100
@@ -139,14 +138,13 @@ SELECT sum(o.n2) FROM orders o, calls c WHERE o.uid = c.uid AND c.b
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 26250, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = 12
---   p6 = 0
---   p7 = 17500
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = 12
+--   p5 = 0
+--   p6 = 17500
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -159,7 +157,7 @@ SELECT z.zone, count(*), avg(p.i4) FROM people p JOIN places z ON p.t = z.code G
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT (r4."zone")::text AS k1, ((((pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r3."i4" AS x1 FROM ("w"."people" AS r3 JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) WHERE (r4."zone" = ANY(%(p3)s::text[]::text[])) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r4."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r3."i4" AS x1 FROM ("w"."people" AS r3 JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) WHERE (r4."zone" = ANY(%(p3)s::text[]::text[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
@@ -178,7 +176,7 @@ SELECT z.zone, count(*), sum(p.i4) FROM people p LEFT JOIN places z ON p.t = z.c
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (r4."zone")::text AS k1, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM ("w"."people" AS r3 LEFT JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (r4."zone")::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ("w"."people" AS r3 LEFT JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
@@ -194,7 +192,7 @@ SELECT count(*), max(o.i4) FROM places z JOIN orders o ON z.code = o.t WHERE z.z
 --   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 43 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1) FROM (SELECT r2."uid" AS unit, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.max(r2."i4") >= %(p3)s::integer THEN %(p3)s::integer WHEN pg_catalog.max(r2."i4") > %(p2)s::integer THEN pg_catalog.max(r2."i4") WHEN pg_catalog.max(r2."i4") <= %(p2)s::integer THEN %(p2)s::integer END AS v1 FROM ("w"."places" AS r1 JOIN "w"."orders" AS r2 ON (r1."code" = r2."t")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = %(p7)s::text) GROUP BY r2."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."places" AS r1 JOIN "w"."orders" AS r2 ON (r1."code" = r2."t")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = %(p7)s::text) GROUP BY r2."uid") u GROUP BY 1
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
@@ -268,7 +266,7 @@ SELECT count(*), avg(p.i4) FROM people p JOIN rates r ON p.i4 = r.k
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM ("w"."people" AS r1 JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM ("w"."people" AS r1 JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -311,7 +309,7 @@ SELECT count(*), sum(c.i4) FROM (SELECT uid, t FROM orders UNION ALL SELECT uid,
 --   count(*): sensitivity 16, scale 4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1600 steps, scale 400, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r9."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r9."i4" > %(p2)s::integer THEN r9."i4" WHEN r9."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 JOIN "w"."calls" AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text) GROUP BY r8."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r9."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 JOIN "w"."calls" AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text) GROUP BY r8."dp_unit") u
 --   p1 = 16
 --   p2 = 0
 --   p3 = 100

@@ -20,7 +20,7 @@ SELECT s, count(*), sum(i4), avg(i4) FROM visits GROUP BY s
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 250, epsilon 2 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 987 partitions, epsilon 2 delta 1/4000, each epsilon 2/5 delta 5e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, ((((pg_catalog.hashint8extended(r2."uid", pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p6)s::bigint))) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r2."uid" # ((r2."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -43,7 +43,7 @@ SELECT s, count(*), sum(i4) FROM orders GROUP BY s
 --   count(*): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 150, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::bigint), least(v2, %(p2)s::bigint) * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::bigint), least(v2, %(p2)s::bigint) * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -115,7 +115,7 @@ SELECT s, max(i4), avg(i4), variance(i4) FROM visits GROUP BY s
 --   avg from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
 --   var_samp from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 100
 --   p3 = 0
@@ -124,7 +124,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p6 = 10000
 --   p7 = -10000
 --   p8 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p3)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p5)s::bigint
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p3)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p5)s::bigint
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -173,7 +173,7 @@ SELECT s, count(*), max(i4) FROM members GROUP BY s
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END FROM (SELECT (r2."s")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r2."i4" AS x1 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT (r2."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r2."i4" AS x1 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -204,7 +204,7 @@ SELECT count(*) FROM people GROUP BY i4 / 10
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (pg_catalog.div((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric, %(p3)s::numeric))::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
+SELECT (pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric))::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 10
@@ -220,22 +220,21 @@ SELECT CASE WHEN i4 > 50 THEN 'high' WHEN i4 >= 0 THEN 'low' END AS label, count
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p15)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (CASE WHEN (r2."i4" > %(p7)s::bigint) THEN %(p8)s::text WHEN (r2."i4" >= %(p9)s::bigint) THEN %(p10)s::text ELSE NULL::text END)::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p11)s::bigint)) & %(p12)s::bigint) * %(p13)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."n2") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN (r2."i4" > %(p7)s::bigint) THEN %(p8)s::text WHEN (r2."i4" >= %(p9)s::bigint) THEN %(p10)s::text ELSE NULL::text END)::text = ANY(%(p14)s::text[]) OR CASE WHEN (r2."i4" > %(p7)s::bigint) THEN %(p8)s::text WHEN (r2."i4" >= %(p9)s::bigint) THEN %(p10)s::text ELSE NULL::text END IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p14)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (CASE WHEN (r2."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r2."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN (r2."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r2."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r2."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r2."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
---   p3 = 17500
---   p4 = 0
---   p5 = 100
---   p6 = 17500
---   p7 = 50
---   p8 = high
---   p9 = 0
---   p10 = low
---   p11 = random
---   p12 = 2147483647
---   p13 = 187
---   p14 = ['high', 'low']
---   p15 = random
+--   p3 = 100
+--   p4 = 17500
+--   p5 = 0
+--   p6 = 50
+--   p7 = high
+--   p8 = 0
+--   p9 = low
+--   p10 = random
+--   p11 = 2147483647
+--   p12 = 187
+--   p13 = ['high', 'low']
+--   p14 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -263,7 +262,7 @@ SELECT date_trunc('month', d) AS m, count(*), sum(i4) FROM visits WHERE d >= '20
 --   count(*): sensitivity 5, scale 5/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 125, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (pg_catalog.date_trunc('month', (CASE WHEN r2."d" >= %(p7)s::date THEN %(p7)s::date WHEN r2."d" > %(p6)s::date THEN r2."d" WHEN r2."d" <= %(p6)s::date THEN %(p6)s::date END)::timestamp AT TIME ZONE 'UTC'))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((pg_catalog.date_trunc('month', (CASE WHEN r2."d" >= %(p7)s::date THEN %(p7)s::date WHEN r2."d" > %(p6)s::date THEN r2."d" WHEN r2."d" <= %(p6)s::date THEN %(p6)s::date END)::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p8)s::text[])) AND ((r2."d" >= %(p9)s::date) AND (r2."d" < %(p10)s::date)) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (pg_catalog.date_trunc('month', (pg_catalog.date_larger(pg_catalog.date_smaller(r2."d", %(p7)s::date), %(p6)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((pg_catalog.date_trunc('month', (pg_catalog.date_larger(pg_catalog.date_smaller(r2."d", %(p7)s::date), %(p6)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p8)s::text[])) AND ((r2."d" >= %(p9)s::date) AND (r2."d" < %(p10)s::date)) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -286,7 +285,7 @@ SELECT floor(n2 / 50), count(*) FROM trips GROUP BY floor(n2 / 50)
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys expression of 5; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (pg_catalog.floor(((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric / %(p3)s::numeric)))::text AS k1, pg_catalog.count(*) FROM "w"."trips" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+SELECT * FROM (SELECT (pg_catalog.floor(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric / %(p3)s::numeric)))::text AS k1, pg_catalog.count(*) FROM "w"."trips" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 50
@@ -317,7 +316,7 @@ SELECT t, count(*), avg(i4) FROM orders WHERE t IN ('x', 'y', 'nowhere') GROUP B
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."i4" > %(p3)s::integer THEN r2."i4" WHEN r2."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[])) AND (r2."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r2."uid", 2) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[])) AND (r2."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r2."uid", 2) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -342,7 +341,7 @@ SELECT t, count(*), count(DISTINCT uid), max(i4) FROM orders WHERE t = 'nowhere'
 --   count(distinct) of units: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, CASE WHEN pg_catalog.max(r2."i4") >= %(p3)s::integer THEN %(p3)s::integer WHEN pg_catalog.max(r2."i4") > %(p2)s::integer THEN pg_catalog.max(r2."i4") WHEN pg_catalog.max(r2."i4") <= %(p2)s::integer THEN %(p2)s::integer END AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[])) AND (r2."t" = %(p8)s::text) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[])) AND (r2."t" = %(p8)s::text) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
@@ -377,7 +376,7 @@ SELECT floor(i4 / 25.0) * 25.0 AS bin, count(*) FROM people GROUP BY floor(i4 / 
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((pg_catalog.floor(((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+SELECT * FROM (SELECT ((pg_catalog.floor(((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 100
 --   p3 = 25
@@ -393,7 +392,7 @@ SELECT floor((n2 - 0.0) / 12.5) * 12.5 + 0.5 AS bin, sum(n2) FROM people GROUP B
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 15; cells 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375/2, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (((pg_catalog.floor((((CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END)::numeric - %(p1)s::numeric) / %(p4)s::numeric)) * %(p4)s::numeric) + %(p5)s::numeric))::text AS k1, pg_catalog.floor(pg_catalog.sum(CASE WHEN r2."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r2."n2" > %(p1)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+SELECT * FROM (SELECT (((pg_catalog.floor((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric - %(p1)s::numeric) / %(p4)s::numeric)) * %(p4)s::numeric) + %(p5)s::numeric))::text AS k1, pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 100

@@ -49,7 +49,7 @@ SELECT count(*) FROM w.orders WHERE i4::numeric * 100000000 > 0
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric * %(p4)s::numeric) > %(p5)s::numeric) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::numeric * %(p4)s::numeric) > %(p5)s::numeric) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100

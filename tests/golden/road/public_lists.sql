@@ -5,7 +5,7 @@ SELECT count(*), avg(i4) FROM people WHERE t IN (SELECT code FROM places WHERE z
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" IN (SELECT r1."code" FROM "w"."places" AS r1 WHERE (r1."zone" = %(p3)s::text))) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" IN (SELECT r1."code" FROM "w"."places" AS r1 WHERE (r1."zone" = %(p3)s::text))) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = south
@@ -24,7 +24,7 @@ SELECT t, sum(i4) FROM orders WHERE i8 NOT IN (SELECT k FROM rates WHERE k > $1)
 -- w.orders, unit r3."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 50, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.sum((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0, pg_catalog.count(r3."i4") AS v1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) AND ((NOT (r3."i8" IN (SELECT r2."k" FROM "w"."rates" AS r2 WHERE (r2."k" > %(p8)s::bigint)))) AND r3."b") GROUP BY r3."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r3."i4") AS v1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) AND ((NOT (r3."i8" IN (SELECT r2."k" FROM "w"."rates" AS r2 WHERE (r2."k" > %(p8)s::bigint)))) AND r3."b") GROUP BY r3."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -59,7 +59,7 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT cod
 -- w.orders, unit 1 row(s), partitions by hash of r5."dp_unit", r5."dp_unit" not null; keys none; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" IN (SELECT r2."code" FROM "w"."places" AS r2)) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" IN (SELECT r2."code" FROM "w"."places" AS r2)) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = random

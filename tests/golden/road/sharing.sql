@@ -7,7 +7,7 @@ SELECT count(i4), avg(i4) FROM people
 --   avg made of releases 1, 3: clamp 0 .. 100, grid 1, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 100, grid 1, sensitivity 100, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -26,7 +26,7 @@ SELECT sum(i4), count(i4), avg(i4) FROM people
 --   avg made of releases 2, 4: clamp 0 .. 100, grid 1, output grid 0.00001
 --     centred sum for sum: clamp 0 .. 100, grid 1, sensitivity 100, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -45,7 +45,7 @@ SELECT count(*), avg(id), count(id) FROM orders
 --   count is release 1
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 1500, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((2 * ((CASE WHEN r1."id" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."id" > %(p3)s::integer THEN r1."id" WHEN r1."id" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1000
 --   p3 = 0
@@ -64,7 +64,7 @@ SELECT count(*), count(id), sum(i4) FROM orders
 --   count is release 1
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 150, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
@@ -83,7 +83,7 @@ SELECT count(*), avg(i4) FROM people
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(*), pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -102,7 +102,7 @@ SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.u
 --   count: sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::bigint), least(v1, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, pg_catalog.sum((2 * ((CASE WHEN r2."id" >= %(p4)s::integer THEN %(p4)s::integer WHEN r2."id" > %(p3)s::integer THEN r2."id" WHEN r2."id" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v2 FROM ("w"."members" AS r1 LEFT JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::bigint), least(v1, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."id", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) AS v2 FROM ("w"."members" AS r1 LEFT JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1000
 --   p3 = 0
@@ -123,7 +123,7 @@ SELECT count(i4) FILTER (WHERE b), avg(i4), avg(i4) FILTER (WHERE b) FROM people
 --   avg made of releases 1, 4: clamp 0 .. 100, grid 1, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 100, grid 1, sensitivity 100, scale 75/2, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4") FILTER (WHERE r1."b"), pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE r1."b") FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4") FILTER (WHERE r1."b"), pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE r1."b") FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -144,7 +144,7 @@ SELECT variance(i4), var_pop(i4), stddev(i4), stddev_pop(i4) FROM people
 --     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 100, scale 75/2, epsilon 8/3 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 10000, scale 3750, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -165,17 +165,16 @@ SELECT t, count(n2), avg(n2), stddev(n2) FROM visits GROUP BY t
 --     centred sum for avg: clamp 0 .. 175, grid 0.01, sensitivity 87500, scale 65625/2, epsilon 8/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 175, grid 0.01, sensitivity 1531250000, scale 574218750, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p9)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END)::bigint - %(p2)s::bigint)::bigint) * ((2 * (CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END)::bigint - %(p2)s::bigint)::bigint) - %(p8)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p10)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer))::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer))::bigint - %(p2)s::bigint)::bigint) * ((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer))::bigint - %(p2)s::bigint)::bigint) - %(p7)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p9)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 17500
---   p3 = 17500
---   p4 = 0
---   p5 = 100
---   p6 = 17500
---   p7 = -17500
---   p8 = 306250000
---   p9 = -306250000
---   p10 = ['x', 'y', 'z']
+--   p3 = 100
+--   p4 = 17500
+--   p5 = 0
+--   p6 = -17500
+--   p7 = 306250000
+--   p8 = -306250000
+--   p9 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -194,7 +193,7 @@ SELECT s, sum(i4), count(i4), avg(i4), variance(i4) FROM orders GROUP BY s
 --     centred sum for sum: clamp 0 .. 100, grid 1, sensitivity 400, scale 200, epsilon 2 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 40000, scale 20000, epsilon 2 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p8)s::bigint), least(v0, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p5)s::integer THEN %(p5)s::integer WHEN r2."i4" > %(p4)s::integer THEN r2."i4" WHEN r2."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) - %(p7)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p8)s::bigint), least(v0, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p5)s::integer), %(p4)s::integer))::integer)::bigint - %(p3)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p5)s::integer), %(p4)s::integer))::integer)::bigint - %(p3)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p5)s::integer), %(p4)s::integer))::integer)::bigint - %(p3)s::bigint)::bigint) - %(p7)s::bigint)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
@@ -219,7 +218,7 @@ SELECT count(*), avg(id), avg(id + 1) FROM orders
 --   avg from moments: clamp 1 .. 1001, grid 1, rows 6, output grid 0.0001, epsilon 8/3 delta 0
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p7)s::bigint), least(v1, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v3 ELSE pg_catalog.round(v3::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint) AS v1, pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + %(p4)s::numeric), %(p4)s::numeric), %(p5)s::numeric) END))::bigint)::bigint - %(p6)s::bigint)) AS v2, pg_catalog.sum((2 * ((CASE WHEN r1."id" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."id" > %(p2)s::integer THEN r1."id" WHEN r1."id" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p8)s::bigint)) AS v3 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p7)s::bigint), least(v1, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v3 ELSE pg_catalog.round(v3::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) AS v1, pg_catalog.sum((2 * (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint)::bigint - %(p6)s::bigint)) AS v2, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p8)s::bigint)) AS v3 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 1000
@@ -241,7 +240,7 @@ SELECT count(i4), sum(i4), avg(i4) FROM people
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 75/2, epsilon 8/3 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -260,7 +259,7 @@ SELECT avg(i4), variance(i4) FROM people
 --   avg from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 --   var_samp from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -280,7 +279,7 @@ SELECT sum(i4 + i2), avg(i4 + i2) FROM trips
 --     rows for sum: clamp -5 .. 110, grid 1, sensitivity 3, scale 3/4, epsilon 4 delta 0
 --     centred sum for sum: clamp -5 .. 110, grid 1, sensitivity 345, scale 345/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r1."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r1."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric), %(p5)s::numeric), %(p6)s::numeric) END))::bigint), pg_catalog.sum((2 * (pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r1."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + (CASE WHEN r1."i2" >= %(p4)s::integer THEN %(p4)s::integer WHEN r1."i2" > %(p3)s::integer THEN r1."i2" WHEN r1."i2" <= %(p3)s::integer THEN %(p3)s::integer END)::numeric), %(p5)s::numeric), %(p6)s::numeric) END))::bigint)::bigint - %(p7)s::bigint)) FROM "w"."trips" AS r1
+SELECT pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint), pg_catalog.sum((2 * (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint)::bigint - %(p7)s::bigint)) FROM "w"."trips" AS r1
 --   p1 = 0
 --   p2 = 100
 --   p3 = -5
@@ -306,7 +305,7 @@ SELECT count(i4), sum(i4), variance(i4), stddev(i4) FROM people
 --     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 100, scale 225/2, epsilon 8/9 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 10000, scale 11250, epsilon 8/9 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p3)s::bigint)), pg_catalog.sum((2 * ((2 * ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) * ((2 * ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p3)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer)::bigint - %(p3)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer)::bigint - %(p3)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer)::bigint - %(p3)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 100
@@ -326,14 +325,14 @@ SELECT count(*), sum(i4), avg(n2), max(i4) FROM people
 --   avg from moments: clamp 0 .. 175, grid 0.01, rows 1, output grid 0.00001, epsilon 4 delta 0
 --   max of order: clamp 0 .. 100, grid 1, rows 1, needed 100, epsilon 1 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(r1."n2"), (2 * pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."n2" >= %(p4)s::numeric THEN %(p4)s::numeric WHEN r1."n2" > %(p3)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p3)s::numeric THEN %(p3)s::numeric END) * %(p5)s::numeric) - %(p6)s::numeric * pg_catalog.count(r1."n2")) FROM "w"."people" AS r1
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(r1."n2"), (2 * pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p4)s::numeric), %(p3)s::numeric)) * %(p5)s::numeric) - %(p6)s::numeric * pg_catalog.count(r1."n2")) FROM "w"."people" AS r1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 0
 --   p4 = 175
 --   p5 = 100
 --   p6 = 17500
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v FROM "w"."people" AS r1 WHERE ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 100
 --   p3 = 100
@@ -350,7 +349,7 @@ SELECT count(i4), avg(i4) FROM people
 --   count: sensitivity 1, scale 5/8, epsilon 8/5 delta 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 32/5 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((CASE WHEN r1."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r1."i4" > %(p2)s::integer THEN r1."i4" WHEN r1."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
@@ -369,7 +368,7 @@ SELECT s, count(*) FROM notes WHERE i4 > (SELECT avg(i4) FROM notes) GROUP BY s
 --   selection: epsilon 4/3 delta 1/6000, each epsilon 0.666667 delta 8.334e-05
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.count(r3."i4") AS v0, pg_catalog.sum((2 * ((CASE WHEN r3."i4" >= %(p4)s::integer THEN %(p4)s::integer WHEN r3."i4" > %(p3)s::integer THEN r3."i4" WHEN r3."i4" <= %(p3)s::integer THEN %(p3)s::integer END)::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.count(r3."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) AS v1 FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
 --   p1 = 4
 --   p2 = 100
 --   p3 = 0

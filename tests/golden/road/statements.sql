@@ -5,7 +5,7 @@ SELECT round(100.0 * sum(n2) / count(*), 1) AS "Share", count(*) n FROM people p
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric), pg_catalog.count(*) FROM "w"."people" AS r1 WHERE r1."b"
+SELECT pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.count(*) FROM "w"."people" AS r1 WHERE r1."b"
 --   p1 = 0
 --   p2 = 175
 --   p3 = 100
@@ -47,7 +47,7 @@ SELECT sum(n2), sum(n2) / count(*), SUM ( n2 ) FROM people HAVING sum(n2) > 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.floor(pg_catalog.sum(CASE WHEN r1."n2" >= %(p2)s::numeric THEN %(p2)s::numeric WHEN r1."n2" > %(p1)s::numeric THEN r1."n2" WHEN r1."n2" <= %(p1)s::numeric THEN %(p1)s::numeric END) * %(p3)s::numeric), pg_catalog.count(*) FROM "w"."people" AS r1
+SELECT pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.count(*) FROM "w"."people" AS r1
 --   p1 = 0
 --   p2 = 175
 --   p3 = 100
@@ -75,15 +75,14 @@ WITH q AS (SELECT t, avg(n2) AS a FROM people GROUP BY t) SELECT t, a * 2 FROM q
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 47
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 47 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p5)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = ['x', 'y', 'z']
---   p6 = random
---   p7 = 2147483647
---   p8 = 47
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p4)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = ['x', 'y', 'z']
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -114,14 +113,13 @@ SELECT count(*), (SELECT avg(n2) FROM orders) FROM people
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 91 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
 SELECT pg_catalog.count(*) FROM "w"."people" AS r1
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = random
---   p6 = 2147483647
---   p7 = 91
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 91
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -195,7 +193,7 @@ INSERT INTO mine SELECT t, sum(i4) FROM people GROUP BY t
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -224,14 +222,13 @@ SELECT count(*), dp.low(count(*)), dp.high(count(*)), dp.error(sum(n2)), dp.low(
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = random
---   p6 = 2147483647
---   p7 = 139
+SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 139
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -245,7 +242,7 @@ SELECT count(*), sum(i4 + $2) FROM people WHERE i4 > $1 AND s LIKE $3
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 2.5 .. 102.5, grid 0.5, sensitivity 205 steps, scale 205/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round((CASE WHEN ((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + %(p3)s::numeric) IS NOT NULL THEN least(greatest(((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric + %(p3)s::numeric), %(p3)s::numeric), %(p4)s::numeric) END) * %(p5)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE ((r1."i4" > %(p6)s::bigint) AND (r1."s" LIKE %(p7)s::text))
+SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric) * %(p5)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE ((r1."i4" > %(p6)s::bigint) AND (r1."s" LIKE %(p7)s::text))
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2.5

@@ -4,7 +4,7 @@ WITH q AS (SELECT i4 FROM people) SELECT sum(i4) FROM q
 -- w.people, unit 1 row(s), partitions by hash of r2."dp_key1"; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2
 --   p1 = 0
 --   p2 = 100
 -- => loss
@@ -19,22 +19,21 @@ SELECT sum(x), avg(x) FROM (SELECT i4 * 2 + i2 AS x, t FROM orders WHERE b) q WH
 --   sum: clamp -5 .. 210, grid 1, sensitivity 1260 steps, scale 315, epsilon 4 delta 0
 --   avg: -500 .. 21000 steps of 0.01, fill 10250, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, ((((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, pg_catalog.sum(CASE WHEN r2."x" >= %(p4)s::numeric THEN %(p1)s::integer WHEN r2."x" > %(p3)s::numeric THEN (r2."x")::integer WHEN r2."x" <= %(p3)s::numeric THEN %(p2)s::integer END) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((CASE WHEN r1."i4" >= %(p12)s::integer THEN %(p12)s::integer WHEN r1."i4" > %(p11)s::integer THEN r1."i4" WHEN r1."i4" <= %(p11)s::integer THEN %(p11)s::integer END)::numeric * %(p13)s::numeric) + (CASE WHEN r1."i2" >= %(p14)s::integer THEN %(p14)s::integer WHEN r1."i2" > %(p2)s::integer THEN r1."i2" WHEN r1."i2" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p15)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
---   p1 = 210
---   p2 = -5
---   p3 = -5
---   p4 = 210
---   p5 = 6
---   p6 = -5
---   p7 = 210
---   p8 = random
---   p9 = 2147483647
---   p10 = 93
---   p11 = 0
---   p12 = 100
---   p13 = 2
---   p14 = 10
---   p15 = x
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v0) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."x", %(p2)s::numeric), %(p1)s::numeric))::integer) AS v0, pg_catalog.count(r2."x") AS v1 FROM (SELECT (((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p10)s::integer), %(p9)s::integer))::numeric * %(p11)s::numeric) + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p13)s::integer), %(p12)s::integer))::numeric) AS "x", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1 WHERE r1."b") AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = %(p14)s::text) GROUP BY r2."dp_unit") u GROUP BY 1
+--   p1 = -5
+--   p2 = 210
+--   p3 = 6
+--   p4 = -5
+--   p5 = 210
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 93
+--   p9 = 0
+--   p10 = 100
+--   p11 = 2
+--   p12 = -5
+--   p13 = 10
+--   p14 = x
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -47,7 +46,7 @@ SELECT t, count(*), avg(x) FROM (SELECT t, i4 AS x FROM orders) q GROUP BY t
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r4."dp_unit" AS unit, (r4."t")::text AS k1, ((((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."x") AS v1, pg_catalog.sum((CASE WHEN r4."x" >= %(p4)s::integer THEN %(p4)s::integer WHEN r4."x" > %(p3)s::integer THEN r4."x" WHEN r4."x" <= %(p3)s::integer THEN %(p3)s::integer END)::integer) AS v2 FROM (SELECT r3."t" AS "t", r3."i4" AS "x", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."t" = ANY(%(p8)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r4."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r4."dp_unit" AS unit, (r4."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."x") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."x", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM (SELECT r3."t" AS "t", r3."i4" AS "x", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."t" = ANY(%(p8)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r4."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -68,17 +67,15 @@ SELECT max(y) FROM (SELECT x + 1 AS y FROM (SELECT i4 AS x FROM trips) a WHERE x
 -- w.trips, unit 3 row(s), partitions by hash of r3."dp_key1", r3."dp_key2"; keys none; cells 103
 --   max: 1 .. 101 steps of 1, fill 1, 103 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
 -- => backend
-SELECT cell, pg_catalog.max(x1) FROM (SELECT ((((pg_catalog.hash_record_extended(ROW(r3."dp_key1", r3."dp_key2"), %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, CASE WHEN r3."y" >= %(p4)s::numeric THEN %(p1)s::integer WHEN r3."y" > %(p3)s::numeric THEN (r3."y")::integer WHEN r3."y" <= %(p3)s::numeric THEN %(p2)s::integer END AS x1 FROM (SELECT ((CASE WHEN r2."x" >= %(p6)s::integer THEN %(p6)s::integer WHEN r2."x" > %(p5)s::integer THEN r2."x" WHEN r2."x" <= %(p5)s::integer THEN %(p5)s::integer END)::numeric + %(p3)s::numeric) AS "y", r2."dp_key1" AS "dp_key1", r2."dp_key2" AS "dp_key2" FROM (SELECT r1."i4" AS "x", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 WHERE (r2."x" > %(p7)s::bigint)) AS r3 LIMIT ALL) r GROUP BY 1
---   p1 = 101
---   p2 = 1
---   p3 = 1
---   p4 = 101
---   p5 = 0
---   p6 = 100
---   p7 = 3
---   p8 = random
---   p9 = 2147483647
---   p10 = 103
+SELECT cell, pg_catalog.max(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r3."dp_key1", r3."dp_key2"), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."y", %(p2)s::numeric), %(p1)s::numeric))::integer AS x1 FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p4)s::integer), %(p3)s::integer))::numeric + %(p1)s::numeric) AS "y", r2."dp_key1" AS "dp_key1", r2."dp_key2" AS "dp_key2" FROM (SELECT r1."i4" AS "x", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 WHERE (r2."x" > %(p5)s::bigint)) AS r3 LIMIT ALL) r GROUP BY 1
+--   p1 = 1
+--   p2 = 101
+--   p3 = 0
+--   p4 = 100
+--   p5 = 3
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 103
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -91,7 +88,7 @@ SELECT count(*), sum(a.x) FROM (SELECT uid, i4 AS x FROM orders) a JOIN (SELECT 
 --   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r2."x" >= %(p3)s::integer THEN %(p3)s::integer WHEN r2."x" > %(p2)s::integer THEN r2."x" WHEN r2."x" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1 FROM ((SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 JOIN (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL AND r4."b" GROUP BY r2."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 JOIN (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL AND r4."b" GROUP BY r2."dp_unit") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 100
@@ -109,7 +106,7 @@ SELECT avg(n), max(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) 
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 103 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   max: 0 .. 6 steps of 1, fill 0, 17 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer), CASE WHEN pg_catalog.max(x1) >= %(p2)s::bigint THEN %(p2)s::bigint WHEN pg_catalog.max(x1) > %(p1)s::bigint THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::bigint THEN %(p1)s::bigint END FROM (SELECT ((((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.max(x1), %(p2)s::bigint), %(p1)s::bigint) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = random
@@ -144,21 +141,19 @@ SELECT count(*), sum(s), avg(a), max(m), avg(d) FROM (SELECT uid, sum(n2) AS s, 
 --   max: 0 .. 100 steps of 1, fill 0, 111 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 265 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((CASE WHEN x4 >= %(p9)s::bigint THEN %(p9)s::bigint WHEN x4 > %(p8)s::bigint THEN x4 WHEN x4 <= %(p8)s::bigint THEN %(p8)s::bigint END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p12)s::bigint)) & %(p13)s::bigint) * %(p14)s::bigint) >> 31)::integer AS cell, CASE WHEN r4."s" >= %(p5)s::numeric THEN %(p1)s::integer WHEN r4."s" > %(p4)s::numeric THEN (r4."s" * %(p3)s::numeric)::integer WHEN r4."s" <= %(p4)s::numeric THEN %(p2)s::integer END AS x1, CASE WHEN r4."a" >= %(p3)s::numeric THEN %(p6)s::integer WHEN r4."a" > %(p4)s::numeric THEN (r4."a" * %(p3)s::numeric)::integer WHEN r4."a" <= %(p4)s::numeric THEN %(p2)s::integer END AS x2, CASE WHEN r4."m" >= %(p3)s::numeric THEN %(p7)s::integer WHEN r4."m" > %(p4)s::numeric THEN (r4."m")::integer WHEN r4."m" <= %(p4)s::numeric THEN %(p2)s::integer END AS x3, r4."d" AS x4 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."a2" AS "a", r3."a3" AS "m", r3."a4" AS "d", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.sum((CASE WHEN r2."n2" >= %(p11)s::numeric THEN %(p11)s::numeric WHEN r2."n2" > %(p4)s::numeric THEN r2."n2" WHEN r2."n2" <= %(p4)s::numeric THEN %(p4)s::numeric END)::numeric) AS a1, pg_catalog.avg((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric) AS a2, pg_catalog.max((CASE WHEN r2."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r2."i4" > %(p2)s::integer THEN r2."i4" WHEN r2."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric) AS a3, least(pg_catalog.count(DISTINCT r2."t"), %(p9)s::bigint) AS a4, least(pg_catalog.count(*), %(p9)s::bigint) AS a5 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid") AS r3 WHERE (r3."a5" > %(p10)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
---   p1 = 105000
+SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x4, %(p5)s::bigint), %(p4)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."s", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."a", %(p1)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x2, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."m", %(p1)s::numeric), %(p2)s::numeric))::integer AS x3, r4."d" AS x4 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."a2" AS "a", r3."a3" AS "m", r3."a4" AS "d", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p7)s::numeric), %(p2)s::numeric))::numeric) AS a1, pg_catalog.avg((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a2, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a3, least(pg_catalog.count(DISTINCT r2."t"), %(p5)s::bigint) AS a4, least(pg_catalog.count(*), %(p5)s::bigint) AS a5 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid") AS r3 WHERE (r3."a5" > %(p6)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 100
 --   p2 = 0
---   p3 = 100
+--   p3 = 1050
 --   p4 = 0
---   p5 = 1050
---   p6 = 10000
---   p7 = 100
+--   p5 = 6
+--   p6 = 1
+--   p7 = 175
 --   p8 = 0
---   p9 = 6
---   p10 = 1
---   p11 = 175
---   p12 = random
---   p13 = 2147483647
---   p14 = 265
+--   p9 = 100
+--   p10 = random
+--   p11 = 2147483647
+--   p12 = 265
 -- => loss
 -- epsilon 8 delta 3/5000
 -- => residual
@@ -170,16 +165,15 @@ SELECT avg(s) FROM (SELECT o.uid, sum(o.i4 + c.i4) AS s FROM orders o JOIN calls
 -- w.orders, w.calls, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 49
 --   avg: 0 .. 24000 steps of 0.1, fill 12000, 49 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint) * %(p9)s::bigint) >> 31)::integer AS cell, CASE WHEN r6."s" >= %(p4)s::numeric THEN %(p1)s::integer WHEN r6."s" > %(p3)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p3)s::numeric THEN %(p2)s::integer END AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((CASE WHEN r3."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r3."i4" > %(p2)s::integer THEN r3."i4" WHEN r3."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric + (CASE WHEN r4."i4" >= %(p6)s::integer THEN %(p6)s::integer WHEN r4."i4" > %(p2)s::integer THEN r4."i4" WHEN r4."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::numeric)) AS a1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
---   p1 = 2400
---   p2 = 0
---   p3 = 0
---   p4 = 2400
---   p5 = 12
---   p6 = 100
---   p7 = random
---   p8 = 2147483647
---   p9 = 49
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r6."s", %(p2)s::numeric), %(p1)s::numeric))::integer AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p5)s::integer), %(p4)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p5)s::integer), %(p4)s::integer))::numeric)) AS a1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 2400
+--   p3 = 12
+--   p4 = 0
+--   p5 = 100
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 49
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -191,7 +185,7 @@ SELECT m.t, avg(q.n) FROM members m LEFT JOIN (SELECT uid, count(*) FILTER (WHER
 -- w.members, w.orders, unit 1 row(s), partitions by hash of r6."uid", r6."uid" not null; keys t of 4; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT (r6."t")::text AS k1, ((((pg_catalog.hashint4extended(r6."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, r9."n" AS x1 FROM ("w"."members" AS r6 LEFT JOIN (SELECT r8."unit" AS "uid", r8."a1" AS "n", r8."unit" AS "dp_unit" FROM (SELECT r7."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r7."i4" > %(p4)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r7 WHERE r7."uid" IS NOT NULL GROUP BY r7."uid") AS r8) AS r9 ON (r6."uid" = r9."uid")) WHERE r6."uid" IS NOT NULL AND (r6."t" = ANY(%(p3)s::text[]::text[]) OR r6."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT (r6."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r6."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r9."n" AS x1 FROM ("w"."members" AS r6 LEFT JOIN (SELECT r8."unit" AS "uid", r8."a1" AS "n", r8."unit" AS "dp_unit" FROM (SELECT r7."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r7."i4" > %(p4)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r7 WHERE r7."uid" IS NOT NULL GROUP BY r7."uid") AS r8) AS r9 ON (r6."uid" = r9."uid")) WHERE r6."uid" IS NOT NULL AND (r6."t" = ANY(%(p3)s::text[]::text[]) OR r6."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 6
 --   p3 = ['x', 'y', 'z']
@@ -210,7 +204,7 @@ SELECT sum(o.i4) FROM orders o JOIN (SELECT uid, max(i4) AS most FROM orders GRO
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r4."unit" AS "uid", r4."a1" AS "most", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.max((CASE WHEN r3."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r3."i4" > %(p1)s::integer THEN r3."i4" WHEN r3."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::numeric) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."uid") AND (r1."i4" = r5."most")) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r5."most")::numeric) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r4."unit" AS "uid", r4."a1" AS "most", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::numeric) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."uid") AND (r1."i4" = r5."most")) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r5."most")::numeric) GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -228,17 +222,16 @@ SELECT avg(n), sum(s) FROM (SELECT o.uid, count(*) AS n, sum(l.i4) AS s FROM lin
 --   avg: 0 .. 70000 steps of 0.0001, fill 35000, 105 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   sum: clamp 0 .. 700, grid 1, sensitivity 700 steps, scale 175, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer), pg_catalog.sum(x2) FROM (SELECT ((((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p8)s::bigint)) & %(p9)s::bigint) * %(p10)s::bigint) >> 31)::integer AS cell, r6."n" AS x1, CASE WHEN r6."s" >= %(p6)s::numeric THEN %(p3)s::integer WHEN r6."s" > %(p5)s::numeric THEN (r6."s")::integer WHEN r6."s" <= %(p5)s::numeric THEN %(p4)s::integer END AS x2 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "n", r5."a2" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((CASE WHEN r3."i4" >= %(p7)s::integer THEN %(p7)s::integer WHEN r3."i4" > %(p4)s::integer THEN r3."i4" WHEN r3."i4" <= %(p4)s::integer THEN %(p4)s::integer END)::numeric) AS a2 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.sum(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r6."n" AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r6."s", %(p4)s::numeric), %(p3)s::numeric))::integer AS x2 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "n", r5."a2" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p6)s::integer), %(p5)s::integer))::numeric) AS a2 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 7
---   p3 = 700
---   p4 = 0
+--   p3 = 0
+--   p4 = 700
 --   p5 = 0
---   p6 = 700
---   p7 = 100
---   p8 = random
---   p9 = 2147483647
---   p10 = 105
+--   p6 = 100
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 105
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -251,7 +244,7 @@ SELECT max(last), count(*) FROM (SELECT uid, max(d) AS last FROM orders GROUP BY
 --   max: 10957 .. 18262 steps of 1, fill 10957, 83 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(*) FROM (SELECT ((((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, r4."last" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "last", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.max(CASE WHEN r2."d" >= %(p2)s::date THEN %(p2)s::date WHEN r2."d" > %(p1)s::date THEN r2."d" WHEN r2."d" <= %(p1)s::date THEN %(p1)s::date END) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(*) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r4."last" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "last", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.max(pg_catalog.date_larger(pg_catalog.date_smaller(r2."d", %(p2)s::date), %(p1)s::date)) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -272,7 +265,7 @@ SELECT count(*), sum(i4), avg(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i
 --   sum: clamp 0 .. 100, grid 1, sensitivity 800 steps, scale 300, epsilon 8/3 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r8."dp_unit" AS unit, ((((pg_catalog.hashint4extended(r8."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((CASE WHEN r8."i4" >= %(p3)s::integer THEN %(p3)s::integer WHEN r8."i4" > %(p2)s::integer THEN r8."i4" WHEN r8."i4" <= %(p2)s::integer THEN %(p2)s::integer END)::integer) AS v1, pg_catalog.count(r8."i4") AS v2 FROM (SELECT r7."c1" AS "i4", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."i4" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "i4", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."i4" AS "i4", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r8."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r8."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r8."i4") AS v2 FROM (SELECT r7."c1" AS "i4", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."i4" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "i4", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."i4" AS "i4", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u GROUP BY 1
 --   p1 = 8
 --   p2 = 0
 --   p3 = 100
@@ -293,7 +286,7 @@ SELECT t, count(*), sum(i4) FROM (SELECT t, i4 FROM people WHERE b UNION ALL SEL
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (r16."t")::text AS k1, pg_catalog.count(*), pg_catalog.sum((CASE WHEN r16."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r16."i4" > %(p1)s::integer THEN r16."i4" WHEN r16."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT r15."c1" AS "t", r15."c2" AS "i4" FROM (SELECT r10."t" AS "c1", r10."i4" AS "c2" FROM (SELECT r9."t" AS "t", r9."i4" AS "i4", r9."id" AS "dp_key1" FROM "w"."people" AS r9 WHERE r9."b") AS r10 UNION ALL SELECT r12."t" AS "c1", r12."i4" AS "c2" FROM (SELECT r11."t" AS "t", r11."i4" AS "i4", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (r16."t")::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r16."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r15."c1" AS "t", r15."c2" AS "i4" FROM (SELECT r10."t" AS "c1", r10."i4" AS "c2" FROM (SELECT r9."t" AS "t", r9."i4" AS "i4", r9."id" AS "dp_key1" FROM "w"."people" AS r9 WHERE r9."b") AS r10 UNION ALL SELECT r12."t" AS "c1", r12."i4" AS "c2" FROM (SELECT r11."t" AS "t", r11."i4" AS "i4", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -309,7 +302,7 @@ SELECT max(i4), count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM ev
 --   max: 0 .. 100 steps of 1, fill 0, 107 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT cell, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END, pg_catalog.count(*) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r8."i4" AS x1 FROM (SELECT r7."c1" AS "i4" FROM (SELECT r2."i4" AS "c1" FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1" FROM (SELECT r3."i4" AS "i4" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(*) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r8."i4" AS x1 FROM (SELECT r7."c1" AS "i4" FROM (SELECT r2."i4" AS "c1" FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1" FROM (SELECT r3."i4" AS "i4" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 107
@@ -341,7 +334,7 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM (SELECT uid FROM orders UNION
 -- w.orders, w.calls, unit 1 row(s), partitions by hash of r18."dp_unit", r18."dp_unit" not null; keys none; cells 55
 --   avg: 0 .. 80000 steps of 0.0001, fill 40000, 55 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::bigint THEN %(p2)s::bigint WHEN x1 > %(p1)s::bigint THEN x1 WHEN x1 <= %(p1)s::bigint THEN %(p1)s::bigint END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r18."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r18."n" AS x1 FROM (SELECT r17."unit" AS "uid", r17."a1" AS "n", r17."unit" AS "dp_unit" FROM (SELECT r16."dp_unit" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM (SELECT r15."c1" AS "uid", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL GROUP BY r16."dp_unit") AS r17) AS r18 WHERE r18."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r18."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r18."n" AS x1 FROM (SELECT r17."unit" AS "uid", r17."a1" AS "n", r17."unit" AS "dp_unit" FROM (SELECT r16."dp_unit" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM (SELECT r15."c1" AS "uid", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL GROUP BY r16."dp_unit") AS r17) AS r18 WHERE r18."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 8
 --   p3 = random
@@ -360,7 +353,7 @@ SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)
 -- w.people, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -381,13 +374,13 @@ SELECT sum(CASE WHEN i4 > (SELECT avg(i4) FROM orders) THEN 1 ELSE 0 END) FROM o
 -- w.orders, unit r3."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 1, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 87
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.sum(pg_catalog.round((CASE WHEN CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END IS NOT NULL THEN least(greatest(CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p3)s::numeric), %(p2)s::numeric) END))::bigint) AS v0 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
 --   s65536 = None
 --   p2 = 1
 --   p3 = 0
@@ -419,7 +412,7 @@ SELECT sum(dp_unit) FROM (SELECT i4 AS dp_unit FROM orders) q
 -- w.orders, unit r2."dp_unit_": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit_" AS unit, pg_catalog.sum((CASE WHEN r2."dp_unit" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."dp_unit" > %(p1)s::integer THEN r2."dp_unit" WHEN r2."dp_unit" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM (SELECT r1."i4" AS "dp_unit", r1."uid" AS "dp_unit_" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit_" IS NOT NULL GROUP BY r2."dp_unit_") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit_" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."dp_unit", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM (SELECT r1."i4" AS "dp_unit", r1."uid" AS "dp_unit_" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit_" IS NOT NULL GROUP BY r2."dp_unit_") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -436,14 +429,12 @@ SELECT sum(x) FROM (SELECT f8 AS x FROM people UNION ALL SELECT n::float8 FROM p
 -- w.people, unit 2 row(s), partitions by random; keys none; cells 0
 --   sum: clamp -100 .. 100, grid 0.00001, sensitivity 20000000 steps, scale 2500000, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN r8."x" >= %(p5)s::numeric THEN %(p1)s::bigint WHEN r8."x" > %(p4)s::numeric THEN (r8."x" * %(p3)s::numeric)::bigint WHEN r8."x" <= %(p4)s::numeric THEN %(p2)s::bigint END) FROM (SELECT r7."c1" AS "x" FROM (SELECT (r2."x")::numeric AS "c1" FROM (SELECT r1."f8" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT (r4."n")::numeric AS "c1" FROM (SELECT (CASE WHEN r3."n" >= %(p7)s::numeric THEN %(p7)s::numeric WHEN r3."n" > %(p6)s::numeric THEN r3."n" WHEN r3."n" <= %(p6)s::numeric THEN %(p6)s::numeric END)::numeric AS "n", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8
---   p1 = 10000000
---   p2 = -10000000
---   p3 = 100000
---   p4 = -100
---   p5 = 100
---   p6 = -2.5
---   p7 = 7.5
+SELECT pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r8."x", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::bigint) FROM (SELECT r7."c1" AS "x" FROM (SELECT (r2."x")::numeric AS "c1" FROM (SELECT r1."f8" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT (r4."n")::numeric AS "c1" FROM (SELECT (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."n", %(p5)s::numeric), %(p4)s::numeric))::numeric AS "n", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8
+--   p1 = 100000
+--   p2 = -100
+--   p3 = 100
+--   p4 = -2.5
+--   p5 = 7.5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

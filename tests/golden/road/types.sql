@@ -7,7 +7,7 @@ SELECT min(i2), max(i2), avg(i2), sum(i2) FROM people
 --   avg: -5000 .. 10000 steps of 0.001, fill 2500, 183 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
 -- => backend
-SELECT cell, CASE WHEN pg_catalog.min(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(x1) > %(p1)s::integer THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::integer THEN %(p1)s::integer END, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i2" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i2" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = -5
 --   p2 = 10
 --   p3 = random
@@ -27,7 +27,7 @@ SELECT min(i4), max(i4), avg(i4), sum(i4) FROM people
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
 -- => backend
-SELECT cell, CASE WHEN pg_catalog.min(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(x1) > %(p1)s::integer THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::integer THEN %(p1)s::integer END, CASE WHEN pg_catalog.max(x1) >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.max(x1) > %(p1)s::integer THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::integer THEN %(p1)s::integer END, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -47,7 +47,7 @@ SELECT min(i8), max(i8), avg(i8), sum(i8) FROM people
 --   avg: -10000 .. 50000 steps of 0.1, fill 20000, 209 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 500 steps, scale 250, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.round((CASE WHEN pg_catalog.min(x1) >= %(p2)s::bigint THEN %(p2)s::bigint WHEN pg_catalog.min(x1) > %(p1)s::bigint THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint, pg_catalog.round((CASE WHEN pg_catalog.max(x1) >= %(p2)s::bigint THEN %(p2)s::bigint WHEN pg_catalog.max(x1) > %(p1)s::bigint THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.sum(x2) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r1."i8" AS x1, pg_catalog.round((CASE WHEN r1."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r1."i8" > %(p1)s::bigint THEN r1."i8" WHEN r1."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.min(x1), %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.max(x1), %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.sum(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i8" AS x1, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -68,14 +68,13 @@ SELECT min(n2), max(n2), avg(n2), sum(n2) FROM people
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 8750, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = random
---   p6 = 2147483647
---   p7 = 187
+SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 187
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual
@@ -90,15 +89,13 @@ SELECT min(n), max(n), avg(n), sum(n) FROM people
 --   avg: -250000 .. 750000 steps of 0.00001, fill 250000, 263 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp -2.5 .. 7.5, grid 0.00001, sensitivity 750000 steps, scale 375000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r1."n" >= %(p5)s::numeric THEN %(p1)s::integer WHEN r1."n" > %(p4)s::numeric THEN (r1."n" * %(p3)s::numeric)::integer WHEN r1."n" <= %(p4)s::numeric THEN %(p2)s::integer END AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = 750000
---   p2 = -250000
---   p3 = 100000
---   p4 = -2.5
---   p5 = 7.5
---   p6 = random
---   p7 = 2147483647
---   p8 = 263
+SELECT cell, pg_catalog.min(x1), pg_catalog.max(x1), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 100000
+--   p2 = -2.5
+--   p3 = 7.5
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 263
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual
@@ -113,7 +110,7 @@ SELECT min(f4), max(f4), avg(f4), sum(f4) FROM people
 --   avg: 0 .. 1000000 steps of 0.000001, fill 500000, 263 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 1, grid 0.000001, sensitivity 1000000 steps, scale 500000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.round((CASE WHEN pg_catalog.min(x1) >= %(p2)s::double precision THEN %(p2)s::double precision WHEN pg_catalog.min(x1) > %(p1)s::double precision THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::double precision THEN %(p1)s::double precision END)::numeric * %(p3)s::numeric)::bigint, pg_catalog.round((CASE WHEN pg_catalog.max(x1) >= %(p2)s::double precision THEN %(p2)s::double precision WHEN pg_catalog.max(x1) > %(p1)s::double precision THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::double precision THEN %(p1)s::double precision END)::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.sum(((CASE WHEN x1 >= %(p2)s::double precision THEN %(p2)s::double precision WHEN x1 > %(p1)s::double precision THEN x1 WHEN x1 <= %(p1)s::double precision THEN %(p1)s::double precision END)::double precision * %(p4)s::double precision)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, r1."f4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.max(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(x1, %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p4)s::double precision)::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r1."f4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 1
 --   p3 = 1000000
@@ -135,7 +132,7 @@ SELECT min(f8), max(f8), avg(f8), sum(f8) FROM people
 --   avg: -10000 .. 10000 steps of 0.01, fill 0, 189 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
 --   sum: clamp -100 .. 100, grid 0.01, sensitivity 10000 steps, scale 5000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.round((CASE WHEN pg_catalog.min(x1) >= %(p2)s::double precision THEN %(p2)s::double precision WHEN pg_catalog.min(x1) > %(p1)s::double precision THEN pg_catalog.min(x1) WHEN pg_catalog.min(x1) <= %(p1)s::double precision THEN %(p1)s::double precision END)::numeric * %(p3)s::numeric)::bigint, pg_catalog.round((CASE WHEN pg_catalog.max(x1) >= %(p2)s::double precision THEN %(p2)s::double precision WHEN pg_catalog.max(x1) > %(p1)s::double precision THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::double precision THEN %(p1)s::double precision END)::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.sum(((CASE WHEN x1 >= %(p2)s::double precision THEN %(p2)s::double precision WHEN x1 > %(p1)s::double precision THEN x1 WHEN x1 <= %(p1)s::double precision THEN %(p1)s::double precision END)::double precision * %(p2)s::double precision)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r1."f8" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.max(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(x1, %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p2)s::double precision)::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."f8" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = -100
 --   p2 = 100
 --   p3 = 100
@@ -154,7 +151,7 @@ SELECT min(d), max(d) FROM orders
 --   min: 10957 .. 18262 steps of 1, fill 18262, 83 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   max: 10957 .. 18262 steps of 1, fill 10957, 83 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, pg_catalog.round(((CASE WHEN pg_catalog.min(r1."d") >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.min(r1."d") > %(p1)s::date THEN pg_catalog.min(r1."d") WHEN pg_catalog.min(r1."d") <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint AS v0, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(r1."d") > %(p1)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.min(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -173,7 +170,7 @@ SELECT min(ts), max(ts) FROM orders
 --   min: 946684800 .. 1577836800 steps of 1, fill 1577836800, 189 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 189 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.min(r1."ts") >= %(p2)s::timestamp without time zone THEN %(p2)s::timestamp without time zone WHEN pg_catalog.min(r1."ts") > %(p1)s::timestamp without time zone THEN pg_catalog.min(r1."ts") WHEN pg_catalog.min(r1."ts") <= %(p1)s::timestamp without time zone THEN %(p1)s::timestamp without time zone END))::numeric)::bigint AS v0, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r1."ts") >= %(p2)s::timestamp without time zone THEN %(p2)s::timestamp without time zone WHEN pg_catalog.max(r1."ts") > %(p1)s::timestamp without time zone THEN pg_catalog.max(r1."ts") WHEN pg_catalog.max(r1."ts") <= %(p1)s::timestamp without time zone THEN %(p1)s::timestamp without time zone END))::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.min(r1."ts"), %(p2)s::timestamp without time zone), %(p1)s::timestamp without time zone)))::numeric)::bigint AS v0, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p2)s::timestamp without time zone), %(p1)s::timestamp without time zone)))::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01 00:00:00.000000
 --   p2 = 2020-01-01 00:00:00.000000
 --   p3 = random
@@ -191,7 +188,7 @@ SELECT min(tz), max(tz) FROM orders
 --   min: 946684800 .. 1577836800 steps of 1, fill 1577836800, 189 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 189 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.min(r1."tz") >= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone WHEN pg_catalog.min(r1."tz") > %(p1)s::timestamp with time zone THEN pg_catalog.min(r1."tz") WHEN pg_catalog.min(r1."tz") <= %(p1)s::timestamp with time zone THEN %(p1)s::timestamp with time zone END))::numeric)::bigint AS v0, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r1."tz") >= %(p2)s::timestamp with time zone THEN %(p2)s::timestamp with time zone WHEN pg_catalog.max(r1."tz") > %(p1)s::timestamp with time zone THEN pg_catalog.max(r1."tz") WHEN pg_catalog.max(r1."tz") <= %(p1)s::timestamp with time zone THEN %(p1)s::timestamp with time zone END))::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.round((extract(epoch FROM pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(pg_catalog.min(r1."tz"), %(p2)s::timestamp with time zone), %(p1)s::timestamp with time zone)))::numeric)::bigint AS v0, pg_catalog.round((extract(epoch FROM pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(pg_catalog.max(r1."tz"), %(p2)s::timestamp with time zone), %(p1)s::timestamp with time zone)))::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01 00:00:00.000000+00
 --   p2 = 2020-01-01 00:00:00.000000+00
 --   p3 = random

@@ -16,7 +16,7 @@ SELECT sum(i4) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r1
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r1
 --   p1 = 0
 --   p2 = 100
 -- => loss
@@ -30,7 +30,7 @@ SELECT avg(i4) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 45
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -47,7 +47,7 @@ SELECT max(d) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 43
 --   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r1."d" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -77,7 +77,7 @@ SELECT sum(i4) FROM events
 -- w.events, unit 1 row(s), partitions by random; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."events" AS r1
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."events" AS r1
 --   p1 = 0
 --   p2 = 100
 -- => loss
@@ -91,7 +91,7 @@ SELECT avg(i4) FROM events
 -- w.events, unit 1 row(s), partitions by random; keys none; cells 45
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 45
@@ -106,7 +106,7 @@ SELECT max(d) FROM events
 -- w.events, unit 1 row(s), partitions by random; keys none; cells 43
 --   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p4)s::double precision)::bigint AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p4)s::double precision)::bigint AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -134,7 +134,7 @@ SELECT sum(i4) FROM trips
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 300 steps, scale 75/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."trips" AS r1
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."trips" AS r1
 --   p1 = 0
 --   p2 = 100
 -- => loss
@@ -148,7 +148,7 @@ SELECT avg(i4) FROM trips
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 203
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 203 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -165,7 +165,7 @@ SELECT max(d) FROM trips
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 197
 --   max: 10957 .. 18262 steps of 1, fill 10957, 197 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
 -- => backend
-SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT ((((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r1."d" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -196,7 +196,7 @@ SELECT sum(i4) FROM visits
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 125/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 5
@@ -213,7 +213,7 @@ SELECT avg(i4) FROM visits
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 45
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint8extended(r1."uid", pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p3)s::bigint))) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p3)s::bigint >> 33))), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -230,7 +230,7 @@ SELECT max(d) FROM visits
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 43
 --   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint8extended(r1."uid", pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p4)s::bigint))) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(r1."d") > %(p1)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p4)s::bigint >> 33))), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -261,7 +261,7 @@ SELECT sum(i4) FROM orders
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -278,7 +278,7 @@ SELECT avg(i4) FROM orders
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 45
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -295,7 +295,7 @@ SELECT max(d) FROM orders
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 43
 --   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(r1."d") > %(p1)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -325,7 +325,7 @@ SELECT sum(i4) FROM members
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL
 --   p1 = 0
 --   p2 = 100
 -- => loss
@@ -339,7 +339,7 @@ SELECT avg(i4) FROM members
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 45
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM (SELECT ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -356,7 +356,7 @@ SELECT max(d) FROM members
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 43
 --   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((CASE WHEN pg_catalog.max(x1) >= %(p2)s::date THEN %(p2)s::date WHEN pg_catalog.max(x1) > %(p1)s::date THEN pg_catalog.max(x1) WHEN pg_catalog.max(x1) <= %(p1)s::date THEN %(p1)s::date END) - %(p3)s::date)::numeric)::bigint FROM (SELECT ((((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint) * %(p6)s::bigint) >> 31)::integer AS cell, r1."d" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -379,22 +379,21 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."id"::integer, %(p13)s::bigint)) & %(p14)s::bigint) * %(p15)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = -5
---   p6 = 10
---   p7 = 0
---   p8 = 1
---   p9 = 1000000
---   p10 = 2000-01-01 00:00:00.000000
---   p11 = 2020-01-01 00:00:00.000000
---   p12 = ['x', 'y', 'z']
---   p13 = random
---   p14 = 2147483647
---   p15 = 593
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = -5
+--   p5 = 10
+--   p6 = 0
+--   p7 = 1
+--   p8 = 1000000
+--   p9 = 2000-01-01 00:00:00.000000
+--   p10 = 2020-01-01 00:00:00.000000
+--   p11 = ['x', 'y', 'z']
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -411,20 +410,19 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.floor(pg_catalog.random() * %(p13)s::double precision)::bigint AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = -5
---   p6 = 10
---   p7 = 0
---   p8 = 1
---   p9 = 1000000
---   p10 = 2000-01-01 00:00:00.000000
---   p11 = 2020-01-01 00:00:00.000000
---   p12 = ['x', 'y', 'z']
---   p13 = 593
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.floor(pg_catalog.random() * %(p12)s::double precision)::bigint AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = -5
+--   p5 = 10
+--   p6 = 0
+--   p7 = 1
+--   p8 = 1000000
+--   p9 = 2000-01-01 00:00:00.000000
+--   p10 = 2020-01-01 00:00:00.000000
+--   p11 = ['x', 'y', 'z']
+--   p12 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -441,22 +439,21 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1429 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2097 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p13)s::bigint)) & %(p14)s::bigint) * %(p15)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = -5
---   p6 = 10
---   p7 = 0
---   p8 = 1
---   p9 = 1000000
---   p10 = 2000-01-01 00:00:00.000000
---   p11 = 2020-01-01 00:00:00.000000
---   p12 = ['x', 'y', 'z']
---   p13 = random
---   p14 = 2147483647
---   p15 = 2097
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = -5
+--   p5 = 10
+--   p6 = 0
+--   p7 = 1
+--   p8 = 1000000
+--   p9 = 2000-01-01 00:00:00.000000
+--   p10 = 2020-01-01 00:00:00.000000
+--   p11 = ['x', 'y', 'z']
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 2097
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -473,25 +470,24 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1801 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2643 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint8extended(r2."uid", pg_catalog.hashint4extended((r2."uid" >> 32)::integer, %(p15)s::bigint))) & %(p16)s::bigint) * %(p17)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r2."uid" # ((r2."uid" >> 32) * (%(p14)s::bigint >> 33))), %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r2."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r2."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p17)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 5
---   p2 = 17500
---   p3 = 0
---   p4 = 100
---   p5 = 17500
---   p6 = 0
---   p7 = 17500
---   p8 = -5
---   p9 = 10
---   p10 = 0
---   p11 = 1
---   p12 = 1000000
---   p13 = 2000-01-01 00:00:00.000000
---   p14 = 2020-01-01 00:00:00.000000
---   p15 = random
---   p16 = 2147483647
---   p17 = 2643
---   p18 = ['x', 'y', 'z']
+--   p2 = 100
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 0
+--   p6 = 17500
+--   p7 = -5
+--   p8 = 10
+--   p9 = 0
+--   p10 = 1
+--   p11 = 1000000
+--   p12 = 2000-01-01 00:00:00.000000
+--   p13 = 2020-01-01 00:00:00.000000
+--   p14 = random
+--   p15 = 2147483647
+--   p16 = 2643
+--   p17 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -508,27 +504,26 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p7)s::bigint), least(v3, %(p2)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p20)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p16)s::bigint)) & %(p17)s::bigint) * %(p18)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p5)s::numeric, %(p6)s::numeric)::integer, %(p4)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p10)s::integer THEN %(p10)s::integer WHEN r2."i2" > %(p9)s::integer THEN r2."i2" WHEN r2."i2" <= %(p9)s::integer THEN %(p9)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p12)s::double precision THEN %(p12)s::double precision WHEN pg_catalog.min(r2."f4") > %(p11)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p11)s::double precision THEN %(p11)s::double precision END)::numeric * %(p13)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p15)s::timestamp without time zone THEN %(p15)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p14)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p19)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p6)s::bigint), least(v3, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p15)s::bigint)) & %(p16)s::bigint)::integer, %(p17)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p9)s::integer), %(p8)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r2."f4"), %(p11)s::double precision), %(p10)s::double precision))::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r2."ts"), %(p14)s::timestamp without time zone), %(p13)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
---   p3 = 17500
---   p4 = 0
---   p5 = 100
---   p6 = 17500
---   p7 = 0
---   p8 = 17500
---   p9 = -5
---   p10 = 10
---   p11 = 0
---   p12 = 1
---   p13 = 1000000
---   p14 = 2000-01-01 00:00:00.000000
---   p15 = 2020-01-01 00:00:00.000000
---   p16 = random
---   p17 = 2147483647
---   p18 = 1247
---   p19 = ['x', 'y', 'z']
---   p20 = random
+--   p3 = 100
+--   p4 = 17500
+--   p5 = 0
+--   p6 = 0
+--   p7 = 17500
+--   p8 = -5
+--   p9 = 10
+--   p10 = 0
+--   p11 = 1
+--   p12 = 1000000
+--   p13 = 2000-01-01 00:00:00.000000
+--   p14 = 2020-01-01 00:00:00.000000
+--   p15 = random
+--   p16 = 2147483647
+--   p17 = 1247
+--   p18 = ['x', 'y', 'z']
+--   p19 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -545,27 +540,26 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashtextextended(r2."uid"::text, %(p15)s::bigint)) & %(p16)s::bigint) * %(p17)s::bigint) >> 31)::integer AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p4)s::numeric, %(p5)s::numeric)::integer, %(p3)s::integer) END) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((CASE WHEN r2."i2" >= %(p9)s::integer THEN %(p9)s::integer WHEN r2."i2" > %(p8)s::integer THEN r2."i2" WHEN r2."i2" <= %(p8)s::integer THEN %(p8)s::integer END)::integer) AS v5, pg_catalog.round((CASE WHEN pg_catalog.min(r2."f4") >= %(p11)s::double precision THEN %(p11)s::double precision WHEN pg_catalog.min(r2."f4") > %(p10)s::double precision THEN pg_catalog.min(r2."f4") WHEN pg_catalog.min(r2."f4") <= %(p10)s::double precision THEN %(p10)s::double precision END)::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(r2."ts") >= %(p14)s::timestamp without time zone THEN %(p14)s::timestamp without time zone WHEN pg_catalog.max(r2."ts") > %(p13)s::timestamp without time zone THEN pg_catalog.max(r2."ts") WHEN pg_catalog.max(r2."ts") <= %(p13)s::timestamp without time zone THEN %(p13)s::timestamp without time zone END))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p20)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p18)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r2."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r2."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r2."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p17)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p19)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
---   p2 = 17500
---   p3 = 0
---   p4 = 100
---   p5 = 17500
---   p6 = 0
---   p7 = 17500
---   p8 = -5
---   p9 = 10
---   p10 = 0
---   p11 = 1
---   p12 = 1000000
---   p13 = 2000-01-01 00:00:00.000000
---   p14 = 2020-01-01 00:00:00.000000
---   p15 = random
---   p16 = 2147483647
---   p17 = 1247
---   p18 = ['x', 'y', 'z']
---   p19 = random
---   p20 = 2
+--   p2 = 100
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 0
+--   p6 = 17500
+--   p7 = -5
+--   p8 = 10
+--   p9 = 0
+--   p10 = 1
+--   p11 = 1000000
+--   p12 = 2000-01-01 00:00:00.000000
+--   p13 = 2020-01-01 00:00:00.000000
+--   p14 = random
+--   p15 = 2147483647
+--   p16 = 1247
+--   p17 = ['x', 'y', 'z']
+--   p18 = random
+--   p19 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -582,22 +576,21 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members G
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((CASE WHEN x3 >= %(p6)s::integer THEN %(p6)s::integer WHEN x3 > %(p5)s::integer THEN x3 WHEN x3 <= %(p5)s::integer THEN %(p5)s::integer END)::integer), pg_catalog.round((CASE WHEN pg_catalog.min(x4) >= %(p8)s::double precision THEN %(p8)s::double precision WHEN pg_catalog.min(x4) > %(p7)s::double precision THEN pg_catalog.min(x4) WHEN pg_catalog.min(x4) <= %(p7)s::double precision THEN %(p7)s::double precision END)::numeric * %(p9)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM CASE WHEN pg_catalog.max(x5) >= %(p11)s::timestamp without time zone THEN %(p11)s::timestamp without time zone WHEN pg_catalog.max(x5) > %(p10)s::timestamp without time zone THEN pg_catalog.max(x5) WHEN pg_catalog.max(x5) <= %(p10)s::timestamp without time zone THEN %(p10)s::timestamp without time zone END))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p13)s::bigint)) & %(p14)s::bigint) * %(p15)s::bigint) >> 31)::integer AS cell, r2."f8" AS x1, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = -5
---   p6 = 10
---   p7 = 0
---   p8 = 1
---   p9 = 1000000
---   p10 = 2000-01-01 00:00:00.000000
---   p11 = 2020-01-01 00:00:00.000000
---   p12 = ['x', 'y', 'z']
---   p13 = random
---   p14 = 2147483647
---   p15 = 593
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = -5
+--   p5 = 10
+--   p6 = 0
+--   p7 = 1
+--   p8 = 1000000
+--   p9 = 2000-01-01 00:00:00.000000
+--   p10 = 2020-01-01 00:00:00.000000
+--   p11 = ['x', 'y', 'z']
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -690,7 +683,7 @@ SELECT c, sum(i8) AS total FROM visits GROUP BY 1
 -- w.visits, unit r2."uid": rows 5, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2500 steps, scale 625/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r2."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -709,7 +702,7 @@ SELECT c, sum(i8) AS total FROM orders GROUP BY 1
 -- w.orders, unit r2."uid": rows 6, groups None, per group 2; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::bigint), least(v1, %(p5)s::bigint) * %(p7)s::bigint) END) FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r2."uid", 2) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::bigint), least(v1, %(p5)s::bigint) * %(p7)s::bigint) END) FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r2."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r2."uid", 2) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -729,7 +722,7 @@ SELECT c, sum(i8) AS total FROM notes GROUP BY 1
 -- w.notes, unit r2."uid": rows 4, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((CASE WHEN r2."i8" >= %(p2)s::bigint THEN %(p2)s::bigint WHEN r2."i8" > %(p1)s::bigint THEN r2."i8" WHEN r2."i8" <= %(p1)s::bigint THEN %(p1)s::bigint END)::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r2."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10

@@ -6,7 +6,7 @@ SELECT avg(i4), count(*) FROM people
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, mean of 75 partitions, 1 moved, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((CASE WHEN x1 >= %(p2)s::integer THEN %(p2)s::integer WHEN x1 > %(p1)s::integer THEN x1 WHEN x1 <= %(p1)s::integer THEN %(p1)s::integer END)::integer), pg_catalog.count(*) FROM (SELECT ((((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint) * %(p5)s::bigint) >> 31)::integer AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(*) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -24,15 +24,14 @@ SELECT t, avg(n2) FROM trips GROUP BY t
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 113
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, mean of 113 partitions, 3 moved, epsilon 8 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, ((((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p6)s::bigint)) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, CASE WHEN r2."n2" IS NOT NULL THEN greatest(least(r2."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END AS x1 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p5)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = ['x', 'y', 'z']
---   p6 = random
---   p7 = 2147483647
---   p8 = 113
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p4)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = ['x', 'y', 'z']
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 113
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -46,7 +45,7 @@ SELECT t, avg(f8), count(*) FROM orders GROUP BY t
 --   avg: -10000 .. 10000 steps of 0.01, fill 0, mean of 151 partitions, 2 moved, epsilon 4 delta 0
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.sum(least(v2, %(p4)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint) * %(p7)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r2."f8") AS v0, pg_catalog.sum(((CASE WHEN r2."f8" >= %(p2)s::double precision THEN %(p2)s::double precision WHEN r2."f8" > %(p1)s::double precision THEN r2."f8" WHEN r2."f8" <= %(p1)s::double precision THEN %(p1)s::double precision END)::double precision * %(p2)s::double precision)::integer) AS v1, pg_catalog.count(*) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.sum(least(v2, %(p4)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(r2."f8") AS v0, pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(r2."f8", %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p2)s::double precision)::integer) AS v1, pg_catalog.count(*) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1, 2
 --   p1 = -100
 --   p2 = 100
 --   p3 = 6
@@ -70,7 +69,7 @@ SELECT avg(i4), min(i4), max(d) FROM visits
 --   min: 0 .. 100 steps of 1, fill 100, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 --   max: 10957 .. 18262 steps of 1, fill 10957, 125 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.min(v2), pg_catalog.max(v3) FROM (SELECT r1."uid" AS unit, ((((pg_catalog.hashint8extended(r1."uid", pg_catalog.hashint4extended((r1."uid" >> 32)::integer, %(p6)s::bigint))) & %(p7)s::bigint) * %(p8)s::bigint) >> 31)::integer AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v1, CASE WHEN pg_catalog.min(r1."i4") >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(r1."i4") > %(p1)s::integer THEN pg_catalog.min(r1."i4") WHEN pg_catalog.min(r1."i4") <= %(p1)s::integer THEN %(p1)s::integer END AS v2, pg_catalog.round(((CASE WHEN pg_catalog.max(r1."d") >= %(p4)s::date THEN %(p4)s::date WHEN pg_catalog.max(r1."d") > %(p3)s::date THEN pg_catalog.max(r1."d") WHEN pg_catalog.max(r1."d") <= %(p3)s::date THEN %(p3)s::date END) - %(p5)s::date)::numeric)::bigint AS v3 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.min(v2), pg_catalog.max(v3) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r1."i4"), %(p2)s::integer), %(p1)s::integer) AS v2, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p4)s::date), %(p3)s::date)) - %(p5)s::date)::numeric)::bigint AS v3 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2000-01-01
@@ -93,7 +92,7 @@ SELECT avg(i4) FROM people
 --     rows for avg: clamp 0 .. 100, grid 1, sensitivity 1, scale 1/4, epsilon 4 delta 0
 --     sum for avg: clamp 0 .. 100, grid 1, sensitivity 100, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((CASE WHEN r1."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r1."i4" > %(p1)s::integer THEN r1."i4" WHEN r1."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) FROM "w"."people" AS r1
+SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r1
 --   p1 = 0
 --   p2 = 100
 -- => loss
@@ -110,14 +109,13 @@ SELECT sum(n2), count(n2), avg(n2) FROM visits
 --   count: sensitivity 5, scale 5/4, epsilon 4 delta 0
 --   avg made of releases 2, 1: clamp 0 .. 175, grid 0.01, output grid 0.00001
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p5)s::bigint * %(p6)s::bigint), %(p5)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(least(v1, %(p5)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(CASE WHEN r1."n2" IS NOT NULL THEN greatest(least(r1."n2" * %(p3)s::numeric, %(p4)s::numeric)::integer, %(p2)s::integer) END) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
---   p1 = 17500
---   p2 = 0
---   p3 = 100
---   p4 = 17500
---   p5 = 5
---   p6 = 0
---   p7 = 17500
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END), pg_catalog.sum(least(v1, %(p4)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v0, pg_catalog.count(r1."n2") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = 5
+--   p5 = 0
+--   p6 = 17500
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -136,7 +134,7 @@ SELECT t, avg(i4), min(i4), stddev(i4) FROM notes GROUP BY t
 --     centred sum for stddev_samp: clamp 0 .. 100, grid 1, sensitivity 400, scale 300, epsilon 4/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 100, grid 1, sensitivity 40000, scale 30000, epsilon 4/3 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.min(v0), pg_catalog.sum(CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v3 ELSE pg_catalog.round(v3::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p6)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p8)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p13)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, ((((pg_catalog.hashtextextended(r2."uid"::text, %(p9)s::bigint)) & %(p10)s::bigint) * %(p11)s::bigint) >> 31)::integer AS cell, CASE WHEN pg_catalog.min(r2."i4") >= %(p2)s::integer THEN %(p2)s::integer WHEN pg_catalog.min(r2."i4") > %(p1)s::integer THEN pg_catalog.min(r2."i4") WHEN pg_catalog.min(r2."i4") <= %(p1)s::integer THEN %(p1)s::integer END AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer) AS v2, pg_catalog.sum((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p5)s::bigint)) AS v3, pg_catalog.sum((2 * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p5)s::bigint)::bigint) * ((2 * ((CASE WHEN r2."i4" >= %(p2)s::integer THEN %(p2)s::integer WHEN r2."i4" > %(p1)s::integer THEN r2."i4" WHEN r2."i4" <= %(p1)s::integer THEN %(p1)s::integer END)::integer)::bigint - %(p5)s::bigint)::bigint) - %(p7)s::bigint)) AS v4 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p14)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.min(v0), pg_catalog.sum(CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v3 ELSE pg_catalog.round(v3::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p6)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END THEN v4 ELSE pg_catalog.round(v4::numeric * CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END / v1) END, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p8)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p13)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r2."uid"::text, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r2."i4"), %(p2)s::integer), %(p1)s::integer) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v2, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer)::bigint - %(p5)s::bigint)) AS v3, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer)::bigint - %(p5)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer)::bigint - %(p5)s::bigint)::bigint) - %(p7)s::bigint)) AS v4 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p12)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p14)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = 4
