@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
-from proxy.compiler.backend_query import Slots
 from proxy.compiler.expression_sql import (
     Binds,
     clamped_sql,

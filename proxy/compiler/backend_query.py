@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """Where a release finds its partial results in a row: counts and sums, or one extreme.
-
-    count: non-NULL values or rows; total: sum of grid indices (for means and variances of centred ones);
-    extreme: grid index of MIN or MAX, or of one value among many; squares: sum of centred squares.
-    """
-
-    count: int | None = None
-    total: int | None = None
-    extreme: int | None = None
-    squares: int | None = None
+from proxy.base.slots import Slots
 
 
 @dataclass(frozen=True, slots=True)

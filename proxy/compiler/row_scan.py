@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
+from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import (
     Rows,
     centred_sql,
@@ -16,7 +17,7 @@ from proxy.compiler.aggregate_sql import (
     total_sql,
     values_sql,
 )
-from proxy.compiler.backend_query import BackendQuery, Slots
+from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.cells import cell_sql
 from proxy.compiler.expression_sql import Binds, value_sql
 from proxy.compiler.relation_sql import relation_sql

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
-from proxy.compiler.backend_query import BackendQuery, Slots
+from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.expression_sql import Binds, column_sql, condition_sql, value_sql
 from proxy.planner.plan import BlockPlan, KeyPlan
 from proxy.query.expressions import ColumnRef

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import Rows, index_sql
-from proxy.compiler.backend_query import BackendQuery, Slots
+from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.cells import seed_sql
 from proxy.compiler.expression_sql import Binds, column_sql, condition_sql, value_sql
 from proxy.compiler.relation_sql import relation_sql

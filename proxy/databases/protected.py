@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -10,8 +11,8 @@ import structlog
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from proxy.base.errors import Fault
-from proxy.compiler.backend_query import BackendQuery, Slots
-from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.compiler.backend_query import BackendQuery
+from proxy.exact.table import ExactRow, ExactTable
 
 _LOG = structlog.get_logger()
 
@@ -91,7 +92,8 @@ class ProtectedDatabase:
         except (psycopg.Error, PoolTimeout) as error:
             _LOG.error("protected_statement_failed", kind=type(error).__name__)
             raise Fault from None
-        return ExactTable(tuple(_row(row, query) for row in rows), query.releases)
+        exact = tuple([_row(row, query) for row in rows])
+        return ExactTable(exact, query.slots, query.releases)
 
     async def _configure(self, connection: psycopg.AsyncConnection[Any]) -> None:
         for statement in (*_SESSION, f"SET statement_timeout = {self._timeout_ms}"):
@@ -109,23 +111,15 @@ async def _kept(
         exact = _row(row, query)
         if keep(exact.units):
             rows.append(exact)
-    return ExactTable(tuple(rows), query.releases, selected=True)
+    return ExactTable(tuple(rows), query.slots, query.releases, selected=True)
 
 
 def _row(row: tuple[Any, ...], query: BackendQuery) -> ExactRow:
-    cell = int(row[query.keys]) if query.has_cell else 0
-    first = query.keys + (1 if query.has_cell else 0)
-    values = row[first:]
-    partials = tuple(_partial(values, slots) for slots in query.slots)
-    units = _integer(values, query.units) or 0
-    return ExactRow(tuple(row[: query.keys]), cell, partials, units)
-
-
-def _partial(values: tuple[Any, ...], slots: Slots) -> Partial:
-    places = (slots.count, slots.total, slots.extreme, slots.squares)
-    return Partial(*(_integer(values, place) for place in places))
-
-
-def _integer(values: tuple[Any, ...], slot: int | None) -> int | None:
-    value = None if slot is None else values[slot]
-    return None if value is None else int(value)
+    keys, cell = row[: query.keys], 0
+    values = row[query.keys :]
+    if query.has_cell:
+        cell, values = int(values[0]), values[1:]
+    if Decimal in map(type, values):  # a sum in numeric, which is a whole number all the same
+        values = tuple(None if value is None else int(value) for value in values)
+    units = 0 if query.units is None else values[query.units]
+    return ExactRow(keys, cell, values, units)

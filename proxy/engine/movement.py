@@ -6,14 +6,15 @@ The exact results are those of the compiled SQL; grouping and merging of partiti
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.base.slots import Slots
+from proxy.exact.table import ExactRow, ExactTable, added_up
 from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
 from proxy.planner.plan import (
     BlockPlan,
@@ -84,10 +85,14 @@ def movements(
              medians whose partitions are drawn per row, where two runs cannot be compared
     """
     mine, theirs = [_grouped(table) for table in here], [_grouped(table) for table in there]
-    place = {n: (t, i) for t, table in enumerate(here) for i, n in enumerate(table.releases)}
-    for number, (table, partial) in sorted(place.items()):  # what is made of others is not there
-        release = plan.releases[number]
-        pairs = _Pairs(mine[table], theirs[table], partial)
+    place = {
+        number: (t, slots)
+        for t, table in enumerate(here)
+        for number, slots in zip(table.releases, table.slots, strict=True)
+    }
+    for number in sorted(place):  # what is made of others is not there
+        release, (table, slots) = plan.releases[number], place[number]
+        pairs = _Pairs(mine[table], theirs[table], slots)
         for measure, planned, seen in _moved(plan, release, pairs):
             yield Movement(number, measure, Fraction(planned), Fraction(seen))
     if plan.selection is not None:
@@ -96,28 +101,26 @@ def movements(
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Two states, and which partial of their rows is meant."""
+    """Two states, and which partial results of their rows are meant."""
 
     mine: _Groups
     theirs: _Groups
-    partial: int
+    slots: Slots
 
     def rows(self) -> Iterator[tuple[list[ExactRow], list[ExactRow]]]:
         for keys in {**self.mine, **self.theirs}:
             yield self.mine.get(keys, []), self.theirs.get(keys, [])
 
-    def partials(self) -> Iterator[tuple[list[Partial], list[Partial]]]:
+    def apart(self, slot: int | None) -> Iterator[int]:
+        """Per group, how far the sums of one partial result are apart."""
         for one, other in self.rows():
-            yield (
-                [row.partials[self.partial] for row in one],
-                [row.partials[self.partial] for row in other],
-            )
+            yield added_up(one, slot) - added_up(other, slot)
 
-    def l1(self, part: str) -> int:
-        return sum(abs(_sum(a, part) - _sum(b, part)) for a, b in self.partials())
+    def l1(self, slot: int | None) -> int:
+        return sum(map(abs, self.apart(slot)))
 
-    def squared(self, part: str) -> int:
-        return sum((_sum(a, part) - _sum(b, part)) ** 2 for a, b in self.partials())
+    def squared(self, slot: int | None) -> int:
+        return sum(moved**2 for moved in self.apart(slot))
 
 
 def _grouped(table: ExactTable) -> _Groups:
@@ -127,38 +130,30 @@ def _grouped(table: ExactTable) -> _Groups:
     return dict(found)
 
 
-def _sum(partials: Iterable[Partial], part: str) -> int:
-    return sum(getattr(partial, part) or 0 for partial in partials)
-
-
 _Found = tuple[Measure, Fraction | int, Fraction | int]
 
 
 def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]:
+    slots = pairs.slots
     match release:
         case NoisyCount() | NoisyDistinct():
-            yield _additive(release, Measure.ROWS, "count", pairs)
+            yield _additive(release, Measure.ROWS, slots.count, pairs)
         case NoisySum():
-            yield _additive(release, Measure.STEPS, "total", pairs)
+            yield _additive(release, Measure.STEPS, slots.total, pairs)
         case NoisyMoment(moment=Moment.ROWS):
-            yield _additive(release, Measure.ROWS, "count", pairs)
+            yield _additive(release, Measure.ROWS, slots.count, pairs)
         case NoisyMoment():
-            part = "squares" if release.moment is Moment.SQUARES else "total"
-            yield _additive(release, Measure.STEPS, part, pairs)
+            slot = slots.squares if release.moment is Moment.SQUARES else slots.total
+            yield _additive(release, Measure.STEPS, slot, pairs)
         case NoisyMean():
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows
             if low < high:  # else the answer is that constant
                 spent = sum(
                     (
-                        recentred_mean.cost(
-                            _sum(a, "total") - _sum(b, "total"),
-                            _sum(a, "count") - _sum(b, "count"),
-                            low,
-                            high,
-                            release.loss.epsilon,
-                            rows,
+                        recentred_mean.cost(total, count, low, high, release.loss.epsilon, rows)
+                        for total, count in zip(
+                            pairs.apart(slots.total), pairs.apart(slots.count), strict=True
                         )
-                        for a, b in pairs.partials()
                     ),
                     Fraction(0),
                 )
@@ -167,8 +162,8 @@ def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows
             if low < high:
                 scales = variance.scales(low, high, release.loss.epsilon, rows)
-                spent = pairs.l1("total") / scales.total + pairs.l1("count") / scales.count
-                spent += pairs.l1("squares") / scales.squares
+                spent = pairs.l1(slots.total) / scales.total + pairs.l1(slots.count) / scales.count
+                spent += pairs.l1(slots.squares) / scales.squares
                 yield Measure.LOSS, release.loss.epsilon, spent
         case OrderStatistic():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
@@ -187,24 +182,24 @@ def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]
 def _additive(
     release: NoisyCount | NoisyDistinct | NoisySum | NoisyMoment,
     measure: Measure,
-    part: str,
+    slot: int | None,
     pairs: _Pairs,
 ) -> _Found:
     """The plan's number, or what its noise hides at its epsilon where that is less."""
     match release.noise:
         case LaplaceNoise():
             hidden = release.noise.scale * release.loss.epsilon
-            return measure, min(Fraction(release.sensitivity), hidden), pairs.l1(part)
+            return measure, min(Fraction(release.sensitivity), hidden), pairs.l1(slot)
         case GaussianNoise():
             rho = zcdp.rho_of_loss(release.loss.epsilon, release.loss.delta)
-            return Measure.SQUARED, 2 * rho * release.noise.sigma2, pairs.squared(part)
+            return Measure.SQUARED, 2 * rho * release.noise.sigma2, pairs.squared(slot)
         case _:
             assert_never(release.noise)
 
 
 def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
-    laws = ([order_law(release, partials) for partials in pair] for pair in pairs.partials())
+    laws = ([order_law(release, pairs.slots, rows) for rows in pair] for pair in pairs.rows())
     apart = sum((order_statistic.apart(*both) for both in laws), Fraction(0))
     return apart * release.measured.rows / release.loss.epsilon
 
@@ -219,7 +214,7 @@ def _outputs(
     changed = []
     for mine, theirs in pairs.rows():
         both = [
-            partition_outputs(release, pairs.partial, rows, plan.cells) for rows in (mine, theirs)
+            partition_outputs(release, pairs.slots, rows, plan.cells) for rows in (mine, theirs)
         ]
         changed.append(sum(a != b for a, b in zip(*both, strict=True)))
     yield Measure.OUTPUTS, reach, sum(changed)

@@ -3,29 +3,20 @@ may hold one; it has no text form, so that it cannot reach a log or an error."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Partial:
-    """What one release needs of one group and cell: counts and sums of grid indices, or an extreme."""
-
-    count: int | None = None
-    total: int | None = None
-    extreme: int | None = None
-    squares: int | None = None
-
-    def __repr__(self) -> str:
-        return "Partial(hidden)"
+from proxy.base.slots import Slots
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExactRow:
-    """keys: text of each GROUP BY key; cell: the partition, 0 where there are none."""
+    """keys: text of each GROUP BY key; cell: the partition, 0 where there are none; values: partial results of
+    this group and cell, NULL where there was nothing to add up or compare."""
 
     keys: tuple[str | None, ...]
     cell: int
-    partials: tuple[Partial, ...]  # one per release of the statement
+    values: tuple[int | None, ...]
     units: int = 0  # in this group and cell, where private keys are to be selected
 
     def __repr__(self) -> str:
@@ -34,12 +25,19 @@ class ExactRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExactTable:
-    """releases: which of a block's releases the partials are for. selected: of private groups only those are
-    here that may be shown."""
+    """releases: which of a block's releases the slots are for. selected: of private groups only those are here
+    that may be shown."""
 
     rows: tuple[ExactRow, ...]
+    slots: tuple[Slots, ...]
     releases: tuple[int, ...]
     selected: bool = False
 
     def __repr__(self) -> str:
         return "ExactTable(hidden)"
+
+
+def added_up(rows: Iterable[ExactRow], slot: int | None) -> int:
+    """The sum of one partial result over rows; 0 without any."""
+    assert slot is not None, "the compiler left out what the plan needs"
+    return sum([row.values[slot] or 0 for row in rows])

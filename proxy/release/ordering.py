@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from proxy.exact.table import Partial
+from collections.abc import Sequence
+
+from proxy.base.slots import Slots
+from proxy.exact.table import ExactRow
 from proxy.mechanisms import order_statistic
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import OrderStatistic
@@ -11,9 +14,9 @@ from proxy.release.noised import NoisyValue
 
 
 def order_statistic_of(
-    release: OrderStatistic, partials: list[Partial], bits: RandomBits
+    release: OrderStatistic, slots: Slots, group: Sequence[ExactRow], bits: RandomBits
 ) -> NoisyValue:
-    measured, values = release.measured, _value_counts(partials)
+    measured, values = release.measured, _value_counts(slots, group)
     low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
     match release.aggregate.kind:
         case AggregateKind.MIN:
@@ -27,9 +30,11 @@ def order_statistic_of(
     return NoisyValue(found, measured.grid, release.aggregate.type, None)
 
 
-def order_law(release: OrderStatistic, partials: list[Partial]) -> order_statistic.Law:
+def order_law(
+    release: OrderStatistic, slots: Slots, group: Sequence[ExactRow]
+) -> order_statistic.Law:
     """The law that an order statistic of one group is drawn from: secret."""
-    measured, values = release.measured, _value_counts(partials)
+    measured, values = release.measured, _value_counts(slots, group)
     low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
     match release.aggregate.kind:
         case AggregateKind.MIN:
@@ -42,6 +47,8 @@ def order_law(release: OrderStatistic, partials: list[Partial]) -> order_statist
             return order_statistic.quantile_law(values, fraction, low, high, epsilon, rows)
 
 
-def _value_counts(partials: list[Partial]) -> list[order_statistic.ValueCount]:
-    found = ((p.extreme, p.count) for p in partials if p.extreme is not None and p.count)
-    return [order_statistic.ValueCount(index, count) for index, count in sorted(found)]
+def _value_counts(slots: Slots, group: Sequence[ExactRow]) -> list[order_statistic.ValueCount]:
+    assert slots.extreme is not None and slots.count is not None
+    found = ((row.values[slots.extreme], row.values[slots.count]) for row in group)
+    known = [(index, count) for index, count in found if index is not None and count]
+    return [order_statistic.ValueCount(index, count) for index, count in sorted(known)]

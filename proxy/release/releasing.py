@@ -8,7 +8,8 @@ from itertools import product
 
 from typing_extensions import assert_never
 
-from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.base.slots import Slots
+from proxy.exact.table import ExactRow, ExactTable, added_up
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
@@ -57,14 +58,19 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
              exactly one row without GROUP BY
     """
     grouped = [_by_keys(table) for table in tables]
-    place = {n: (t, i) for t, table in enumerate(tables) for i, n in enumerate(table.releases)}
+    place = {
+        number: (t, slots)
+        for t, table in enumerate(tables)
+        for number, slots in zip(table.releases, table.slots, strict=True)
+    }
     rows = []
+    drawing = sorted(place.items(), key=lambda item: item[0])
     is_selected = any(table.selected for table in tables[:1])
     for keys in _groups(plan, grouped, bits, is_selected):
         drawn: dict[int, NoisyValue] = {}
-        for number, (table, partial) in sorted(place.items()):
+        for number, (table, slots) in drawing:
             group = grouped[table].get(keys, [])
-            drawn[number] = _release(plan.releases[number], partial, group, plan.cells, bits)
+            drawn[number] = _release(plan.releases[number], slots, group, plan.cells, bits)
         answers = plan.releases[: plan.answers()]
         rows.append(NoisyRow(keys, tuple(_answers(answers, plan, drawn))))
     return NoisyTable(tuple(rows))
@@ -120,32 +126,31 @@ def _groups(
 
 
 def _release(
-    release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
+    release: Release, slots: Slots, group: list[ExactRow], cells: int, bits: RandomBits
 ) -> NoisyValue:
     kind = release.aggregate.type
-    partials = [row.partials[number] for row in group]
     match release:
         case NoisyCount() | NoisyDistinct():
-            exact = sum(partial.count or 0 for partial in partials)
+            exact = added_up(group, slots.count)
             return NoisyValue(exact + _draw(release.noise, bits), _ONE, kind, _reach(release.noise))
         case NoisySum():
-            exact = sum(partial.total or 0 for partial in partials)
+            exact = added_up(group, slots.total)
             grid = release.measured.grid
             return NoisyValue(exact + _draw(release.noise, bits), grid, kind, _reach(release.noise))
         case NoisyMoment():
-            noisy = _moment(release, partials) + _draw(release.noise, bits)
+            noisy = _moment(release, slots, group) + _draw(release.noise, bits)
             return NoisyValue(noisy, _ONE, kind, None)
         case NoisyMean():
-            return _mean(release, partials, bits)
+            return _mean(release, slots, group, bits)
         case NoisyVariance():
-            return _variance(release, partials, bits)
+            return _variance(release, slots, group, bits)
         case OrderStatistic():
-            return order_statistic_of(release, partials, bits)
+            return order_statistic_of(release, slots, group, bits)
         case SmoothedMedian():
-            outputs = partition_outputs(release, number, group, cells)
+            outputs = partition_outputs(release, slots, group, cells)
             return NoisyValue(_median(release, outputs, bits), release.output_grid, kind, None)
         case ClippedMean():
-            return _clipped_mean(release, partition_outputs(release, number, group, cells), bits)
+            return _clipped_mean(release, partition_outputs(release, slots, group, cells), bits)
         case FromMoments() | Same():
             raise AssertionError("made of other releases")
         case _:
@@ -183,20 +188,23 @@ def _median(release: SmoothedMedian, outputs: list[int], bits: RandomBits) -> in
     )
 
 
-def _mean(release: NoisyMean, partials: list[Partial], bits: RandomBits) -> NoisyValue:
+def _mean(release: NoisyMean, slots: Slots, group: list[ExactRow], bits: RandomBits) -> NoisyValue:
     """Steps of the operand's grid to the finer ones of the answer."""
     measured, kind = release.measured, release.aggregate.type
     low, high = measured.low, measured.high
     if low == high:
         return on_grid(Fraction(low), measured.grid, release.output_grid, kind, None)
+    total, count = added_up(group, slots.total), added_up(group, slots.count)
     found = recentred_mean.release(
-        _total(partials), _count(partials), low, high, release.loss.epsilon, bits, measured.rows
+        total, count, low, high, release.loss.epsilon, bits, measured.rows
     )
     reach = max(found.value - found.least, found.most - found.value)
     return on_grid(found.value, measured.grid, release.output_grid, kind, reach)
 
 
-def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits) -> NoisyValue:
+def _variance(
+    release: NoisyVariance, slots: Slots, group: list[ExactRow], bits: RandomBits
+) -> NoisyValue:
     measured, kind = release.measured, release.aggregate.type
     low, high = measured.low, measured.high
     squared = measured.grid * measured.grid
@@ -204,22 +212,21 @@ def _variance(release: NoisyVariance, partials: list[Partial], bits: RandomBits)
         return on_grid(Fraction(0), squared, release.output_grid, kind, None)
     noise = variance.scales(low, high, release.loss.epsilon, measured.rows)
     moments = variance.NoisyMoments(
-        squares=sum(p.squares or 0 for p in partials)
-        + discrete_laplace.sample(bits, noise.squares),
-        total=_total(partials) + discrete_laplace.sample(bits, noise.total),
-        count=_count(partials) + discrete_laplace.sample(bits, noise.count),
+        squares=added_up(group, slots.squares) + discrete_laplace.sample(bits, noise.squares),
+        total=added_up(group, slots.total) + discrete_laplace.sample(bits, noise.total),
+        count=added_up(group, slots.count) + discrete_laplace.sample(bits, noise.count),
     )
     return spread_value(moments, noise, release)
 
 
-def _moment(release: NoisyMoment, partials: list[Partial]) -> int:
+def _moment(release: NoisyMoment, slots: Slots, group: list[ExactRow]) -> int:
     match release.moment:
         case Moment.ROWS:
-            return _count(partials)
+            return added_up(group, slots.count)
         case Moment.STEPS | Moment.CENTRED:
-            return _total(partials)
+            return added_up(group, slots.total)
         case Moment.SQUARES:
-            return sum(partial.squares or 0 for partial in partials)
+            return added_up(group, slots.squares)
         case _:
             assert_never(release.moment)
 
@@ -231,48 +238,48 @@ def _clipped_mean(release: ClippedMean, outputs: list[int], bits: RandomBits) ->
     return NoisyValue(found, release.output_grid, release.aggregate.type, None)
 
 
-def _count(partials: list[Partial]) -> int:
-    return sum(partial.count or 0 for partial in partials)
-
-
-def _total(partials: list[Partial]) -> int:
-    return sum(partial.total or 0 for partial in partials)
-
-
 def partition_outputs(
-    release: SmoothedMedian | ClippedMean, number: int, group: Iterable[ExactRow], cells: int
+    release: SmoothedMedian | ClippedMean, slots: Slots, group: Iterable[ExactRow], cells: int
 ) -> list[int]:
     """The result of the aggregate in each partition, on the output grid; the public fill where it is empty.
 
     Cells are merged into partitions by a fixed public rule, so a unit is in exactly one partition.
     """
-    merged: dict[int, list[int]] = {}
-    for row in group:
-        partition = row.cell * release.partitions // cells
-        partial = row.partials[number]
-        if release.kind is AggregateKind.AVG:
-            if partial.count and partial.total is not None:
-                sums = merged.setdefault(partition, [0, 0])
-                sums[0] += partial.total
-                sums[1] += partial.count
-        elif partial.extreme is not None:
-            merged.setdefault(partition, []).append(partial.extreme)
     outputs = [release.fill] * release.partitions
-    for partition, found in merged.items():
-        outputs[partition] = min(max(_output(release, found), release.low), release.high)
+    for partition, output in _merged(release, slots, group, cells):
+        outputs[partition] = min(max(output, release.low), release.high)
     return outputs
 
 
-def _output(release: SmoothedMedian | ClippedMean, found: list[int]) -> int:
+def _merged(
+    release: SmoothedMedian | ClippedMean, slots: Slots, group: Iterable[ExactRow], cells: int
+) -> Iterator[tuple[int, int]]:
     match release.kind:
-        case AggregateKind.MIN:
-            return min(found)
-        case AggregateKind.MAX:
-            return max(found)
+        case AggregateKind.MIN | AggregateKind.MAX:
+            assert slots.extreme is not None
+            farther = min if release.kind is AggregateKind.MIN else max
+            found: dict[int, int] = {}
+            for row in group:
+                value = row.values[slots.extreme]
+                if value is not None:
+                    partition = row.cell * release.partitions // cells
+                    found[partition] = farther(found.get(partition, value), value)
+            yield from found.items()
         case _:
-            total, count = found
+            assert slots.count is not None and slots.total is not None
             ratio = release.measured.grid / release.output_grid
-            return round_half_up(total * ratio.numerator, count * ratio.denominator)
+            sums: dict[int, tuple[int, int]] = {}
+            for row in group:
+                count, total = row.values[slots.count], row.values[slots.total]
+                if count and total is not None:
+                    partition = row.cell * release.partitions // cells
+                    before = sums.get(partition, (0, 0))
+                    sums[partition] = before[0] + total, before[1] + count
+            for partition, (total, count) in sums.items():
+                yield (
+                    partition,
+                    round_half_up(total * ratio.numerator, count * ratio.denominator),
+                )
 
 
 def round_half_up(numerator: int, denominator: int) -> int:

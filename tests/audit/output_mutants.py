@@ -12,13 +12,14 @@ import pytest
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
+from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler import aggregate_sql, compiling, row_scan, unit_scan
 from proxy.compiler.aggregate_sql import Rows
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.expression_sql import Binds
 from proxy.engine import asking
-from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner import releases
@@ -66,8 +67,7 @@ def noise_complains(auditor: Auditor) -> bool:
     """Two columns, and two answers to one question, have noise of their own: at this scale (15/8) two
     independent draws are equal about once in seven times."""
     block = _block("SELECT count(*), count(i2), count(i4) FROM visits")
-    partial = Partial(count=100)
-    exact = [ExactTable((ExactRow((), 0, (partial, partial, partial)),), (0, 1, 2))]
+    exact = [ExactTable((ExactRow((), 0, (100,)),), (Slots(count=0),) * 3, (0, 1, 2))]
     bits = SeededBits(5)
     rows = [releasing.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
     alike = sum(values[0].index == values[1].index for values in rows)
@@ -87,7 +87,7 @@ def selection_complains(auditor: Auditor) -> bool:
     """A private key that one unit alone has is shown as often as delta allows: here once in 2,000."""
     block = _block("SELECT s, count(*) FROM people GROUP BY s")
     assert block.selection is not None and block.selection.each.delta <= Fraction(1, 1000)
-    exact = [ExactTable((ExactRow(("SECRET",), 0, (Partial(count=1),), 1),), (0,))]
+    exact = [ExactTable((ExactRow(("SECRET",), 0, (1,), 1),), (Slots(count=0),), (0,))]
     bits = SeededBits(6)
     shown = sum(len(releasing.release_block(block, exact, bits).rows) for _ in range(_RUNS))
     return shown > 5  # of 400 runs; more than 5 come once in 10^9 times
@@ -228,9 +228,9 @@ def _with_values(
     real = releasing._release
 
     def changed(
-        release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
+        release: Release, slots: Slots, group: list[ExactRow], cells: int, bits: RandomBits
     ) -> NoisyValue:
-        return change(release, real(release, number, group, cells, bits))
+        return change(release, real(release, slots, group, cells, bits))
 
     patch.setattr(releasing, "_release", changed)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.base.slots import Slots
 from proxy.engine.asking import Answer, Engine, Question
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
@@ -18,7 +19,7 @@ from proxy.release import releasing
 from proxy.release.noised import NoisyTable
 from tests.engine import test_order
 
-_Outputs = Callable[[SmoothedMedian, int, Iterable[ExactRow], int], list[int]]
+_Outputs = Callable[[SmoothedMedian, Slots, Iterable[ExactRow], int], list[int]]
 
 
 def _with_outputs(patch: pytest.MonkeyPatch, change: Callable[[_Outputs], _Outputs]) -> None:
@@ -28,9 +29,9 @@ def _with_outputs(patch: pytest.MonkeyPatch, change: Callable[[_Outputs], _Outpu
 def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def dropped(
-            release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+            release: SmoothedMedian, slots: Slots, group: Iterable[ExactRow], cells: int
         ) -> list[int]:
-            full = real(release, number, group, cells)
+            full = real(release, slots, group, cells)
             return [output for output in full if output != release.fill] or [release.fill]
 
         return dropped
@@ -41,9 +42,9 @@ def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
 def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def filled(
-            release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+            release: SmoothedMedian, slots: Slots, group: Iterable[ExactRow], cells: int
         ) -> list[int]:
-            full = real(release, number, group, cells)
+            full = real(release, slots, group, cells)
             found = [output for output in full if output != release.fill]
             middle = sum(found) // len(found) if found else release.fill
             return [middle if output == release.fill else output for output in full]
@@ -56,10 +57,10 @@ def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
 def partitions_from_the_true_number_of_rows(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def counted(
-            release: SmoothedMedian, number: int, group: Iterable[ExactRow], cells: int
+            release: SmoothedMedian, slots: Slots, group: Iterable[ExactRow], cells: int
         ) -> list[int]:
             rows = list(group)
-            return real(replace(release, partitions=len(rows) | 1), number, rows, cells)
+            return real(replace(release, partitions=len(rows) | 1), slots, rows, cells)
 
         return counted
 

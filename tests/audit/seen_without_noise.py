@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from unittest import mock
 
+from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import (
     clipped_mean,
@@ -108,10 +109,10 @@ def watching() -> Iterator[list[Numbers]]:
         return sorted(found, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
     def watched(
-        release: Release, number: int, group: list[ExactRow], cells: int, bits: RandomBits
+        release: Release, slots: Slots, group: list[ExactRow], cells: int, bits: RandomBits
     ) -> NoisyValue:
         watch.given.clear()
-        value = real(release, number, group, cells, bits)
+        value = real(release, slots, group, cells, bits)
         watch.seen.append(watch.given[0] if watch.given else (value.index,))
         return value
 

@@ -12,7 +12,7 @@ import pytest
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_block
 from proxy.databases.protected import ProtectedDatabase
-from proxy.exact.table import ExactTable, Partial
+from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import BlockPlan, OrderStatistic
 from proxy.query.statements import Statement
@@ -75,10 +75,10 @@ def _exact(block: BlockPlan, source: str) -> ExactTable:
     return asyncio.run(run())
 
 
-def _by_group(table: ExactTable) -> dict[tuple[str | None, ...], list[Partial]]:
-    found: dict[tuple[str | None, ...], list[Partial]] = {}
+def _by_group(table: ExactTable) -> dict[tuple[str | None, ...], list[ExactRow]]:
+    found: dict[tuple[str | None, ...], list[ExactRow]] = {}
     for row in table.rows:
-        found.setdefault(row.keys, []).append(row.partials[0])
+        found.setdefault(row.keys, []).append(row)
     return found
 
 
@@ -104,10 +104,14 @@ def test_what_is_fetched_gives_the_law_of_all_rows(
     (release,) = block.releases
     assert isinstance(release, OrderStatistic) and release.needed is not None
     everything = replace(block, releases=(replace(release, needed=None),))
-    some, whole = (_by_group(_exact(plan, source)) for plan in (block, everything))
+    tables = [_exact(plan, source) for plan in (block, everything)]
+    some, whole = map(_by_group, tables)
     assert set(some) == set(whole)
-    for keys, partials in whole.items():
-        laws = [order_law(release, these) for these in (partials, some[keys])]
+    for keys in whole:
+        laws = [
+            order_law(release, table.slots[0], groups[keys])
+            for table, groups in zip(tables, (some, whole), strict=True)
+        ]
         assert order_statistic.apart(*laws) == 0, keys
         assert order_statistic.apart(*reversed(laws)) == 0, keys
         assert len(some[keys]) <= 2 * release.needed + 3

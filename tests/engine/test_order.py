@@ -12,7 +12,7 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.asking import Answer, Engine
 from proxy.engine.ports import Charged
-from proxy.exact.table import ExactRow, ExactTable, Partial
+from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.statements import Statement
 from tests.seeded_bits import SeededBits
@@ -40,7 +40,7 @@ class Recorder:
             raise Fault
         if self._fails == "cancel":
             raise asyncio.CancelledError
-        return ExactTable(self._rows, query.releases)
+        return ExactTable(self._rows, query.slots, query.releases)
 
     async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
         self.calls.append("reserve")
@@ -71,7 +71,7 @@ def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -
 
 
 def test_the_charge_comes_before_the_data_and_is_settled_after() -> None:
-    recorder = Recorder(rows=(ExactRow((), 0, (Partial(41, None, None),)),))
+    recorder = Recorder(rows=(ExactRow((), 0, (41,)),))
     answer = ask(recorder, "SELECT count(*) FROM people")
     assert recorder.calls == ["reserve", "run", "settle answered"]
     assert (

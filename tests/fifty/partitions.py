@@ -56,7 +56,7 @@ async def _drawn(source: str, block: BlockPlan, bits: RandomBits) -> list[list[E
 
 
 def _law(release: SmoothedMedian, number: int, table: ExactTable, cells: int) -> Law:
-    outputs = partition_outputs(release, number, table.rows, cells)
+    outputs = partition_outputs(release, table.slots[number], table.rows, cells)
     loss = release.mechanism_loss
     centre, scale = smoothed_median.private_law(
         outputs, release.low, release.high, loss.epsilon, loss.delta

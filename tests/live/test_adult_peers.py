@@ -24,7 +24,7 @@ from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.compiler.compiling import compile_block
 from proxy.databases.protected import ProtectedDatabase
-from proxy.exact.table import ExactTable
+from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms import discrete_laplace
 from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisySum
 from proxy.query.statements import Statement
@@ -215,7 +215,8 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
     truth = adult.exact(question)
     assert table.selected
     assert sorted(asked) == sorted(truth.values())
-    found = {row.keys: row.partials[0].count for row in table.rows}
+    (slots,) = table.slots
+    found = {row.keys: added_up([row], slots.count) for row in table.rows}
     assert found == {keys: units for keys, units in truth.items() if units >= 100}
 
 

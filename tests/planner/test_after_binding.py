@@ -46,7 +46,7 @@ def test_a_sum_asked_for_twice_is_drawn_once() -> None:
     first, second = block.releases[:2]
     assert isinstance(first, NoisySum) and isinstance(second, Same)
     assert second.other == 0
-    empty = [ExactTable((), query.releases) for query in compile_block(block)]
+    empty = [ExactTable((), query.slots, query.releases) for query in compile_block(block)]
     (row,) = release_block(block, empty, SeededBits(1)).rows
     assert row.values[0] == row.values[1]
 

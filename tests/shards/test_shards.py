@@ -70,7 +70,9 @@ class Both:
         """Each shard answers for itself; the release code adds up, as it does with cells."""
         each = [shard.tables(block, schema) for shard in self.shards]
         tables = [
-            ExactTable(tuple(row for table in same for row in table.rows), same[0].releases)
+            ExactTable(
+                tuple(row for table in same for row in table.rows), same[0].slots, same[0].releases
+            )
             for same in zip(*each, strict=True)
         ]
         with watching() as seen:
