@@ -92,7 +92,7 @@ def _table(
     key: tuple[str, ...] = (),
     unique: tuple[tuple[str, ...], ...] = (),
 ) -> Table:
-    return Table(TableName(SCHEMA, name), (*before, *DATA), key, unique)
+    return Table(TableName(SCHEMA, name), (*before, *DATA), key, unique, has_ctid=True)
 
 
 _TABLES = (

@@ -22,6 +22,7 @@ class SqlType(Enum):
     TIMESTAMP = ("timestamp without time zone", 1114)
     TIMESTAMPTZ = ("timestamp with time zone", 1184)
     UUID = ("uuid", 2950)
+    TID = ("tid", -2)  # of ctid, the place of a row; a column of this type is OTHER
     ENUM = ("text", -1)  # any enumeration, read as the text of its label, as the shadow shows it
     OTHER = ("", 0)
 

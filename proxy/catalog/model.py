@@ -51,6 +51,7 @@ class Table:
         tuple[str, ...], ...
     ] = ()  # unique over non-NULL columns; the primary key is not repeated
     foreign_keys: tuple[ForeignKey, ...] = ()
+    has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)

@@ -14,7 +14,8 @@ def cell_sql(
 ) -> tuple[str, tuple[str, ...]]:
     """The partition of a unit: a keyed hash of its identifier, spread evenly over 0..cells-1.
 
-    Without a key a row goes to a random cell, which is as private but cannot run in parallel.
+    A row without a key goes by the hash of its place, or to a random cell, which is as private but cannot run
+    in parallel (PROOFS.md, "Partitions of rows without a key").
     """
     if not columns:
         return (
@@ -58,5 +59,7 @@ def hash_sql(name: str, kind: SqlType, seed: str) -> str:
             return f"pg_catalog.hash_numeric_extended({name}, {seed})"
         case SqlType.FLOAT4 | SqlType.FLOAT8:
             return f"pg_catalog.hashfloat8extended({name}::double precision, {seed})"
+        case SqlType.TID:
+            return f"pg_catalog.hashtidextended({name}, {seed})"
         case _:
             return f"pg_catalog.hashtextextended({name}::text, {seed})"

@@ -33,8 +33,12 @@ def read_catalog(dsn: str) -> Catalog:
         # An empty search_path makes format_type name every type that is not the system's by its schema.
         connection.execute("SET search_path = ''")
         columns: dict[TableName, list[Column]] = defaultdict(list)
+        placed: set[TableName] = set()
         for row in connection.execute(tables):
-            columns[TableName(row["schema"], row["table"])].append(_column(row))
+            name = TableName(row["schema"], row["table"])
+            columns[name].append(_column(row))
+            if row["has_ctid"]:
+                placed.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
         unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
         for row in connection.execute(keys):
@@ -61,6 +65,7 @@ def read_catalog(dsn: str) -> Catalog:
                 primary_key=primary.get(name, ()),
                 unique=tuple(key for key in unique[name] if key != primary.get(name)),
                 foreign_keys=tuple(foreign[name]),
+                has_ctid=name in placed,
             )
             for name, found in columns.items()
         },

@@ -15,12 +15,17 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
            SELECT FROM pg_catalog.pg_constraint v
            WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated AND a.attnum = ANY (v.conkey)
        ) AS nullable,
-       t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose
+       t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
+       -- Rows of several partitions or children may have the same ctid, those of views have none, and what it
+       -- is to other access methods is theirs.
+       h.amname IS NOT NULL AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+           AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS has_ctid
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+LEFT JOIN pg_catalog.pg_am h ON h.oid = c.relam AND h.amname = 'heap' AND c.relkind IN ('r', 'm')
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')

@@ -172,13 +172,13 @@ def _visibility(text: str, relation: _Relation) -> Iterator[Finding]:
 
 
 def _row_unit(text: str, described: Table, relation: _Relation) -> Iterator[Finding]:
-    if described.primary_key:
+    if described.primary_key or described.has_ctid:
         return
-    fix = f"ALTER TABLE {text} ADD COLUMN dp_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
     yield Finding(
         Severity.SLOW,
-        f"{text} has no primary key: AVG, MIN and MAX draw partitions row by row, which cannot run in parallel",
-        fix if relation.kind in ("r", "p") else "",
+        f"{text} has no primary key and is no ordinary table: AVG, MIN and MAX draw partitions row by row, "
+        "which cannot run in parallel",
+        "",
     )
 
 

@@ -82,7 +82,8 @@ def movements(
     Given    here, there: what the compiled statements of the plan, run with the same seeds, returned on two
              databases
     Gives    per release, and for the selection, what is planned for one unit and what was seen; nothing for
-             medians whose partitions are drawn per row, where two runs cannot be compared
+             medians whose partitions are drawn per row, or are by where it is stored: two runs, or two
+             databases, have them not in common
     """
     mine, theirs = [_grouped(table) for table in here], [_grouped(table) for table in there]
     place = {
@@ -209,7 +210,7 @@ def _outputs(
 ) -> Iterator[_Found]:
     """A unit is in one partition of each group it is in; rows are in as many as the plan says."""
     neighbours = plan.neighbours
-    if isinstance(neighbours, RowNeighbours) and not neighbours.hashed_by:
+    if isinstance(neighbours, RowNeighbours) and neighbours.is_random:
         return
     changed = []
     for mine, theirs in pairs.rows():

@@ -49,11 +49,17 @@ class PublicRows:
 @dataclass(frozen=True, slots=True)
 class ProtectedRows:
     """Each row is protected by itself; neighbours differ in `rows` of them. hashed_by: what sends a row to its
-    partition; it names the row, unless `partitions` says in how many partitions those rows can be."""
+    partition: its key, where it is stored (ctid), or nothing; of one row only, unless `partitions` says in how
+    many partitions those rows can be."""
 
     rows: int
     hashed_by: tuple[ColumnRef, ...]
     partitions: int | None = None
+
+    @property
+    def named_by(self) -> tuple[ColumnRef, ...]:
+        """Columns that name a row wherever it is stored; none without a key."""
+        return tuple(column for column in self.hashed_by if not column.is_place)
 
 
 @dataclass(frozen=True, slots=True)

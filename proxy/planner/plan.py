@@ -20,7 +20,7 @@ from proxy.query.relations import Relation, scans
 @dataclass(frozen=True, slots=True)
 class RowNeighbours:
     """Neighbours differ in `rows` rows. hashed_by: the columns whose hash sends a row to its partition (the
-    primary key, or a unit column that is unique); empty: a random partition per row. not_null: a unit
+    primary key, a unit column that is unique, ctid); empty: a random partition per row. not_null: a unit
     column that is unique: rows without a unit are excluded. partitions: those rows are in so many partitions
     of a group at most (None: each in its own), because rows of one value of hashed_by are together."""
 
@@ -28,6 +28,11 @@ class RowNeighbours:
     hashed_by: tuple[ColumnRef, ...]
     not_null: ColumnRef | None
     partitions: int | None = None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether partitions are no function of what rows hold, so that two databases cannot be compared."""
+        return all(column.is_place for column in self.hashed_by)
 
     @property
     def partitions_of_a_group(self) -> int:

@@ -42,7 +42,8 @@ def table_rows(scan: Scan, known: Surroundings) -> Tracked:
     unit = policy.unit
     keys = tuple(ref(name) for name in described.primary_key)
     if isinstance(unit, RowUnit):
-        return Tracked(scan, facts, ProtectedRows(unit.rows, keys))
+        place = (ColumnRef("ctid", SqlType.TID, None, scan.alias),) if described.has_ctid else ()
+        return Tracked(scan, facts, ProtectedRows(unit.rows, keys or place))
     assert isinstance(unit, IdentifierUnit) and policy.max_rows_per_unit is not None
     bounds = (policy.max_groups_per_unit, policy.max_rows_per_group_per_unit)
     if unit.path is not None:

@@ -223,7 +223,7 @@ def _names_of_rows(side: Tracked, key: ColumnRef, rule: KeyRule) -> tuple[Column
             return names if _are_of(names, place.alias) else None
         case ProtectedRows():
             ordered = rule.cut is not None and rule.cut.keep is not None
-            return None if ordered and not owner.hashed_by else owner.hashed_by
+            return None if ordered and not owner.named_by else owner.named_by
         case _:
             return None
 
@@ -235,7 +235,7 @@ def _holds_the_rows(side: Tracked, place: Scan | Derived) -> bool:
         case UnitRows() as owner:
             return owner.column.relation == place.alias
         case ProtectedRows() as owner:
-            return place is side.relation or _are_of(owner.hashed_by, place.alias)
+            return place is side.relation or _are_of(owner.named_by, place.alias)
         case PublicRows():
             return False
         case _:

@@ -84,6 +84,7 @@ def printed(key: str, column: Column) -> str:
             | SqlType.FLOAT8
             | SqlType.TIMESTAMP
             | SqlType.TIMESTAMPTZ
+            | SqlType.TID
             | SqlType.OTHER
         ):
             raise ValueError(f"is of type {column.type_name}, which has no list of values")

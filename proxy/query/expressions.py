@@ -46,6 +46,11 @@ class ColumnRef:
     position: int | None = field(default=None, compare=False)
     relation: str = ""
 
+    @property
+    def is_place(self) -> bool:
+        """Whether it says where a row is stored, not what it holds. The planner adds it, never a question."""
+        return self.type is SqlType.TID
+
 
 @dataclass(frozen=True, slots=True)
 class Clamped:

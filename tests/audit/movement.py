@@ -36,7 +36,7 @@ from tests.audit.seen_without_noise import Exact, Keys, Numbers
 
 def is_random(block: BlockPlan) -> bool:
     unit = block.neighbours
-    return bool(block.cells) and isinstance(unit, RowNeighbours) and not unit.hashed_by
+    return bool(block.cells) and isinstance(unit, RowNeighbours) and unit.is_random
 
 
 def all_moved(

@@ -41,6 +41,7 @@ CREATE TABLE odd.parts (id integer PRIMARY KEY, child integer REFERENCES odd.chi
     PARTITION BY HASH (id);
 CREATE TABLE odd.parts_0 PARTITION OF odd.parts FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 CREATE VIEW odd.seen AS SELECT a, b FROM odd.parent;
+CREATE MATERIALIZED VIEW odd.stored AS SELECT a, b FROM odd.parent;
 CREATE TABLE odd.hidden (id integer);
 CREATE TABLE odd.half (shown integer PRIMARY KEY, hidden integer NOT NULL UNIQUE);
 CREATE SEQUENCE odd.counter;
@@ -77,7 +78,7 @@ def test_relations_that_hold_readable_rows(catalog: Catalog) -> None:
     names = {name.name for name in catalog.tables}
     assert names == {
         *("parent", "child", "unchecked", "old_parent", "old_child", "parts", "parts_0", "seen"),
-        *("half", "far", "near", "far_child", "spelled"),
+        *("half", "far", "near", "far_child", "spelled", "stored"),
     }
     assert catalog.encoding == "UTF8"
 
@@ -185,3 +186,11 @@ def test_options_of_the_source_hold(pair: Servers, catalog: Catalog) -> None:
     """A role set by the connection string is what decides which columns are seen."""
     source = make_conninfo(pair.protected.dsn("odd"), options="-c role=dp_reader")
     assert read_catalog(source) == catalog
+
+
+def test_places_of_rows(catalog: Catalog) -> None:
+    """Not: views, foreign tables, what has partitions or children, and what cannot be read as a whole."""
+    placed = {name.name for name, found in catalog.tables.items() if found.has_ctid}
+    assert placed == {
+        *("parent", "child", "unchecked", "old_child", "parts_0", "spelled", "stored"),
+    }

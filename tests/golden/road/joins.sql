@@ -293,10 +293,10 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: join in brackets that begins with a subquery
 SELECT count(*) FROM places z JOIN ((SELECT t, i2 FROM events) e JOIN rates r ON e.i2 = r.k) ON z.code = e.t
 -- => plan
--- w.places, w.events, w.rates, unit 1 row(s), partitions by random; keys none; cells 0
+-- w.places, w.events, w.rates, unit 1 row(s), partitions by hash of r3."dp_key1"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ("w"."places" AS r1 JOIN ((SELECT r2."t" AS "t", r2."i2" AS "i2" FROM "w"."events" AS r2) AS r3 JOIN "w"."rates" AS r4 ON (r3."i2" = r4."k")) ON (r1."code" = r3."t"))
+SELECT pg_catalog.count(*) FROM ("w"."places" AS r1 JOIN ((SELECT r2."t" AS "t", r2."i2" AS "i2", r2."ctid" AS "dp_key1" FROM "w"."events" AS r2) AS r3 JOIN "w"."rates" AS r4 ON (r3."i2" = r4."k")) ON (r1."code" = r3."t"))
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -191,7 +191,7 @@ SELECT s, count(*) FROM (SELECT s FROM people UNION ALL SELECT s FROM events) q 
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT (r16."s")::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "s" FROM (SELECT r10."s" AS "c1" FROM (SELECT r9."s" AS "s", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."s" AS "c1" FROM (SELECT r11."s" AS "s" FROM "w"."events" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
+SELECT (r16."s")::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "s" FROM (SELECT r10."s" AS "c1" FROM (SELECT r9."s" AS "s", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."s" AS "c1" FROM (SELECT r11."s" AS "s", r11."ctid" AS "dp_key1" FROM "w"."events" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

@@ -302,7 +302,7 @@ SELECT max(i4), count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM ev
 --   max: 0 .. 100 steps of 1, fill 0, 107 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(*) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r8."i4" AS x1 FROM (SELECT r7."c1" AS "i4" FROM (SELECT r2."i4" AS "c1" FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1" FROM (SELECT r3."i4" AS "i4" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(*) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r8."i4" AS x1 FROM (SELECT r7."c1" AS "i4" FROM (SELECT r2."i4" AS "c1" FROM (SELECT r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."i4" AS "c1" FROM (SELECT r3."i4" AS "i4", r3."ctid" AS "dp_key1" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 107

@@ -62,7 +62,7 @@ SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: count(*) of events
 SELECT count(*) FROM events
 -- => plan
--- w.events, unit 1 row(s), partitions by random; keys none; cells 0
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
 SELECT pg_catalog.count(*) FROM "w"."events" AS r1
@@ -74,7 +74,7 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: sum(i4) of events
 SELECT sum(i4) FROM events
 -- => plan
--- w.events, unit 1 row(s), partitions by random; keys none; cells 0
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
 SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."events" AS r1
@@ -88,13 +88,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of events
 SELECT avg(i4) FROM events
 -- => plan
--- w.events, unit 1 row(s), partitions by random; keys none; cells 45
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 45
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p3)s::double precision)::bigint AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p3 = 45
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 45
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -103,14 +105,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of events
 SELECT max(d) FROM events
 -- => plan
--- w.events, unit 1 row(s), partitions by random; keys none; cells 43
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 43
 --   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p4)s::double precision)::bigint AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
---   p4 = 43
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 43
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -402,7 +406,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of events by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GROUP BY t
 -- => plan
--- w.events, unit 1 row(s), partitions by random; keys t of 4; cells 593
+-- w.events, unit 1 row(s), partitions by hash of r2."ctid"; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -410,7 +414,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.floor(pg_catalog.random() * %(p12)s::double precision)::bigint AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtidextended(r2."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -422,7 +426,9 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p9 = 2000-01-01 00:00:00.000000
 --   p10 = 2020-01-01 00:00:00.000000
 --   p11 = ['x', 'y', 'z']
---   p12 = 593
+--   p12 = random
+--   p13 = 2147483647
+--   p14 = 593
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
