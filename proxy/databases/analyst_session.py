@@ -15,8 +15,8 @@ from psycopg.pq import DiagnosticField, ExecStatus, version
 from psycopg.pq.abc import PGresult
 
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.engine.sessions import PostgresError, Resolved, ResultColumn, Rows, Values
-from proxy.engine.settings import KNOWN
 from proxy.pgwire.exchange import TEXT_OID
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
 
@@ -28,7 +28,7 @@ _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on e
 _TYPES_KEPT = 1_000
 _INT4_OID = 23
 
-_SETTINGS = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in KNOWN)
+_SETTINGS = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in SESSION_SETTINGS)
 _SCHEMA = """\
 SELECT coalesce(json_agg(t ORDER BY t.name), '[]')::text FROM (
     SELECT table_name AS name, json_agg(json_build_object(
@@ -97,7 +97,7 @@ class ConnectedSession:
         oids, settings = row[: len(relations)], row[len(relations) :]
         return Resolved(
             tuple(None if oid is None else int(oid) for oid in oids),
-            {name: value for name, value in zip(KNOWN, settings, strict=True) if value},
+            {name: value for name, value in zip(SESSION_SETTINGS, settings, strict=True) if value},
         )
 
     async def arguments(self, values: Values, oids: Sequence[int]) -> tuple[str | None, ...]:

@@ -27,7 +27,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What names mean in the session, and its dp.* settings that are not empty."""
+    """What names mean in the session, and those of base.session_settings that are not empty."""
 
     relation_oids: tuple[int | None, ...]
     settings: Mapping[str, str]

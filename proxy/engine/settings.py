@@ -1,35 +1,40 @@
-"""The session's dp.* settings, read: how much one statement may cost, and whether to send a notice."""
+"""The session's settings, read: what one statement may cost, how long it may take, whether to send a notice."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
+from proxy.base.session_settings import DP_SETTINGS, SESSION_SETTINGS
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Privacy
 from proxy.query.typing_rules import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
 _LEAST_DELTA = Fraction(1, 10**100)
-KNOWN = ("dp.epsilon", "dp.delta", "dp.notice")
+# As current_setting prints a number of milliseconds: in the largest unit of which it is a whole number.
+_TIME = re.compile(r"(\d+)(ms|s|min|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     loss: Loss  # of one statement
     notice: bool
+    seconds: float | None = None  # for the statement, by statement_timeout
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     """
-    Refuses  SETTING: an unknown dp.* setting, no number, or more than the policy allows
+    Refuses  SETTING: an unknown setting, no number, or more than the policy allows
     """
     for name in given:
-        if name not in KNOWN:
-            raise _bad(name, "is not known", f"Known are {', '.join(KNOWN)}.")
+        if name not in SESSION_SETTINGS:
+            raise _bad(name, "is not known", f"Known are {', '.join(DP_SETTINGS)}.")
     epsilon = _amount("dp.epsilon", given, privacy.epsilon, privacy.max_epsilon)
     delta = _amount("dp.delta", given, privacy.delta, privacy.max_delta)
     if epsilon < _LEAST_EPSILON:
@@ -44,7 +49,19 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     notice = given.get("dp.notice", "off").strip().lower()
     if notice not in ("on", "off", "true", "false"):
         raise _bad("dp.notice", "must be on or off", "SET dp.notice = on")
-    return Settings(Loss(epsilon, delta), notice in ("on", "true"))
+    seconds = _seconds(given.get("statement_timeout", "0"))
+    return Settings(Loss(epsilon, delta), notice in ("on", "true"), seconds)
+
+
+def _seconds(timeout: str) -> float | None:
+    """
+    >>> _seconds("1500ms"), _seconds("5min"), _seconds("0")
+    (1.5, 300.0, None)
+    """
+    found = _TIME.fullmatch(timeout)
+    if found is None:
+        raise _bad("statement_timeout", "is no time", "SET statement_timeout = '30s'")
+    return int(found[1]) * _SECONDS[found[2] or "ms"] or None
 
 
 def _amount(name: str, given: Mapping[str, str], default: Fraction, most: Fraction) -> Fraction:

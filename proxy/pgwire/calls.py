@@ -61,7 +61,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Read:
     """relation_oids: of Inspect.relations, in order, None where the session sees no such relation.
-    settings: the session's dp.* custom settings that are not empty, e.g. {"dp.epsilon": "0.5"}."""
+    settings: those of base.session_settings that are not empty, e.g. {"dp.epsilon": "0.5"}."""
 
     handle: Any
     relation_oids: tuple[int | None, ...]

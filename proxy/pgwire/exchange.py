@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.pgwire.answers import Kind, Reply
 from proxy.pgwire.calls import Column, Inspect, Refuse
 from proxy.pgwire.frames import (
@@ -31,11 +32,12 @@ from proxy.pgwire.session import Session, Wait, succeeded
 from proxy.pgwire.wording import POSITION_MARK, Wording
 
 INTERNAL = b"_dpproxy"  # of our statements and portals; each is closed within its exchange
-SETTINGS = ("dp.epsilon", "dp.delta", "dp.notice")
 TEXT_OID = 25
 JSONB_OID = 3802
 
-_SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in SETTINGS)
+_SETTINGS_SQL = ", ".join(
+    f"pg_catalog.current_setting('{name}', true)" for name in SESSION_SETTINGS
+)
 _PREPARED_SQL = b"""\
 SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, NULL)
 FROM pg_catalog.pg_prepared_statements p
@@ -96,8 +98,8 @@ def _rows(reply: Reply) -> list[Row]:
 def _settings(session: Session, row: Row) -> dict[str, str]:
     """Of the last columns of a row: those that are set and not empty. A value that cannot be read
     stays in, as what it is: nothing that could be a setting."""
-    values = row[len(row) - len(SETTINGS) :]
-    pairs = zip(SETTINGS, values, strict=True)
+    values = row[len(row) - len(SESSION_SETTINGS) :]
+    pairs = zip(SESSION_SETTINGS, values, strict=True)
     return {name: session.decode(value) or "?" for name, value in pairs if value}
 
 

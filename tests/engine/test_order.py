@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from fractions import Fraction
 
 import pytest
 
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.asking import Answer, Engine
 from proxy.engine.ports import Charged
@@ -28,6 +30,7 @@ class Recorder:
         self.calls: list[str] = []
         self.charged: list[Loss] = []
         self.seeds: list[Mapping[str, int | str]] = []
+        self.bits = SeededBits(1)
         self._fails = fails
         self._rows = rows
 
@@ -40,6 +43,8 @@ class Recorder:
             raise Fault
         if self._fails == "cancel":
             raise asyncio.CancelledError
+        if self._fails == "wait":
+            await asyncio.sleep(60)
         return ExactTable(self._rows, query.slots, query.releases)
 
     async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
@@ -60,13 +65,16 @@ class Recorder:
 
 def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -> Answer:
     relations = {oid: name for name, oid in _OIDS.items()}
-    engine = Engine(POLICIES[policy], CATALOG, relations, recorder, recorder, SeededBits(1))
+    engine = Engine(POLICIES[policy], CATALOG, relations, recorder, recorder, recorder.bits)
     statement = engine.look(text)
     assert isinstance(statement, Statement)
     by_text = {name.name: oid for name, oid in _OIDS.items()}
     question = engine.read(statement, tuple(map(by_text.get, statement.relations)), ())
     assert question is not None
-    given = {f"dp.{name}": value for name, value in settings.items()}
+    given = {
+        name if name in SESSION_SETTINGS else f"dp.{name}": value
+        for name, value in settings.items()
+    }
     return asyncio.run(engine.ask(question, (), given, "alice"))
 
 
@@ -121,12 +129,57 @@ def test_a_failure_is_settled_as_such_and_not_given_back(
     assert len(recorder.charged) == 1
 
 
+def test_a_statement_timeout_ends_the_question_and_not_the_charge() -> None:
+    recorder = Recorder("wait")
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people", statement_timeout="100ms")
+    assert refusal.value.code is Code.CANCELLED
+    assert refusal.value.message == "canceling statement due to statement timeout"
+    assert recorder.calls == ["reserve", "run", "settle failed"]
+
+
+@pytest.mark.parametrize("timeout", ["0", "1min", "25d"])
+def test_a_statement_timeout_that_is_not_reached(timeout: str) -> None:
+    assert ask(Recorder(), "SELECT count(*) FROM people", statement_timeout=timeout).receipt
+
+
+@pytest.mark.parametrize("timeout", ["", "soon", "-1", "1 s", "1.5s"])
+def test_a_statement_timeout_that_cannot_be_read(timeout: str) -> None:
+    recorder = Recorder()
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people", statement_timeout=timeout)
+    assert refusal.value.code is Code.SETTING
+    assert recorder.calls == []
+
+
 @pytest.mark.parametrize("head", ["EXPLAIN", "EXPLAIN ANALYZE", "EXPLAIN (FORMAT JSON)"])
 def test_explain_neither_reserves_nor_reads(head: str) -> None:
     recorder = Recorder()
     answer = ask(recorder, f"{head} SELECT count(*) FROM people")
     assert recorder.calls == ["remaining"]
     assert answer.receipt is None
+
+
+class _Threads(SeededBits):
+    """Bits that know in which threads they were drawn."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.seen: set[int] = set()
+
+    def below(self, n: int) -> int:
+        self.seen.add(threading.get_ident())
+        return super().below(n)
+
+
+@pytest.mark.parametrize(("groups", "is_beside"), [(100, False), (30_000, True)])
+def test_a_large_answer_is_drawn_beside_other_sessions(groups: int, is_beside: bool) -> None:
+    rows = tuple(ExactRow((str(n),), 0, (10**6,), 10**6) for n in range(groups))
+    recorder, bits = Recorder(rows=rows), _Threads()
+    recorder.bits = bits
+    answer = ask(recorder, "SELECT s, count(*) FROM people GROUP BY s")
+    assert answer.relation.count('"k1"') == groups
+    assert (bits.seen == {threading.get_ident()}) is not is_beside
 
 
 def test_public_keys_alone_are_free_and_read_nothing() -> None:

@@ -272,6 +272,25 @@ def test_cancel_in_transaction(live: LiveProxy) -> None:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_statement_timeout(live: LiveProxy, analyst: str) -> None:
+    pause = threading.Event()
+    with live.connect(analyst=analyst) as connection:
+        with slow(live):
+            connection.execute("SET statement_timeout = '700ms'")
+            with pytest.raises(errors.QueryCanceled) as caught:
+                connection.execute(COUNT)
+            assert "due to statement timeout" in str(caught.value)
+            assert "stays charged" in str(caught.value.diag.message_hint)
+            for _ in range(100):  # the engine's own statement ends too
+                if not waits(live):
+                    break
+                pause.wait(0.02)
+            assert not waits(live)
+        connection.execute("RESET statement_timeout")
+        assert near(connection.execute(COUNT).fetchall()[0][0])
+    assert live.spent(analyst)[0] == 2
+
+
 def test_client_that_goes_away_stops_its_question(live: LiveProxy) -> None:
     pause = threading.Event()
     with slow(live):
