@@ -14,17 +14,10 @@ from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
-from proxy.compiler.expression_sql import (
-    Binds,
-    clamped_sql,
-    column_sql,
-    condition_sql,
-    cut_sql,
-    larger_sql,
-    numeric_sql,
-    smaller_sql,
-    value_sql,
-)
+from proxy.compiler.binds import Binds
+from proxy.compiler.clamp_sql import cut_sql, larger_sql, smaller_sql
+from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
+from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
 from proxy.query.expressions import Clamped, ColumnRef, Expression
 from proxy.query.query_aggregates import AggregateKind

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from proxy.base.sql_types import SqlType
-from proxy.compiler.expression_sql import Binds, column_sql
+from proxy.compiler.binds import Binds
+from proxy.compiler.identifiers import column_sql
 from proxy.query.expressions import ColumnRef
 
 _CELL_BITS = 31

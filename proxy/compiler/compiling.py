@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.expression_sql import Binds
+from proxy.compiler.binds import Binds
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan

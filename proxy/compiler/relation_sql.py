@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
+from proxy.compiler.binds import Binds
 from proxy.compiler.cells import hash_sql
-from proxy.compiler.expression_sql import (
-    Binds,
-    column_sql,
-    condition_sql,
-    identifier,
-    numeric_sql,
-    value_sql,
-)
+from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
+from proxy.compiler.identifiers import column_sql, identifier
 from proxy.query.expressions import (
     Arithmetic,
     Case,

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.expression_sql import Binds, column_sql, condition_sql, value_sql
+from proxy.compiler.binds import Binds
+from proxy.compiler.expression_sql import condition_sql, value_sql
+from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import BlockPlan, KeyPlan
 from proxy.query.expressions import ColumnRef
 

@@ -19,8 +19,9 @@ from proxy.compiler.aggregate_sql import (
     values_sql,
 )
 from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.binds import Binds
 from proxy.compiler.cells import cell_sql, seed_sql
-from proxy.compiler.expression_sql import Binds, column_sql
+from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, finished, key_sql, where_sql
 from proxy.planner.plan import (

@@ -8,8 +8,10 @@ from fractions import Fraction
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import Rows, index_sql
 from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.binds import Binds
 from proxy.compiler.cells import seed_sql
-from proxy.compiler.expression_sql import Binds, column_sql, condition_sql, value_sql
+from proxy.compiler.expression_sql import condition_sql, value_sql
+from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import finished, key_sql, where_sql
 from proxy.planner.plan import (

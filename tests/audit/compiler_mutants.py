@@ -20,7 +20,8 @@ from proxy.compiler import (
     value_scan,
 )
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.expression_sql import Binds
+from proxy.compiler.binds import Binds
+from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import (
     BlockPlan,
     Measured,
@@ -178,7 +179,7 @@ def rows_without_a_unit_kept_per_unit(patch: pytest.MonkeyPatch) -> None:
     real = relation_sql._per_unit
 
     def kept(grouped: PerUnit, binds: Binds) -> str:
-        unit = expression_sql.column_sql(grouped.unit)
+        unit = column_sql(grouped.unit)
         return real(grouped, binds).replace(f"{unit} IS NOT NULL", "TRUE", 1)
 
     def where(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:

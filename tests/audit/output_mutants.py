@@ -17,7 +17,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler import aggregate_sql, compiling, row_scan, unit_scan
 from proxy.compiler.aggregate_sql import Rows
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.expression_sql import Binds
+from proxy.compiler.binds import Binds
 from proxy.engine import asking
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import partition_selection

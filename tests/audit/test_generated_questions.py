@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.compiler.expression_sql import Binds, numeric_sql
+from proxy.compiler.binds import Binds
+from proxy.compiler.expression_sql import numeric_sql
 from proxy.planner import grids
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Surroundings

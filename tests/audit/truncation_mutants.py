@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from proxy.compiler import relation_sql
-from proxy.compiler.expression_sql import Binds, column_sql
+from proxy.compiler.binds import Binds
+from proxy.compiler.identifiers import column_sql
 from proxy.planner import joins, planning, truncation
 from proxy.planner.facts import Owner, Surroundings
 from proxy.planner.plan import Neighbours, RowNeighbours

@@ -22,7 +22,7 @@ from proxy.cli.main import app
 from proxy.cli.sensitivity_plot import sensitivity_plot
 from proxy.compiler import cells, compiling, row_scan, unit_scan
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.expression_sql import Binds
+from proxy.compiler.binds import Binds
 from proxy.mechanisms import discrete_laplace
 from proxy.planner.plan import BlockPlan, UnitNeighbours
 from proxy.policy.model import (

@@ -15,7 +15,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.expression_sql import column_sql
+from proxy.compiler.identifiers import column_sql
 from proxy.ledger.amounts import charge, limit
 from proxy.ledger.balance import Refused
 from proxy.ledger.refusal import over_budget

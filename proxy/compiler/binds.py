@@ -1,0 +1,47 @@
+"""The bind parameters of one statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from proxy.base.decimals import decimal_text
+from proxy.query.expressions import Parameter
+
+
+@dataclass(slots=True)
+class Binds:
+    """Values under names; equal values share one."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    scalars: dict[str, int] = field(default_factory=dict)
+    seeds: list[str] = field(default_factory=list)  # names, of those that FROM clauses take
+    _names: dict[tuple[object, str], str] = field(default_factory=dict)
+
+    def add(self, value: object, kind: str) -> str:
+        """A placeholder with its cast. Text in, so that the cast is PostgreSQL's."""
+        key = (tuple(value) if isinstance(value, list) else value, kind)
+        name = self._names.get(key)
+        if name is None:
+            name = f"p{len(self.values) + 1}"
+            self._names[key] = name
+            self.values[name] = value
+        return f"%({name})s::{kind}"
+
+    def seed(self, purpose: str) -> str:
+        """A placeholder for a fresh random number; one for each purpose."""
+        placeholder = self.add(("seed", purpose), "bigint")
+        name = self._names[("seed", purpose), "bigint"]
+        if name not in self.seeds:
+            self.seeds.append(name)
+        return placeholder
+
+    def number(self, value: Fraction | int, kind: str = "numeric") -> str:
+        return self.add(decimal_text(Fraction(value)), kind)
+
+    def scalar(self, parameter: Parameter, kind: str) -> str:
+        """A placeholder for the answer of an earlier block."""
+        name = f"s{parameter.number}"
+        self.scalars[name] = parameter.number
+        self.values[name] = None
+        return f"%({name})s::{kind}"
