@@ -6,7 +6,6 @@ columns are cut to their public bounds first, so that sums and products of them 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NoReturn
@@ -15,6 +14,8 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.planner import intervals
+from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
 from proxy.planner.facts import Facts
 from proxy.policy.model import Bounds
 from proxy.query.expressions import (
@@ -36,33 +37,17 @@ from proxy.query.expressions import (
     Like,
     Not,
     NullIf,
-    Operator,
     Parameter,
     Quotient,
     Rounded,
-    Rounding,
     TextCall,
-    TextFunction,
     Truncated,
     children,
 )
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300
-_FIELDS = {
-    "month": (1, 12),
-    "day": (1, 31),
-    "quarter": (1, 4),
-    "dow": (0, 6),
-    "isodow": (1, 7),
-    "doy": (1, 366),
-    "week": (1, 53),
-    "hour": (0, 23),
-    "minute": (0, 59),
-    "second": (0, 60),
-}
 _CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
-_DAYS_PER_YEAR = Fraction(3652425, 10000)
 _INTEGER_RANGES = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
 
 
@@ -105,13 +90,16 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Arithmetic():
             left, right = bounded(expression.left, columns), bounded(expression.right, columns)
             changed = replace(expression, left=left.expression, right=right.expression)
-            interval = _arithmetic(expression.operator, left.interval, right.interval)
+            interval = intervals.of_arithmetic(expression.operator, left.interval, right.interval)
             _check_range(expression, interval)
             return Bounded(changed, interval)
         case Quotient():
             inner = bounded(expression.operand, columns)
+            divisor = checked_divisor(expression)
             changed_quotient = replace(expression, operand=inner.expression)
-            return Bounded(changed_quotient, _quotient(expression, inner.interval))
+            return Bounded(
+                changed_quotient, intervals.of_quotient(expression, divisor, inner.interval)
+            )
         case Rounded():
             return _rounded(expression, bounded(expression.operand, columns))
         case Extract():
@@ -125,7 +113,10 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Choose():
             parts = [bounded(part, columns) for part in expression.operands]
             operands = tuple(part.expression for part in parts)
-            return Bounded(replace(expression, operands=operands), _hull(parts))
+            return Bounded(
+                replace(expression, operands=operands),
+                intervals.hull([part.interval for part in parts]),
+            )
         case NullIf():
             inner, other = bounded(expression.operand, columns), bounded(expression.other, columns)
             changed_nullif = replace(expression, operand=inner.expression, other=other.expression)
@@ -175,10 +166,10 @@ def condition(expression: Expression, columns: Facts) -> Expression:
                 inner = again(inner)
             return replace(expression, operand=again(expression.operand), condition=inner)
         case Like():
-            _check_pattern(expression)
+            check_pattern(expression)
             return replace(expression, operand=again(expression.operand))
         case TextCall():
-            _check_text_call(expression)
+            check_text_call(expression)
             return replace(expression, operand=again(expression.operand))
         case Arithmetic() | Quotient() | Rounded() | Bucket():
             return bounded(expression, columns).expression
@@ -225,40 +216,20 @@ def _of_column(column: ColumnRef, columns: Facts) -> Bounds:
     return known.bounds
 
 
-def _hull(parts: list[Bounded]) -> Bounds | None:
-    intervals = [part.interval for part in parts if part.interval is not None]
-    if not intervals:
-        return None
-    return Bounds(min(i.low for i in intervals), max(i.high for i in intervals))
-
-
-def _arithmetic(operator: Operator, left: Bounds | None, right: Bounds | None) -> Bounds | None:
-    if left is None or right is None:
-        return None
-    match operator:
-        case Operator.ADD:
-            return Bounds(left.low + right.low, left.high + right.high)
-        case Operator.SUBTRACT:
-            return Bounds(left.low - right.high, left.high - right.low)
-        case Operator.MULTIPLY:
-            corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-            return Bounds(min(corners), max(corners))
-        case _:
-            assert_never(operator)
-
-
 def _check_range(arithmetic: Arithmetic, interval: Bounds | None) -> None:
     """What PostgreSQL would raise on, with values within the bounds, is no question."""
-    limit = _INTEGER_RANGES.get(arithmetic.type)
-    if limit is None or interval is None:
-        return
-    if interval.low < -limit or interval.high >= limit:
+    if interval is not None and not _fits(arithmetic.type, interval):
         raise Refusal(
             Code.UNSUPPORTED,
             f"the result of this arithmetic can be out of range for type {arithmetic.type.sql}",
             "Turn one operand into numeric first: column::numeric * ...",
             _position(arithmetic),
         )
+
+
+def _fits(kind: SqlType, interval: Bounds) -> bool:
+    limit = _INTEGER_RANGES.get(kind)
+    return limit is None or (-limit <= interval.low and interval.high < limit)
 
 
 def _position(expression: Expression) -> int | None:
@@ -269,48 +240,14 @@ def _position(expression: Expression) -> int | None:
     return next((place for place in places if place is not None), None)
 
 
-def _quotient(quotient: Quotient, inner: Bounds | None) -> Bounds | None:
-    divisor = quotient.divisor.value if isinstance(quotient.divisor, Constant) else None
-    if not isinstance(divisor, Fraction) or divisor == 0:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "a division on protected columns must be by a constant that is not zero",
-            "Divide the results of aggregates instead, e.g. sum(a) / sum(b).",
-            quotient.position,
-        )
-    if inner is None:
-        return None
-    if quotient.remainder:
-        reach = abs(divisor) - 1
-        return Bounds(-reach if inner.low < 0 else Fraction(0), reach)
-    ends = sorted((inner.low / divisor, inner.high / divisor))
-    if quotient.type.is_integer:
-        return Bounds(Fraction(math.trunc(ends[0])), Fraction(math.trunc(ends[1])))
-    return Bounds(ends[0], ends[1])
-
-
 def _rounded(rounded: Rounded, inner: Bounded) -> Bounded:
     changed = replace(rounded, operand=inner.expression)
     if inner.interval is None:
         return Bounded(changed, None)
-    low, high = inner.interval.low, inner.interval.high
-    step = Fraction(1, 10**rounded.digits)
-    match rounded.function:
-        case Rounding.NEGATE:
-            return Bounded(changed, Bounds(-high, -low))
-        case Rounding.ABS:
-            least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
-            return Bounded(changed, Bounds(least, max(abs(low), abs(high))))
-        case Rounding.SIGN:
-            return Bounded(changed, Bounds(Fraction(-1), Fraction(1)))
-        case Rounding.FLOOR | Rounding.CEIL | Rounding.TRUNC | Rounding.ROUND:
-            outer = Bounds(math.floor(low / step) * step, math.ceil(high / step) * step)
-            limit = _INTEGER_RANGES.get(rounded.type)
-            if limit is not None and not (-limit <= outer.low and outer.high < limit):
-                _unbounded(f"a cast to {rounded.type.sql} of values this large", None)
-            return Bounded(changed, outer)
-        case _:
-            assert_never(rounded.function)
+    interval = intervals.of_rounding(rounded, inner.interval)
+    if rounded.function in intervals.STEPWISE and not _fits(rounded.type, interval):
+        _unbounded(f"a cast to {rounded.type.sql} of values this large", None)
+    return Bounded(changed, interval)
 
 
 def _extracted(extract: Extract, columns: Facts) -> Bounded:
@@ -322,20 +259,12 @@ def _extracted(extract: Extract, columns: Facts) -> Bounded:
             "extract() inside an aggregate takes a column",
             "Put the CASE around extract(), or the condition into FILTER (WHERE ...).",
         )
-    low_high = _FIELDS.get(extract.field)
-    if low_high is not None:
-        interval = Bounds(Fraction(low_high[0]), Fraction(low_high[1]))
-    elif isinstance(extract.operand, ColumnRef):
+    interval = intervals.of_fixed_field(extract.field)
+    if interval is None:
+        if not isinstance(extract.operand, ColumnRef):
+            _unbounded(f"extract({extract.field})", None)
         of = _of_column(extract.operand, columns)
-        per_day = 1 if extract.operand.type is SqlType.DATE else 86400
-        if extract.field == "epoch":
-            scale = 86400 if extract.operand.type is SqlType.DATE else 1
-            interval = Bounds(of.low * scale, of.high * scale)
-        else:  # year, isoyear: whole years around the bounds, a year of slack for week rules and time zones
-            years = [1970 + day / per_day / _DAYS_PER_YEAR for day in (of.low, of.high)]
-            interval = Bounds(Fraction(math.floor(years[0]) - 1), Fraction(math.ceil(years[1]) + 1))
-    else:
-        _unbounded(f"extract({extract.field})", None)
+        interval = intervals.of_calendar_field(extract.field, extract.operand.type, of)
     # The operand is not clamped, so an infinite date gives Infinity; it is cut here.
     return Bounded(Clamped(extract, interval.low, interval.high, extract.type), interval)
 
@@ -347,7 +276,7 @@ def _case(case: Case, columns: Facts) -> Bounded:
     results = [part.expression for part in parts]
     whens = tuple(zip(conditions, results, strict=True))
     changed = replace(case, whens=whens, otherwise=otherwise.expression)
-    return Bounded(changed, _hull([*parts, otherwise]))
+    return Bounded(changed, intervals.hull([part.interval for part in (*parts, otherwise)]))
 
 
 def _cast(cast: Cast, columns: Facts) -> Bounded:
@@ -378,30 +307,3 @@ def _truncated(truncated: Truncated, columns: Facts) -> Expression:
     scale = 1 if operand.type is SqlType.DATE else 86400
     low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
     return replace(truncated, operand=Clamped(operand, low, high, operand.type))
-
-
-def _check_pattern(like: Like) -> None:
-    """LIKE raises 22025 on a row that matches up to a trailing escape (design/SQL.md 1, number 1)."""
-    value = like.pattern.value if isinstance(like.pattern, Constant) else None
-    text = "" if value is None else str(value)
-    if (len(text) - len(text.rstrip("\\"))) % 2:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "a LIKE pattern cannot end with an escape character",
-            "Remove the last backslash, or double it.",
-            like.position,
-        )
-
-
-def _check_text_call(call: TextCall) -> None:
-    values = [part.value for part in call.arguments if isinstance(part, Constant)]
-    negative = call.function is TextFunction.SUBSTR and any(
-        isinstance(value, Fraction) and value < 0 for value in values[1:]
-    )
-    if negative or any(isinstance(v, Fraction) and abs(v) >= 2**31 for v in values):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            f"{call.function.value} with this argument could fail",
-            "Use a small length that is not negative.",
-            call.position,
-        )

@@ -16,6 +16,7 @@ from proxy.base.instants import moment
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts
+from proxy.planner.intervals import STEPWISE
 from proxy.policy.model import Bounds
 from proxy.query.expressions import (
     Arithmetic,
@@ -35,7 +36,6 @@ from proxy.query.expressions import (
     Not,
     Operator,
     Rounded,
-    Rounding,
     Truncated,
 )
 
@@ -65,7 +65,7 @@ def label_values(expression: Expression, facts: Facts) -> Values | None:
         case Cast(operand=Truncated() as truncated, type=SqlType.TIMESTAMP):  # AT TIME ZONE 'UTC'
             values = label_values(truncated, facts)
             return None if values is None else tuple(v and v.removesuffix("+00") for v in values)
-        case Rounded() if expression.function in _WHOLE and expression.digits == 0:
+        case Rounded() if expression.function in STEPWISE and expression.digits == 0:
             return _rounded(expression, facts)
         case Bucket():
             return tuple(str(n) for n in range(expression.count + 2))
@@ -116,7 +116,6 @@ def _text(constant: Constant) -> str | None:
     return decimal_text(value) if isinstance(value, Fraction) else value
 
 
-_WHOLE = (Rounding.FLOOR, Rounding.CEIL, Rounding.ROUND, Rounding.TRUNC)
 _ROUNDED_MOST = 1_000
 
 

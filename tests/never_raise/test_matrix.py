@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
@@ -107,9 +108,9 @@ _CLAMP = {"22003", "22008", "22023", "2201G"}
 _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
     "columns are clamped": (expression_sql, "cut_sql", lambda value, *given: value, _CLAMP),
     "clamped date_trunc": (bounds, "_truncated", lambda truncated, columns: truncated, {"22008"}),
-    "no escape at the end": (bounds, "_check_pattern", lambda like: None, {"22025"}),
-    "no negative length": (bounds, "_check_text_call", lambda call: None, {"22011"}),
-    "no division by zero": (bounds, "_quotient", lambda quotient, inner: inner, {"22012"}),
+    "no escape at the end": (bounds, "check_pattern", lambda like: None, {"22025"}),
+    "no negative length": (bounds, "check_text_call", lambda call: None, {"22011"}),
+    "no division by zero": (bounds, "checked_divisor", lambda quotient: Fraction(1), {"22012"}),
     # A union with floats is then one of floats, which the clamp of numerics does not take, whatever the rows.
     "unions in numeric": (tracking, "_in_numeric", lambda relation, place: relation, {"42883"}),
     "dates meet timestamps": (expression_sql, "_LAST_TIMESTAMP_DAY", "5874897-12-31", {"22008"}),

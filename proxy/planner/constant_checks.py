@@ -1,0 +1,47 @@
+"""Constants with which PostgreSQL would raise on some rows: refused before a row is read (design/SQL.md 1)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from proxy.base.errors import Code, Refusal
+from proxy.query.expressions import Constant, Like, Quotient, TextCall, TextFunction
+
+
+def checked_divisor(quotient: Quotient) -> Fraction:
+    divisor = quotient.divisor.value if isinstance(quotient.divisor, Constant) else None
+    if not isinstance(divisor, Fraction) or divisor == 0:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a division on protected columns must be by a constant that is not zero",
+            "Divide the results of aggregates instead, e.g. sum(a) / sum(b).",
+            quotient.position,
+        )
+    return divisor
+
+
+def check_pattern(like: Like) -> None:
+    """LIKE raises 22025 on a row that matches up to a trailing escape (design/SQL.md 1, number 1)."""
+    value = like.pattern.value if isinstance(like.pattern, Constant) else None
+    text = "" if value is None else str(value)
+    if (len(text) - len(text.rstrip("\\"))) % 2:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a LIKE pattern cannot end with an escape character",
+            "Remove the last backslash, or double it.",
+            like.position,
+        )
+
+
+def check_text_call(call: TextCall) -> None:
+    values = [part.value for part in call.arguments if isinstance(part, Constant)]
+    negative = call.function is TextFunction.SUBSTR and any(
+        isinstance(value, Fraction) and value < 0 for value in values[1:]
+    )
+    if negative or any(isinstance(v, Fraction) and abs(v) >= 2**31 for v in values):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{call.function.value} with this argument could fail",
+            "Use a small length that is not negative.",
+            call.position,
+        )

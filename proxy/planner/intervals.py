@@ -1,0 +1,98 @@
+"""Interval arithmetic: where a result lies when its operands lie in their intervals (None: always NULL)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.sql_types import SqlType
+from proxy.policy.model import Bounds
+from proxy.query.expressions import Operator, Quotient, Rounded, Rounding
+
+STEPWISE = (Rounding.FLOOR, Rounding.CEIL, Rounding.TRUNC, Rounding.ROUND)
+
+_FIELDS = {
+    "month": (1, 12),
+    "day": (1, 31),
+    "quarter": (1, 4),
+    "dow": (0, 6),
+    "isodow": (1, 7),
+    "doy": (1, 366),
+    "week": (1, 53),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 60),
+}
+_DAYS_PER_YEAR = Fraction(3652425, 10000)
+
+
+def hull(intervals: Iterable[Bounds | None]) -> Bounds | None:
+    """The smallest interval around all."""
+    known = [interval for interval in intervals if interval is not None]
+    if not known:
+        return None
+    return Bounds(min(i.low for i in known), max(i.high for i in known))
+
+
+def of_arithmetic(operator: Operator, left: Bounds | None, right: Bounds | None) -> Bounds | None:
+    if left is None or right is None:
+        return None
+    match operator:
+        case Operator.ADD:
+            return Bounds(left.low + right.low, left.high + right.high)
+        case Operator.SUBTRACT:
+            return Bounds(left.low - right.high, left.high - right.low)
+        case Operator.MULTIPLY:
+            corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+            return Bounds(min(corners), max(corners))
+        case _:
+            assert_never(operator)
+
+
+def of_quotient(quotient: Quotient, divisor: Fraction, operand: Bounds | None) -> Bounds | None:
+    if operand is None:
+        return None
+    if quotient.remainder:
+        reach = abs(divisor) - 1
+        return Bounds(-reach if operand.low < 0 else Fraction(0), reach)
+    ends = sorted((operand.low / divisor, operand.high / divisor))
+    if quotient.type.is_integer:
+        return Bounds(Fraction(math.trunc(ends[0])), Fraction(math.trunc(ends[1])))
+    return Bounds(ends[0], ends[1])
+
+
+def of_rounding(rounded: Rounded, operand: Bounds) -> Bounds:
+    low, high = operand.low, operand.high
+    match rounded.function:
+        case Rounding.NEGATE:
+            return Bounds(-high, -low)
+        case Rounding.ABS:
+            least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
+            return Bounds(least, max(abs(low), abs(high)))
+        case Rounding.SIGN:
+            return Bounds(Fraction(-1), Fraction(1))
+        case Rounding.FLOOR | Rounding.CEIL | Rounding.TRUNC | Rounding.ROUND:
+            step = Fraction(1, 10**rounded.digits)
+            return Bounds(math.floor(low / step) * step, math.ceil(high / step) * step)
+        case _:
+            assert_never(rounded.function)
+
+
+def of_fixed_field(field: str) -> Bounds | None:
+    """Of a field of extract() that has the same ends in every year; None for the others."""
+    ends = _FIELDS.get(field)
+    return None if ends is None else Bounds(Fraction(ends[0]), Fraction(ends[1]))
+
+
+def of_calendar_field(field: str, kind: SqlType, instants: Bounds) -> Bounds:
+    """Of epoch, year and isoyear of days (a date) or seconds (a timestamp)."""
+    if field == "epoch":
+        scale = 86400 if kind is SqlType.DATE else 1
+        return Bounds(instants.low * scale, instants.high * scale)
+    # Whole years around the bounds, a year of slack for week rules and time zones.
+    per_day = 1 if kind is SqlType.DATE else 86400
+    years = [1970 + end / per_day / _DAYS_PER_YEAR for end in (instants.low, instants.high)]
+    return Bounds(Fraction(math.floor(years[0]) - 1), Fraction(math.ceil(years[1]) + 1))
