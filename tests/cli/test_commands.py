@@ -123,17 +123,25 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("serve", "--policy", "nothing.yaml"), "nothing.yaml: No such file or directory"),
-        (("serve", "--policy", _SHOP, "--policy", _SHOP), "two policies are for the same database"),
-        (("serve", "--policy", _SHOP, "--tls-cert", "x"), "go together"),
-        (("serve", "--policy", _SHOP, "--listen", "6432"), "not HOST:PORT: 6432"),
-        (("serve", "--policy", _SHOP, "--state", "x", "--shadow", "host=/x"), "not both"),
-        (("serve", "--policy", _SHOP, "--shadow", "host=/nothing password=secret"), "dpproxy: "),
-        (("user", "list", "--shadow", "host=/nothing password=secret"), "dpproxy: "),
+        (("--policy", "nothing.yaml"), "nothing.yaml: No such file or directory"),
+        (("--policy", _SHOP, "--policy", _SHOP), "two policies are for the same database"),
+        (("--policy", _SHOP, "--tls-cert", "x"), "go together"),
+        (("--policy", _SHOP, "--listen", "6432"), "not HOST:PORT: 6432"),
+        (("--policy", _SHOP, "--state", "x", "--shadow", "host=/x"), "not both"),
+        (("--policy", _SHOP, "--shadow", "host=/nothing password=secret"), "dpproxy: "),
     ],
 )
 def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str) -> None:
-    done = here(_sources(), *arguments)
+    listening = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+    _assert_told(here(_sources(), "serve", *listening, *arguments), told)
+
+
+def test_analysts_that_cannot_be_listed(here: Here) -> None:
+    arguments = ("user", "list", "--shadow", "host=/nothing password=secret")
+    _assert_told(here(_sources(), *arguments), "dpproxy: ")
+
+
+def _assert_told(done: Done, told: str) -> None:
     assert done.code == 1
     assert told in done.err
     assert "secret" not in done.err

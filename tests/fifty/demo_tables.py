@@ -34,6 +34,7 @@ _ADULT = Table(
         _column("zip", SqlType.TEXT),
     ),
     ("id",),
+    has_ctid=True,
 )
 _CUSTOMERS = Table(
     TableName("shop", "customers"),
@@ -46,6 +47,7 @@ _CUSTOMERS = Table(
         _column("signed_up", SqlType.TIMESTAMPTZ),
     ),
     ("id",),
+    has_ctid=True,
 )
 _PRODUCTS = Table(
     TableName("shop", "products"),
@@ -56,6 +58,7 @@ _PRODUCTS = Table(
         _column("price", SqlType.NUMERIC, null=True, numeric=(8, 2)),
     ),
     ("id",),
+    has_ctid=True,
 )
 _ORDERS = Table(
     TableName("shop", "orders"),
@@ -73,6 +76,7 @@ _ORDERS = Table(
         ForeignKey(("customer_id",), _CUSTOMERS.name, ("id",)),
         ForeignKey(("product_id",), _PRODUCTS.name, ("id",)),
     ),
+    has_ctid=True,
 )
 CATALOGS = {
     "census": Catalog({_ADULT.name: _ADULT}),
