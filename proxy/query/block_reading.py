@@ -17,12 +17,14 @@ from proxy.query.block_reader import BlockReader
 from proxy.query.blocks import (
     Select,
 )
+from proxy.query.clause_reading import read_where
 from proxy.query.exchange import exchange
 from proxy.query.query import Block
 from proxy.query.query_aggregates import Aggregate
 from proxy.query.residual import Edit, column_name, recordset
 from proxy.query.slices import HINT as _ASK
 from proxy.query.slices import parse_item
+from proxy.query.source_reading import read_source
 from proxy.query.sources import Sources
 from proxy.query.statements import split_commas
 from proxy.query.tokens import Lexed
@@ -41,8 +43,8 @@ def read_block(sources: Sources, select: Select, parameter: int, block_name: str
     """
     lexed = sources.lexed
     _no_empty_clause(lexed, select)
-    relation, scope = sources.source(select)
-    relation, where = sources.where(select, relation, scope)
+    relation, scope = read_source(sources, select)
+    relation, where = read_where(sources, select, relation, scope)
     reader = BlockReader(sources, select, relation, scope, parameter, block_name)
     _output_names(reader)
     read_keys(reader)
@@ -88,7 +90,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
             "Write (SELECT avg(column) FROM table), or ask for the value first.",
             sources.lexed.lexemes[select.keyword].position,
         )
-    _, scope = sources.source(select)
+    _, scope = read_source(sources, select)
     return read_aggregate(node, scope)
 
 

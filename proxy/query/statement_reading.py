@@ -30,6 +30,7 @@ from proxy.query.from_functions import refuse_in_function
 from proxy.query.query import Block, Query, Scalar
 from proxy.query.residual import Edit
 from proxy.query.slices import PUBLIC_LISTS, parse
+from proxy.query.source_reading import nature_of, read_public_column
 from proxy.query.sources import Nature, Sources
 from proxy.query.statements import Kind, Statement
 from proxy.query.tokens import Lexed, Lexeme, too_complex
@@ -100,7 +101,7 @@ def _read(
     for select in found:
         if select.keyword in sources.consumed:
             continue
-        nature = sources.nature(select)
+        nature = nature_of(sources, select)
         if nature is Nature.BLOCK:
             refuse_in_function(statement.lexed, select, found)
             _collect(sources, select, parameter, collected, exchanged=True)
@@ -160,7 +161,7 @@ def _collect_scalars(
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
             continue
-        if nested is None or sources.nature(nested) is not Nature.BLOCK:
+        if nested is None or nature_of(sources, nested) is not Nature.BLOCK:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "this subquery inside a condition on a protected table is not available",
@@ -183,9 +184,9 @@ def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
         return False
     if (select.keyword, select.end) != (index + 1, lexed.partner[index]):
         return False  # a part of something larger: WITH, UNION
-    if sources.nature(select) is not Nature.CLEAN:
+    if nature_of(sources, select) is not Nature.CLEAN:
         return False
-    found = sources.public_column(select)
+    found = read_public_column(sources, select)
     if found is None:
         return False
     number = PUBLIC_LISTS + len(sources.public)

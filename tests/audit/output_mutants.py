@@ -262,7 +262,7 @@ def levels_of_groups_not_paid(patch: pytest.MonkeyPatch) -> None:
             span = (span[0] + 2, span[1] - 1)
         return real(lexed, span, scalars)
 
-    for module in ("block_keys", "sources"):
+    for module in ("block_keys", "clause_reading"):
         patch.setattr(f"proxy.query.{module}.parse", inside)
 
 

@@ -1,0 +1,40 @@
+"""UNION ALL of SELECTs that give rows, as one relation."""
+
+from __future__ import annotations
+
+from proxy.query.expressions import ColumnRef
+from proxy.query.relations import Derived, Stacked
+from proxy.query.scope import ColumnType
+from proxy.query.sources import Sources
+
+
+def union_all(
+    sources: Sources, read: list[tuple[Derived, dict[str, ColumnType]]], start: int
+) -> tuple[Derived, dict[str, ColumnType]]:
+    """
+    Given    the SELECTs as relations with their columns; start: the lexeme at which the first begins
+    Refuses  different numbers or types of columns
+    """
+    names = list(read[0][1])
+    width = {len(columns) for _, columns in read}
+    if len(width) != 1:
+        sources.refuse(start, "each UNION query must have the same number of columns")
+    places = tuple(f"c{i}" for i in range(1, len(names) + 1))
+    stacked: list[Derived] = []
+    for relation, columns in read:
+        kinds = tuple(columns.values())
+        outputs = tuple(
+            (place, ColumnRef(name, kind.type, None, relation.alias))
+            for place, name, kind in zip(places, columns, kinds, strict=True)
+        )
+        stacked.append(Derived(sources.alias(), relation, None, outputs))
+    first = tuple(read[0][1].values())
+    if any(tuple(k.type for k in c.values()) != tuple(k.type for k in first) for _, c in read):
+        sources.refuse(start, "the columns of UNION ALL must have the same types")
+    union = Stacked(sources.alias(), tuple(stacked))
+    outputs = tuple(
+        (name, ColumnRef(place, kind.type, None, union.alias))
+        for name, place, kind in zip(names, places, first, strict=True)
+    )
+    derived = Derived(sources.alias(), union, None, outputs, sources.lexed.lexemes[start].position)
+    return derived, dict(zip(names, first, strict=True))
