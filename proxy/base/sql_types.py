@@ -24,6 +24,7 @@ class SqlType(Enum):
     UUID = ("uuid", 2950)
     TID = ("tid", -2)  # of ctid, the place of a row; a column of this type is OTHER
     ENUM = ("text", -1)  # any enumeration, read as the text of its label, as the shadow shows it
+    COLLATED = ("text", -3)  # texts of several collations, all read in the database's own
     OTHER = ("", 0)
 
     @property
@@ -48,7 +49,8 @@ class SqlType(Enum):
 
     @property
     def is_text(self) -> bool:
-        return self in (SqlType.TEXT, SqlType.VARCHAR, SqlType.BPCHAR, SqlType.ENUM)
+        texts = (SqlType.TEXT, SqlType.VARCHAR, SqlType.BPCHAR, SqlType.ENUM, SqlType.COLLATED)
+        return self in texts
 
     @property
     def is_time(self) -> bool:

@@ -6,7 +6,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.cells import hash_sql
+from proxy.compiler.cells import hash_sql, row_hash_sql
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.query.expressions import (
@@ -85,16 +85,9 @@ def _kept(kept: Kept, binds: Binds) -> str:
 def _hash_order(kept: Kept, binds: Binds) -> str:
     seed = binds.seed("kept")
     columns = [column_sql(column) for column in kept.ordered_by]
-    kinds = [column.type for column in kept.ordered_by]
     if len(columns) == 1:
-        return f"{hash_sql(columns[0], kinds[0], seed)}, {columns[0]}"
-    hashed = [  # a type that we do not know may have no hash
-        f"{sql}::text" if kind is SqlType.OTHER else sql
-        for sql, kind in zip(columns, kinds, strict=True)
-    ]
-    return ", ".join(
-        [f"pg_catalog.hash_record_extended(ROW({', '.join(hashed)}), {seed})", *columns]
-    )
+        return f"{hash_sql(columns[0], kept.ordered_by[0].type, seed)}, {columns[0]}"
+    return ", ".join([row_hash_sql(kept.ordered_by, seed), *columns])
 
 
 def _derived(derived: Derived, binds: Binds) -> str:

@@ -20,7 +20,9 @@ def read_catalog(dsn: str) -> Catalog:
     Gives    every table and view, outside the system's schemas, of which the role may read a column,
              with the columns it may read; keys are those the server itself enforces (valid, whole,
              on plain columns), unique ones only where no NULL can repeat. A column of a nondeterministic
-             collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows
+             collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows.
+             Where columns have several collations other than the database's, they are of type COLLATED:
+             two of them that meet would raise 42P22, but only once there is a row (manual 24.2.2)
     Source   PostgreSQL manual, 53 "System Catalogs"
     """
     tables, keys, references = (
@@ -34,9 +36,11 @@ def read_catalog(dsn: str) -> Catalog:
         connection.execute("SET search_path = ''")
         columns: dict[TableName, list[Column]] = defaultdict(list)
         placed: set[TableName] = set()
-        for row in connection.execute(tables):
+        described = connection.execute(tables).fetchall()
+        collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
+        for row in described:
             name = TableName(row["schema"], row["table"])
-            columns[name].append(_column(row))
+            columns[name].append(_column(row, len(collations) > 1))
             if row["has_ctid"]:
                 placed.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
@@ -73,11 +77,13 @@ def read_catalog(dsn: str) -> Catalog:
     )
 
 
-def _column(row: dict[str, object]) -> Column:
+def _column(row: dict[str, object], can_conflict: bool) -> Column:
     kind = SqlType.ENUM if row["is_enum"] else by_oid(int(str(row["type_oid"])))
     type_name = str(row["type_name"])
     if row["is_loose"]:
-        kind, type_name = SqlType.OTHER, f"{type_name} in a nondeterministic collation"
+        kind, type_name = SqlType.OTHER, f"{type_name}, in a nondeterministic collation"
+    elif can_conflict and kind.is_text and row["collation"] is not None:
+        kind, type_name = SqlType.COLLATED, SqlType.COLLATED.sql
     modifier = int(str(row["modifier"]))
     precision = scale = None
     if kind is SqlType.NUMERIC and modifier >= 4:

@@ -16,6 +16,7 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
            WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated AND a.attnum = ANY (v.conkey)
        ) AS nullable,
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
+       nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
        -- Rows of several partitions or children may have the same ctid, those of views have none, and what it
        -- is to other access methods is theirs.
        h.amname IS NOT NULL AND pg_catalog.has_table_privilege(c.oid, 'SELECT')

@@ -65,7 +65,7 @@ def printed(key: str, column: Column) -> str:
             return key
         case SqlType.NUMERIC:
             return _printed_numeric(key, column)
-        case SqlType.TEXT | SqlType.VARCHAR | SqlType.BPCHAR | SqlType.ENUM:
+        case SqlType.TEXT | SqlType.VARCHAR | SqlType.BPCHAR | SqlType.ENUM | SqlType.COLLATED:
             return _printed_text(key, column)
         case SqlType.DATE:
             try:

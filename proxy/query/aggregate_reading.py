@@ -112,6 +112,13 @@ def _aggregate_of(
                 "Use count(*).",
                 position,
             )
+        if kind is AggregateKind.COUNT_DISTINCT and operand.type is SqlType.OTHER:
+            raise Refusal(  # it may have no equality or no hash, which raises once there is a row
+                Code.UNSUPPORTED,
+                "count(distinct) of this type is not available on a protected table",
+                "Use count(column).",
+                position,
+            )
         return Aggregate(kind, operand, condition, SqlType.INT8)
     of = operand.type
     times = kind in _ORDERED and kind is not AggregateKind.QUANTILE_CONT

@@ -75,9 +75,17 @@ def literal_type(text: str) -> SqlType:
 def common(types: Sequence[SqlType], position: int | None) -> SqlType:
     """The type in which operands of several types meet.
 
-    Refuses  UNSUPPORTED: types that PostgreSQL would have to convert in a way that may raise
+    Refuses  UNSUPPORTED: types that PostgreSQL would have to convert in a way that may raise, and those that we
+             do not know, even of the same kind: equality of texts of nondeterministic collations raises
     """
     distinct = set(types)
+    if SqlType.OTHER in distinct:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "values of this type cannot be compared in a question on a protected table",
+            "Use IS NULL, or a column of another type.",
+            position,
+        )
     if len(distinct) == 1:
         return types[0]
     if all(kind.is_number for kind in distinct):

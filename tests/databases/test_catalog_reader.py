@@ -137,7 +137,7 @@ def test_texts_of_a_nondeterministic_collation_are_not_read(catalog: Catalog) ->
     is given the flag that only ICU's can have."""
     loose, *others = catalog.tables[table("spelled")].columns
     assert loose.type is SqlType.OTHER
-    assert loose.type_name == "text in a nondeterministic collation"
+    assert loose.type_name == "text, in a nondeterministic collation"
     assert [column.type for column in others] == [SqlType.TEXT, SqlType.VARCHAR]
 
 
