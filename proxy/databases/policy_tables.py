@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.model import TableName
-from proxy.databases.policy_bounds import bounds
+from proxy.databases.policy_columns import column_of_table, read_column, read_mechanism
 from proxy.databases.policy_errors import ProblemList, shown
 from proxy.databases.policy_join_keys import read_join_keys
 from proxy.databases.policy_nodes import (
     fields,
     identifier,
     is_identifier,
-    member,
     named_entries,
-    number,
     text,
-    values,
     whole,
 )
 from proxy.databases.yaml_positions import (
@@ -30,13 +26,9 @@ from proxy.databases.yaml_positions import (
     ScalarNode,
     SequenceNode,
 )
-from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
-from proxy.policy.grid import fits_bigint, has_step
 from proxy.policy.model import (
-    BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
-    Mechanism,
     ProtectedTable,
     PublicTable,
     RowUnit,
@@ -54,10 +46,6 @@ TABLE_KEYS = (
     "columns",
 )
 PUBLIC_KEYS = ("unit", "join_keys")
-COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references")
-
-
-LEAST_PARTITIONS = 3
 _MOST_ROWS = 1_000_000_000
 _MOST_UNIT_ROWS = 1_000_000
 _RESERVED_SCHEMAS = ("dp", "information_schema")
@@ -77,11 +65,6 @@ def read_tables(
         if name is not None and table is not None:
             tables[name] = table
     return tables
-
-
-def read_mechanism(entry: Entry | None, problems: ProblemList) -> Mechanism | None:
-    """The choice that stands there, if one does."""
-    return None if entry is None else member(entry.value, entry.key, Mechanism, problems)
 
 
 def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | None:
@@ -138,7 +121,7 @@ def _table(
                     f"{shown(column.key)} is the unit column",
                     "it is there by itself, and never in a result: take it off the list",
                 )
-            read = _column(column, problems)
+            read = read_column(column, problems)
             if read is not None and read.bounds is not None and read.mechanism is None:
                 read = replace(read, mechanism=mechanism)
             if read is not None:
@@ -200,7 +183,7 @@ def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUni
         return None
     if not is_identifier(column, "a column", entry.value.at, problems):
         return None
-    found = _column_of_table(target, entry.value.at, problems)
+    found = column_of_table(target, entry.value.at, problems)
     return None if found is None else IdentifierUnit(entry.key, column, UnitPath(*found))
 
 
@@ -229,89 +212,3 @@ def _check_contributions(
                     )
         case None:
             pass
-
-
-def _column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
-    if not is_identifier(entry.key, "a column", entry.key_at, problems):
-        return None
-    where = f"column {shown(entry.key)}"
-    found = fields(entry.value, where, entry.key_at, COLUMN_KEYS, (), problems)
-    if found is None:
-        return None
-    mechanism = read_mechanism(found.get("mechanism"), problems)
-    limits = bounds(found["bounds"].value, "bounds", problems) if "bounds" in found else None
-    grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
-    for key in ("grid", "partitions", "mechanism"):
-        if key in found and "bounds" not in found:
-            problems.add(found[key].key_at, f"{key} has no meaning without bounds")
-    if mechanism is Mechanism.BEST and "partitions" in found:
-        problems.add(
-            found["partitions"].key_at,
-            "partitions has no meaning with mechanism: best",
-            "only the smoothed median cuts the units into parts",
-        )
-    if mechanism in (Mechanism.CLIPPED_MEAN, Mechanism.SUM_OVER_COUNT) and (
-        limits is not None and limits.kind is not BoundsKind.NUMBER
-    ):
-        problems.add(
-            found["mechanism"].value.at,
-            f"mechanism: {mechanism.value} is of AVG, which {limits.kind.value} do not have",
-            "MIN and MAX have smooth_median or best",
-        )
-    if grid is not None and grid <= 0:
-        problems.add(found["grid"].value.at, "grid must be above 0")
-    elif grid is not None and limits is not None and limits.kind is BoundsKind.NUMBER:
-        # Of dates the column's type says whether they count days or seconds: proxy.policy.check.
-        if not has_step(limits, grid):
-            problems.add(found["grid"].value.at, "the bounds contain no whole step of the grid")
-        elif not fits_bigint(limits, grid):
-            problems.add(
-                found["grid"].value.at,
-                "bounds / grid does not fit into a bigint",
-                "use a coarser grid or tighter bounds",
-            )
-    keys = None
-    if "values" in found:
-        keys = values(found["values"].value, "values", GROUPS_PER_STATEMENT, problems)
-    partitions = None
-    if "partitions" in found:
-        partitions = _partitions(found["partitions"], problems)
-    target = _target(found["references"], problems) if "references" in found else None
-    return ColumnPolicy(entry.key, limits, keys, grid, partitions, target, mechanism)
-
-
-def _partitions(entry: Entry, problems: ProblemList) -> int | None:
-    m = whole(entry.value, "partitions", LEAST_PARTITIONS, MOST_PARTITIONS, problems)
-    if m is not None and m % 2 == 0:
-        problems.add(
-            entry.value.at,
-            "partitions must be odd",
-            f"the median of an odd number is one of the outputs; write {m + 1}",
-        )
-        return None
-    return m
-
-
-def _target(entry: Entry, problems: ProblemList) -> tuple[TableName, str] | None:
-    value = text(entry.value, "references", problems)
-    if value is None:
-        return None
-    if value.count(".") != 2 or not all(value.split(".")):
-        problems.add(
-            entry.value.at,
-            f"references cannot be {shown(value)}",
-            "write schema.table.column, such as shop.products.id",
-        )
-        return None
-    return _column_of_table(value, entry.value.at, problems)
-
-
-def _column_of_table(
-    written: str, at: Position, problems: ProblemList
-) -> tuple[TableName, str] | None:
-    """Of `schema.table.column`, which has its two dots."""
-    schema, table, column = written.split(".")
-    for part, what in ((schema, "a schema"), (table, "a table"), (column, "a column")):
-        if not is_identifier(part, what, at, problems):
-            return None
-    return TableName(schema, table), column

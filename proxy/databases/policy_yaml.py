@@ -10,23 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 
 from proxy.base.limits import POLICY_BYTES
 from proxy.catalog.model import TableName
+from proxy.databases.policy_budgets import read_budgets
 from proxy.databases.policy_errors import PolicyErrors, PolicyProblem, ProblemList, shown
-from proxy.databases.policy_nodes import (
-    fields,
-    identifier,
-    is_identifier,
-    member,
-    named_entries,
-    number,
-    number_within,
-    text,
-)
-from proxy.databases.policy_tables import read_mechanism, read_tables
+from proxy.databases.policy_nodes import fields, identifier, number, text
+from proxy.databases.policy_privacy import read_privacy
+from proxy.databases.policy_tables import read_tables
 from proxy.databases.yaml_positions import (
     START,
     Entry,
@@ -36,36 +28,13 @@ from proxy.databases.yaml_positions import (
     SequenceNode,
     compose,
 )
-from proxy.mechanisms.loss import Loss
 from proxy.policy.decimals import decimal
-from proxy.policy.model import (
-    Budget,
-    Budgets,
-    Mechanism,
-    MedianNoise,
-    Noise,
-    Period,
-    Policy,
-    Privacy,
-    ProtectedTable,
-    PublicTable,
-    Weighed,
-)
+from proxy.policy.model import Policy, ProtectedTable, PublicTable
 from proxy.policy.problem import Problem
 
 VERSION = 1
 POLICY_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets", "reuse")
 REQUIRED_KEYS = POLICY_KEYS[:-1]
-PRIVACY_KEYS = ("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism", "weights")
-MEDIAN_KEYS = ("noise",)
-BUDGETS_KEYS = ("total", "default", "analysts")
-BUDGET_KEYS = ("epsilon", "delta", "per")
-
-LEAST_EPSILON = Fraction(1, 10**6)
-LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
-LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
-LEAST_DELTA = Fraction(1, 10**100)
-LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -119,11 +88,6 @@ def locate(problems: Sequence[Problem], text: str, file: str) -> PolicyErrors:
     return PolicyErrors(located.found, text, file)
 
 
-def render(problems: Sequence[Problem], text: str, file: str) -> str:
-    """`locate` as text: file:line:column, the line and a caret, for each problem."""
-    return str(locate(problems, text, file))
-
-
 def _position(root: Node | None, problem: Problem) -> Position:
     """Of the key or value at the path, or of the nearest thing above it that is in the file."""
     at, node = START, root
@@ -165,11 +129,11 @@ def _policy(
     if "source" in found:
         source = _source(found["source"].value, environment, problems)
     if "privacy" in found:
-        privacy = _privacy(found["privacy"], problems)
+        privacy = read_privacy(found["privacy"], problems)
     if "tables" in found:
         tables = read_tables(found["tables"], problems)
     if "budgets" in found:
-        budgets = _budgets(found["budgets"], problems)
+        budgets = read_budgets(found["budgets"], problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if problems.found:
@@ -219,113 +183,3 @@ def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -
         problems.add(node.at, "source holds a character that cannot be printed")
         return None
     return value if complete else None
-
-
-def _privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
-    found = fields(
-        entry.value, "privacy", entry.key_at, PRIVACY_KEYS, ["epsilon", "delta"], problems
-    )
-    if found is None:
-        return None
-    noise: Noise | None = Noise.LAPLACE
-    if "noise" in found:
-        noise = member(found["noise"].value, "noise", Noise, problems)
-    median_noise = _median_noise(found.get("median"), problems)
-    mechanism: Mechanism | None = Mechanism.SMOOTH_MEDIAN
-    if "mechanism" in found:
-        mechanism = read_mechanism(found["mechanism"], problems)
-    weights = _weights(found.get("weights"), problems)
-    epsilon, max_epsilon = (
-        number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
-        if key in found
-        else None
-        for key in ("epsilon", "max_epsilon")
-    )
-    delta = None
-    if "delta" in found:
-        delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
-    if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
-        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon")
-    if epsilon is None or delta is None:
-        return None
-    if noise is None or median_noise is None or mechanism is None or weights is None:
-        return None
-    most = epsilon if max_epsilon is None else max_epsilon
-    return Privacy(epsilon, delta, most, delta, noise, median_noise, mechanism, weights)
-
-
-def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
-    if entry is None:
-        return MedianNoise.LAPLACE
-    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, ["noise"], problems)
-    if found is None or "noise" not in found:
-        return None
-    return member(found["noise"].value, "noise", MedianNoise, problems)
-
-
-def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fraction] | None:
-    if entry is None:
-        return {}
-    known = {member.value: member for member in Weighed}
-    found = fields(entry.value, "weights", entry.key_at, known, (), problems)
-    if found is None:
-        return None
-    weights = {
-        known[key]: number_within(of.value, key, LEAST_WEIGHT, LARGEST_WEIGHT, problems)
-        for key, of in found.items()
-    }
-    read = {of: weight for of, weight in weights.items() if weight is not None}
-    return read if len(read) == len(weights) else None
-
-
-def _budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
-    found = fields(
-        entry.value, "budgets", entry.key_at, BUDGETS_KEYS, ["total", "default"], problems
-    )
-    if found is None:
-        return None
-    total = default = None
-    if "total" in found:
-        total = _budget(found["total"], "the total", (Period.NONE,), problems)
-    if "default" in found:
-        default = _budget(found["default"], "the default", tuple(Period), problems)
-    analysts: dict[str, Budget] = {}
-    if "analysts" in found:
-        named = named_entries(found["analysts"].value, "analysts", problems) or {}
-        for analyst in named.values():
-            if not is_identifier(analyst.key, "an analyst", analyst.key_at, problems):
-                continue
-            budget = _budget(analyst, f"analyst {shown(analyst.key)}", tuple(Period), problems)
-            if budget is not None:
-                analysts[analyst.key] = budget
-    if total is None or default is None:
-        return None
-    return Budgets(total, default, analysts)
-
-
-def _budget(
-    entry: Entry, where: str, periods: tuple[Period, ...], problems: ProblemList
-) -> Budget | None:
-    found = fields(entry.value, where, entry.key_at, BUDGET_KEYS, ["epsilon", "delta"], problems)
-    if found is None:
-        return None
-    epsilon = number(found["epsilon"].value, "epsilon", problems) if "epsilon" in found else None
-    delta = number(found["delta"].value, "delta", problems) if "delta" in found else None
-    if epsilon is not None and epsilon < 0:
-        problems.add(found["epsilon"].value.at, "epsilon of a budget cannot be below 0")
-        epsilon = None
-    if delta is not None and not 0 <= delta < 1:
-        problems.add(found["delta"].value.at, "delta of a budget must be from 0 to below 1")
-        delta = None
-    period: Period | None = Period.NONE
-    if "per" in found:
-        period = member(found["per"].value, "per", Period, problems)
-        if period is not None and period not in periods:
-            problems.add(
-                found["per"].value.at,
-                "the total budget does not renew",
-                "it bounds what everybody together learns, ever: take 'per' out",
-            )
-    if epsilon is None or delta is None or period is None:
-        return None
-    return Budget(Loss(epsilon, delta), period)

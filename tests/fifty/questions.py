@@ -19,7 +19,7 @@ from pathlib import Path
 
 from proxy.base.sql_types import SqlType
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
-from proxy.databases.policy_yaml import read_policy, render
+from proxy.databases.policy_yaml import locate, read_policy
 from proxy.engine.asking import Engine, Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
@@ -37,7 +37,7 @@ def policy(database: str) -> Policy:
     path = FOLDER / f"{database}.yaml"
     text, catalog = path.read_text(encoding="utf-8"), CATALOGS[database]
     read = read_policy(text, path.name, {"DSN": "host=nowhere"})
-    problems = render(check(read, catalog), text, path.name)
+    problems = str(locate(check(read, catalog), text, path.name))
     assert problems == "", problems
     return fitted(read, catalog)
 

@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 from proxy.cli.assembly import Database, assemble
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.policy_yaml import read_policy, render
+from proxy.databases.policy_yaml import locate, read_policy
 from proxy.databases.shadow import Shadow
 from proxy.policy.check import check, fitted
 
@@ -71,7 +71,7 @@ def served_database(
     text = _HEAD.format(name=name, mechanism=mechanism) + tables
     policy = read_policy(text, f"{name}.yaml", {"DSN": source})
     catalog = read_catalog(source)
-    problems = render(check(policy, catalog), text, f"{name}.yaml")
+    problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))
     assert problems == "", problems
     policy = fitted(policy, catalog)
     shadow = Shadow(shadow_server.dsn(), name, shadow_server.address)

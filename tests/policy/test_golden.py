@@ -13,7 +13,7 @@ import pytest
 
 from proxy.databases import policy_errors, yaml_positions
 from proxy.databases.policy_errors import PolicyErrors
-from proxy.databases.policy_yaml import policy_text, read_policy, render
+from proxy.databases.policy_yaml import locate, policy_text, read_policy
 from proxy.policy import check as checking
 from proxy.policy.model import Noise, Policy, ProtectedTable
 from tests.policy.catalogs import SHOP
@@ -40,7 +40,7 @@ def complaint(path: Path) -> str:
         policy = read_policy(text, path.name, ENVIRONMENT)
     except PolicyErrors as errors:
         return str(errors)
-    return render(checking.check(policy, SHOP), text, path.name)
+    return str(locate(checking.check(policy, SHOP), text, path.name))
 
 
 def described(policy: Policy) -> str:

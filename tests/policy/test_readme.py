@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from proxy.databases.policy_tables import COLUMN_KEYS, TABLE_KEYS
-from proxy.databases.policy_yaml import (
-    BUDGET_KEYS,
-    BUDGETS_KEYS,
-    MEDIAN_KEYS,
-    POLICY_KEYS,
-    PRIVACY_KEYS,
-)
+from proxy.databases.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
+from proxy.databases.policy_columns import COLUMN_KEYS
+from proxy.databases.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
+from proxy.databases.policy_tables import TABLE_KEYS
+from proxy.databases.policy_yaml import POLICY_KEYS
 
 README = Path(__file__).parents[2] / "policies" / "README.md"
 

@@ -9,7 +9,7 @@ import pytest
 
 from proxy.catalog.model import Catalog, TableName
 from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.policy_yaml import policy_text, read_policy, render
+from proxy.databases.policy_yaml import locate, policy_text, read_policy
 from proxy.policy.accuracy import accuracy_table
 from proxy.policy.check import check, fitted
 from proxy.policy.model import Bounds, BoundsKind, Policy, PublicTable
@@ -25,7 +25,7 @@ def sample(name: str) -> tuple[Policy, Catalog]:
     source = demo_sources()[name]
     policy = read_policy(text, path.name, {f"{name.upper()}_DSN": source})
     catalog = read_catalog(source)
-    assert render(check(policy, catalog), text, path.name) == ""
+    assert not locate(check(policy, catalog), text, path.name).problems
     return fitted(policy, catalog), catalog
 
 
