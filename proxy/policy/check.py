@@ -9,10 +9,11 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, Table, TableName
+from proxy.policy.column_types import bounds_kind, family, misfit
 from proxy.policy.decimals import decimal
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.join_keys import join_key_problems
-from proxy.policy.keys import TRUE_AND_FALSE, has_keys, integer_range, printed
+from proxy.policy.keys import TRUE_AND_FALSE, has_keys, printed
 from proxy.policy.model import (
     Bounds,
     BoundsKind,
@@ -27,7 +28,6 @@ from proxy.policy.model import (
 from proxy.policy.problem import Problem
 
 _DAY_SECONDS = 86_400
-_LARGEST_FLOAT = {SqlType.FLOAT4: Fraction(34) * 10**37, SqlType.FLOAT8: Fraction(179) * 10**306}
 _HINTED_PROBLEMS = 100  # comparing words is slow; after so many, hints help nobody
 
 
@@ -101,7 +101,7 @@ class _Check:
             hint = self._nearest(unit.column, (known.name for known in there.columns))
             self._add(path_of_unit, f"'{there.name}' has no column '{unit.column}'", hint)
             return
-        if _family(column) is None:
+        if family(column) is None:
             self._add(
                 path_of_unit,
                 f"a column of type {column.type_name} cannot hold a privacy unit",
@@ -112,7 +112,7 @@ class _Check:
             self._path(unit, unit.path, column, path_of_unit)
             return
         first_table, first = self._units.setdefault(unit.identifier, (str(there.name), column))
-        if _family(first) != _family(column):
+        if family(first) != family(column):
             self._add(
                 path_of_unit,
                 f"'{unit.identifier}' is {column.type_name} here "
@@ -151,7 +151,7 @@ class _Check:
                 f"'{leads.table}' has no primary key of one column",
                 "the reference must find exactly one row by it",
             )
-        elif _family(key) != _family(real) or key.type.meets_blank_padded(real.type):
+        elif family(key) != family(real) or key.type.meets_blank_padded(real.type):
             self._add(
                 path,
                 f"{real.type_name} cannot refer to {key.type_name}, "
@@ -183,7 +183,7 @@ class _Check:
         self, column: ColumnPolicy, bounds: Bounds, real: Column, path: tuple[str, ...]
     ) -> ColumnPolicy:
         path_of_bounds = (*path, "bounds")
-        kind = _bounds_kind(real.type)
+        kind = bounds_kind(real.type)
         if kind is None:
             self._add(path_of_bounds, f"a column of type {real.type_name} has no bounds")
             return column
@@ -199,7 +199,7 @@ class _Check:
             return column
         before = len(self.problems)
         for index, bound in enumerate((bounds.low, bounds.high)):
-            if (wrong := _misfit(bound, real)) is not None:
+            if (wrong := misfit(bound, real)) is not None:
                 self._add((*path_of_bounds, index), wrong)
         step = type_step(real)
         if column.grid is not None and step is not None:
@@ -274,54 +274,10 @@ class _Check:
                 f"'{target_name}.{target_column}' is not a key",
                 "a reference needs a primary key or a unique constraint: it must find one row",
             )
-        elif _family(there) is None or _family(there) != _family(real):
+        elif family(there) is None or family(there) != family(real):
             self._add(path, f"{real.type_name} cannot refer to {there.type_name}")
 
 
 def _is_there(table: ProtectedTable, column: str) -> bool:
     is_unit = isinstance(table.unit, IdentifierUnit) and table.unit.column == column
     return is_unit or column in table.columns
-
-
-def _family(column: Column) -> str | None:
-    """Types whose equal values print equally, so that hashing the text is hashing the identifier.
-
-    Not real and double precision (0 = -0), bare numeric (1.0 = 1.00), nor types that depend on
-    settings. character(n) loses its blanks on the way to text.
-    """
-    if column.type.is_integer:
-        return "whole number"
-    if column.type.is_text:
-        return "text"
-    if column.type is SqlType.UUID:
-        return "uuid"
-    if column.type is SqlType.NUMERIC and column.scale is not None:
-        return f"numeric of scale {column.scale}"
-    return None
-
-
-def _bounds_kind(sql_type: SqlType) -> BoundsKind | None:
-    if sql_type.is_number:
-        return BoundsKind.NUMBER
-    if sql_type is SqlType.DATE:
-        return BoundsKind.DATE
-    if sql_type.is_time:
-        return BoundsKind.TIMESTAMP
-    return None
-
-
-def _misfit(bound: Fraction, real: Column) -> str | None:
-    """Why a bound is no value of the column's type."""
-    if real.type.is_integer:
-        low, high = integer_range(real.type)
-        if bound.denominator != 1 or not low <= bound <= high:
-            return f"a bound of {real.type_name} is a whole number from {low} to {high}"
-    if real.type is SqlType.NUMERIC and real.precision is not None and real.scale is not None:
-        scaled = bound * Fraction(10) ** real.scale
-        if scaled.denominator != 1 or abs(scaled) >= 10**real.precision:
-            step = 1 / Fraction(10) ** real.scale
-            most = decimal((10**real.precision - 1) * step)
-            return f"a bound of {real.type_name} is a multiple of {decimal(step)} up to +-{most}"
-    if real.type.is_float and abs(bound) > _LARGEST_FLOAT[real.type]:
-        return f"the bound does not fit into {real.type_name}"
-    return None
