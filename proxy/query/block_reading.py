@@ -14,9 +14,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.block_keys import read_keys
 from proxy.query.block_reader import BlockReader
-from proxy.query.blocks import (
-    Select,
-)
+from proxy.query.blocks import Select
 from proxy.query.clause_reading import read_where
 from proxy.query.exchange import exchange
 from proxy.query.query import Block
