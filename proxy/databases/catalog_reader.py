@@ -22,7 +22,8 @@ def read_catalog(dsn: str) -> Catalog:
              on plain columns), unique ones only where no NULL can repeat. A column of a nondeterministic
              collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows.
              Where columns have several collations other than the database's, they are of type COLLATED:
-             two of them that meet would raise 42P22, but only once there is a row (manual 24.2.2)
+             two of them that meet would raise 42P22, but only once there is a row (manual 24.2.2). A virtual
+             generated column is OTHER: what it raises on a row, it raises when read, not when stored
     Source   PostgreSQL manual, 53 "System Catalogs"
     """
     tables, keys, references = (
@@ -82,6 +83,8 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
     type_name = str(row["type_name"])
     if row["is_loose"]:
         kind, type_name = SqlType.OTHER, f"{type_name}, in a nondeterministic collation"
+    elif row["is_virtual"]:
+        kind, type_name = SqlType.OTHER, f"{type_name}, generated at each reading"
     elif can_conflict and kind.is_text and row["collation"] is not None:
         kind, type_name = SqlType.COLLATED, SqlType.COLLATED.sql
     modifier = int(str(row["modifier"]))

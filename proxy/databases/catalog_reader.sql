@@ -17,6 +17,7 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        ) AS nullable,
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
        nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
+       a.attgenerated = 'v' AS is_virtual,
        -- Rows of several partitions or children may have the same ctid, those of views have none, and what it
        -- is to other access methods is theirs.
        h.amname IS NOT NULL AND pg_catalog.has_table_privilege(c.oid, 'SELECT')

@@ -133,6 +133,13 @@ def _protected(
 ) -> Iterator[Finding]:
     text = table_text(connection, table.name)
     yield from _visibility(text, relation)
+    if relation.kind == "v":
+        yield Finding(
+            Severity.NOTE,
+            f"{text} is a view: what its expressions raise on some row (a division, say), a question "
+            "on that row raises, which says that it is there",
+            "",
+        )
     match table.unit:
         case RowUnit():
             yield from _row_unit(text, described, relation)

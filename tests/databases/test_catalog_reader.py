@@ -141,6 +141,26 @@ def test_texts_of_a_nondeterministic_collation_are_not_read(catalog: Catalog) ->
     assert [column.type for column in others] == [SqlType.TEXT, SqlType.VARCHAR]
 
 
+def test_what_is_generated_at_each_reading_is_not_read(pair: Servers) -> None:
+    """Its division by zero would be an error that depends on rows."""
+    with psycopg.connect(pair.protected.dsn()) as connection:
+        if connection.info.server_version < 180_000:
+            pytest.skip("virtual generated columns came with PostgreSQL 18")
+        connection.execute("CREATE SCHEMA generated")
+        connection.execute(
+            "CREATE TABLE generated.t (a integer, s integer GENERATED ALWAYS AS (a + 1) STORED,"
+            " v numeric(8,2) GENERATED ALWAYS AS (1 / a) VIRTUAL)"
+        )
+        connection.commit()
+        try:
+            found = read_catalog(pair.protected.dsn()).tables[TableName("generated", "t")]
+        finally:
+            connection.execute("DROP SCHEMA generated CASCADE")
+    assert [column.type for column in found.columns] == [
+        *(SqlType.INT4, SqlType.INT4, SqlType.OTHER)
+    ]
+
+
 def test_of_another_major(tmp_path: Path) -> None:
     binaries = other_binaries()
     if binaries is None:

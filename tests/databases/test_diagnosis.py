@@ -163,6 +163,12 @@ def test_the_healthy_are_left_alone(clinic: psycopg.Connection[tuple[object, ...
             Severity.SLOW,
             "only NOT NULL proves",
         ),
+        (
+            "ALTER TABLE c.measures RENAME TO m; CREATE VIEW c.measures AS SELECT id, 1 / age AS age FROM c.m;"
+            f" GRANT SELECT ON c.measures TO {ROLE}",
+            Severity.NOTE,
+            "is a view",
+        ),
         (f"REVOKE SELECT ON c.measures FROM {ROLE}", Severity.NOTE, 'cannot read "c"."measures"'),
         (f"REVOKE USAGE ON SCHEMA c FROM {ROLE}", Severity.NOTE, "no USAGE on schema"),
         ("ALTER TABLE c.visits ENABLE ROW LEVEL SECURITY", Severity.NOTE, "row security hides"),
