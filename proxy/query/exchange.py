@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.query import expressions as ir
 from proxy.query.aggregate_reading import read_aggregate
 from proxy.query.block_reader import BlockReader, placed
 from proxy.query.blocks import (
@@ -16,8 +17,9 @@ from proxy.query.blocks import (
     is_call,
     opens_query,
 )
+from proxy.query.output_names import output_name
 from proxy.query.query_aggregates import Aggregate
-from proxy.query.residual import Edit, column_name, quoted
+from proxy.query.residual import Edit, quoted
 from proxy.query.slices import HINT as _ASK
 from proxy.query.slices import parse
 from proxy.query.statements import split_commas
@@ -43,15 +45,25 @@ def exchange(reader: BlockReader, clause: str) -> None:
                     _ASK,
                     reader.lexed.lexemes[part[0]].position,
                 )
-            changed = _exchange_span(reader, inner)
-            name = column_name(node, reader.lexed.lexemes[inner[0]].word)
-            if changed and alias is None and name is not None:
-                end = reader.lexed.lexemes[inner[1] - 1].end
-                reader.edits.append(Edit(end, end, f" AS {quoted(name)}"))
+            before = len(reader.edits)
+            _exchange_span(reader, inner)
+            if alias is None:
+                _keep_name(reader, inner, reader.edits[before:])
         elif clause == "order" and _is_output_name(reader, part):
             continue
         else:
             _exchange_span(reader, part)
+
+
+def _keep_name(reader: BlockReader, item: Span, edits: list[Edit]) -> None:
+    """AS the name that PostgreSQL takes from a word which was exchanged."""
+    name = output_name(reader.lexed, item)
+    lexemes = reader.lexed.lexemes
+    if name is not None and any(
+        edit.start <= lexemes[name.decided_at].start < edit.end for edit in edits
+    ):
+        end = lexemes[item[1] - 1].end
+        reader.edits.append(Edit(end, end, f" AS {quoted(name.name)}"))
 
 
 def _is_output_name(reader: BlockReader, part: Span) -> bool:
@@ -63,10 +75,8 @@ def _is_output_name(reader: BlockReader, part: Span) -> bool:
     }  # fmt: skip
 
 
-def _exchange_span(reader: BlockReader, span: Span) -> bool:
-    """Gives whether anything was exchanged."""
+def _exchange_span(reader: BlockReader, span: Span) -> None:
     lexed = reader.lexed
-    changed = False
     index = span[0]
     while index < span[1]:
         lexeme = lexed.lexemes[index]
@@ -85,9 +95,7 @@ def _exchange_span(reader: BlockReader, span: Span) -> bool:
         end, replacement = after
         if replacement is not None:
             reader.edits.append(Edit(lexeme.start, lexed.lexemes[end - 1].end, replacement))
-            changed = True
         index = end
-    return changed
 
 
 def _interval(reader: BlockReader, index: int) -> tuple[int, str | None] | None:
@@ -220,7 +228,11 @@ def _key_expression_at(reader: BlockReader, index: int) -> tuple[int, str | None
             and end <= len(lexemes)
             and reader.signature((index, end)) == signature
         ):
-            return end, f"dp_{reader.block_name}.k{number}"
+            # date_part gives double precision, the key is EXTRACT's numeric (manual 9.9.1).
+            called = next((x.word for x in lexemes[index:end] if x.name), "")
+            is_part = isinstance(reader.keys[number - 1].expression, ir.Extract)
+            kind = "::pg_catalog.float8" if is_part and called == "date_part" else ""
+            return end, f"dp_{reader.block_name}.k{number}{kind}"
     return None
 
 

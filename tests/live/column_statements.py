@@ -117,4 +117,74 @@ PROBES = (
     f"SELECT count(*) FROM {_T} LIMIT 0",
 )
 
+# Keys of which nothing but the words tells the name: an exchanged key has none of its own.
+KEYS = (
+    "int > 3",
+    "NOT int > 3",
+    "flag AND int > 3",
+    "txt = 'a'",
+    "txt IN ('a', 'b')",
+    "txt LIKE 'a%'",
+    "txt IS NULL",
+    "txt IS NOT NULL",
+    "int BETWEEN 1 AND 5",
+    "int + 1",
+    "-int",
+    "+int",
+    "int * 2",
+    "int % 2",
+    "mod(int, 2)",
+    "floor(num2 / 10) * 10",
+    "ceil(num2)",
+    "ceiling(num2)",
+    "floor(num2)",
+    "round(num2)",
+    "trunc(num2)",
+    "abs(int)",
+    "length(txt)",
+    "char_length(txt)",
+    "upper(txt)",
+    "Lower(txt)",
+    "left(txt, 1)",
+    "right(txt, 1)",
+    "substr(txt, 1, 2)",
+    "substring(txt FROM 1 FOR 2)",
+    "btrim(txt)",
+    "trim(txt)",
+    "nullif(txt, 'a')",
+    "coalesce(txt, 'x')",
+    "greatest(int, 3)",
+    "least(int, 3)",
+    "width_bucket(num2, 0, 100, 5)",
+    "date_trunc('year', at)",
+    "extract(year FROM at)",
+    "Extract(isodow FROM day) IN (6, 7)",
+    "(at AT TIME ZONE 'UTC')::date",
+    "date_trunc('year', at)::date",
+    "at::date",
+    "CAST(num2 AS integer)",
+    "CASE WHEN int > 3 THEN 'a' ELSE 'b' END",
+    "CASE WHEN int > 3 THEN 1 ELSE int END",
+    "CASE WHEN int > 3 THEN int ELSE (CASE WHEN flag THEN 1 END) END",
+    "CASE flag WHEN true THEN 1 END",
+    "txt",
+    "things.txt",
+    '"txt"',
+    "((txt))",
+    '"Mixed Case" > 2',
+    "date_part('year', at)",
+)
+
+
+def with_key(key: str) -> tuple[str, ...]:
+    """A key as it is, in brackets, under a cast, inside a function, in a subquery."""
+    return (
+        f"SELECT {key}, count(*) FROM {_T} GROUP BY {key}",
+        f"SELECT count(*), ({key}) FROM {_T} GROUP BY 2",
+        f"SELECT count(*), ({key})::text FROM {_T} GROUP BY {key}",
+        f"SELECT coalesce({key}, NULL), count(*) FROM {_T} GROUP BY {key}",
+        f"SELECT q.* FROM (SELECT {key}, count(*) FROM {_T} GROUP BY 1) q",
+    )
+
+
 STATEMENTS = (*AGGREGATES, *OUTSIDE, *GROUPED, *AROUND, *PROBES)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.live.column_statements import STATEMENTS
+from tests.live.column_statements import KEYS, STATEMENTS, with_key
 from tests.live.conversing import described, extended, simple
 from tests.live_proxy import LiveProxy
 from tests.raw_client import RawClient
@@ -37,6 +37,17 @@ def test_columns(text: str, both: Both) -> None:
         assert got.error is None
         assert got.columns == wanted.columns
         assert got.status == b"I"
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_names_of_keys(key: str, both: Both) -> None:
+    proxied, direct = both
+    for number, text in enumerate(with_key(key)):
+        wanted = described(direct, text)
+        assert wanted.error is None
+        assert described(proxied, text).columns == wanted.columns
+        if number == 0:  # of what is refused, the description says nothing
+            assert simple(proxied, text).columns == wanted.columns
 
 
 def test_a_wrong_type_would_be_seen(both: Both) -> None:

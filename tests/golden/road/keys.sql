@@ -307,7 +307,7 @@ SELECT * FROM (SELECT ((r2."i4" > %(p1)s::bigint))::text AS k1, pg_catalog.count
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
+SELECT dp_b1.k1 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
 
 -- case: keys narrowed
 SELECT t, count(*), avg(i4) FROM orders WHERE t IN ('x', 'y', 'nowhere') GROUP BY t

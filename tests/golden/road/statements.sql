@@ -412,4 +412,4 @@ SELECT * FROM (SELECT (r2."t")::text AS k1, pg_catalog.count(*) FROM "w"."people
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.k1 AS u, upper(dp_b1.k1) AS "upper", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.k1 AS u, upper(dp_b1.k1), dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
