@@ -1,0 +1,129 @@
+"""`dpproxy policy check`, `explain`, `audit` and `doctor`: commands about one policy, which open no door."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from proxy.base.errors import Refusal
+from proxy.cli.command_options import PolicyFile
+from proxy.cli.logs import log_to_stderr
+from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.stopped import Stopped
+from proxy.databases.policy_errors import PolicyErrors
+
+
+def policy_check(
+    file: Path, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
+) -> None:
+    """Hold a policy against the live database, and print how exact answers will be."""
+    from proxy.cli.accuracy_report import accuracy_json, accuracy_report
+    from proxy.cli.loading import load_policy
+    from proxy.policy.accuracy import accuracy_table
+    from proxy.policy.noise_proposal import noise_proposals
+
+    try:
+        checked = load_policy(file, os.environ)
+    except PolicyErrors as error:
+        if as_json:
+            problems = [
+                {"line": p.line, "column": p.column, "message": p.message, "hint": p.hint or None}
+                for p in error.problems
+            ]
+            typer.echo(json.dumps({"problems": problems}, indent=2))
+        else:
+            typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    lines = accuracy_table(checked.policy, checked.catalog)
+    proposals = noise_proposals(checked.policy, checked.catalog)
+    if as_json:
+        typer.echo(json.dumps(accuracy_json(checked.policy, lines, proposals), indent=2))
+        return
+    for line in accuracy_report(checked.policy, lines, proposals):
+        typer.echo(line)
+
+
+def explain(
+    sql: str,
+    policy: PolicyFile,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """The privacy plan of a statement. Nothing is read, nothing is charged, no server is needed."""
+    from proxy.cli.explanation import explanation, refusal_text
+    from proxy.cli.loading import load_policy
+
+    try:
+        checked = load_policy(policy, os.environ)
+        plan = run(explanation(checked, sql, as_json=as_json))
+    except PolicyErrors as error:
+        raise Stopped(str(error)) from None
+    except Refusal as refusal:
+        raise Stopped(refusal_text(refusal, sql)) from None
+    if plan is None:
+        raise Stopped("this asks nothing of a protected table: it costs nothing")
+    typer.echo(plan)
+
+
+def audit(
+    policy: PolicyFile,
+    questions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Statements to audit; left out: every aggregate of every column."),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, max=2000, help="Invented rows per table.")] = 40,
+    seed: Annotated[int, typer.Option(help="Of the invented data.")] = 1,
+    distance: Annotated[
+        int, typer.Option(min=1, max=50, help="Take out up to so many units together.")
+    ] = 1,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Write sensitivity against distance as SVG.", metavar="FILE.svg"),
+    ] = None,
+) -> None:
+    """Compare planned and largest observed sensitivity on invented data shaped by a policy."""
+    from proxy.cli.audit import Size, audited
+    from proxy.cli.audit_report import audit_report
+    from proxy.cli.loading import load_policy
+    from proxy.cli.sensitivity_plot import sensitivity_plot
+
+    end_on_sigterm()
+    log_to_stderr(logging.CRITICAL)  # statements that fail are in the report
+    try:
+        texts = None if questions is None else questions.read_text(encoding="utf-8")
+        checked = load_policy(policy, os.environ)
+    except PolicyErrors as error:
+        raise Stopped(str(error)) from None
+    except (OSError, UnicodeError) as error:
+        raise Stopped(f"{questions}: {error}") from None
+    found = run(audited(checked, texts, Size(rows, seed, distance)))
+    for line in audit_report(found):
+        typer.echo(line)
+    if plot is not None:
+        title = f"{checked.policy.database}: empirical sensitivity"
+        plot.write_text(sensitivity_plot(found.audit.findings, title), encoding="utf-8")
+        typer.echo(f"wrote {plot}")
+    if not found.audit.compared:
+        raise Stopped("nothing could be compared")
+    if found.audit.violations:
+        raise typer.Exit(1)
+
+
+def doctor(
+    policy: PolicyFile,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Unsafe settings and rights, missing indexes and keys of a protected database, each with its fix."""
+    from proxy.cli.doctor import doctor_json, doctor_report, findings_of, is_unsafe
+
+    try:
+        findings = findings_of(policy, os.environ)
+    except PolicyErrors as error:
+        raise Stopped(str(error)) from None
+    typer.echo(doctor_json(findings) if as_json else "\n".join(doctor_report(findings)))
+    if is_unsafe(findings):
+        raise typer.Exit(1)

@@ -1,0 +1,128 @@
+"""`dpproxy demo` and `dpproxy serve`: commands that open the doors."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from proxy.cli.addresses import Address, read_address
+from proxy.cli.command_options import Http, Listen, PolicyFiles, ShadowDsn, State
+from proxy.cli.logs import log_to_stderr
+from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.shadow_server import shadow_server
+from proxy.cli.state import demo_state
+from proxy.cli.stopped import Stopped
+
+_WIRE, _HTTP = "127.0.0.1:6432", "127.0.0.1:8432"
+
+
+def demo(
+    state: State = None,
+    listen: Listen = _WIRE,
+    http: Http = _HTTP,
+    check: Annotated[
+        bool, typer.Option(help="Ask six questions through both doors, print a table, stop.")
+    ] = False,
+) -> None:
+    """Serve invented data: a census and a shop."""
+    from proxy.cli.demo import ANALYST, demo_databases, lines_to_copy
+    from proxy.cli.doors import Doors, Where, check_free, keep_open, signalled
+
+    end_on_sigterm()
+    log_to_stderr(logging.WARNING)
+    if check:
+        with tempfile.TemporaryDirectory(prefix="dpproxy-check-") as folder:
+            raise typer.Exit(_check_demo(state or Path(folder)))
+    where = Where(_address(listen, _WIRE), _address(http, _HTTP))
+    check_free(where.wire, where.http)
+    with demo_databases(state or demo_state(), typer.echo) as prepared:
+
+        async def announce(doors: Doors) -> int:
+            for name, wanted, got in (
+                ("PostgreSQL clients", where.wire, doors.wire),
+                ("HTTP", where.http, doors.http),
+            ):
+                if wanted.or_free and wanted.port != got[1]:
+                    typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
+            typer.echo(
+                f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
+            )
+            for line in lines_to_copy(doors, prepared.password).values():
+                typer.echo(f"    {line}\n")
+            typer.echo(f"What HTTP offers: http://{doors.http[0]}:{doors.http[1]}/docs")
+            typer.echo("Ctrl-C stops everything.")
+            await signalled()
+            typer.echo("\nclosing the doors ...")
+            return 0
+
+        raise typer.Exit(run(keep_open(prepared.databases, where, announce)))
+
+
+def _check_demo(state: Path) -> int:
+    import asyncio
+
+    from proxy.cli.demo import demo_databases
+    from proxy.cli.demo_check import check_demo
+    from proxy.cli.doors import Doors, Where, keep_open
+
+    where = Where(Address("127.0.0.1", 0), Address("127.0.0.1", 0))
+    with demo_databases(state, typer.echo) as prepared:
+
+        async def ask(doors: Doors) -> int:
+            lines, is_good = await asyncio.to_thread(check_demo, doors, prepared.password)
+            typer.echo("\n" + "\n".join(lines) + "\n")
+            return 0 if is_good else 1
+
+        return run(keep_open(prepared.databases, where, ask))
+
+
+def serve(
+    policy: PolicyFiles,
+    listen: Listen = _WIRE,
+    http: Http = _HTTP,
+    state: State = None,
+    shadow: ShadowDsn = None,
+    tls_cert: Annotated[Optional[Path], typer.Option(help="PEM, for both doors.")] = None,  # noqa: UP045
+    tls_key: Annotated[Optional[Path], typer.Option(help="PEM.")] = None,  # noqa: UP045
+) -> None:
+    """Serve the databases of the given policies."""
+    from proxy.cli.building import build
+    from proxy.cli.doors import Doors, Where, check_free, keep_open, signalled
+    from proxy.cli.loading import load_policies
+
+    end_on_sigterm()
+    log_to_stderr()
+    if (tls_cert is None) != (tls_key is None):
+        raise Stopped("--tls-cert and --tls-key go together")
+    tls = None if tls_cert is None or tls_key is None else (tls_cert, tls_key)
+    where = Where(_address(listen), _address(http), tls)
+    check_free(where.wire, where.http)
+    checked = load_policies(policy, os.environ)
+    with shadow_server(state, shadow, may_attach=False) as server:
+        databases = [build(one, server) for one in checked]
+
+        async def announce(doors: Doors) -> int:
+            names = ", ".join(one.policy.database for one in databases)
+            typer.echo(f"serving {names}")
+            typer.echo(f"PostgreSQL clients: {doors.wire[0]}:{doors.wire[1]}")
+            scheme = "http" if tls is None else "https"
+            typer.echo(f"HTTP: {scheme}://{doors.http[0]}:{doors.http[1]}/docs")
+            await signalled()
+            typer.echo("closing the doors ...")
+            return 0
+
+        raise typer.Exit(run(keep_open(databases, where, announce)))
+
+
+def _address(text: str, default: str | None = None) -> Address:
+    try:
+        address = read_address(text)
+    except ValueError as error:
+        raise Stopped(str(error)) from None
+    # Whoever asks for a port wants that one.
+    return Address(address.host, address.port, or_free=text == default)
