@@ -17,9 +17,10 @@ from proxy.query.block_reader import BlockReader
 from proxy.query.blocks import Select
 from proxy.query.clause_reading import read_where
 from proxy.query.exchange import exchange
+from proxy.query.output_names import output_name
 from proxy.query.query import Block
 from proxy.query.query_aggregates import Aggregate
-from proxy.query.residual import Edit, column_name, recordset
+from proxy.query.residual import Edit, recordset
 from proxy.query.slices import HINT as _ASK
 from proxy.query.slices import parse_item
 from proxy.query.source_reading import read_source
@@ -106,8 +107,9 @@ def _no_empty_clause(lexed: Lexed, select: Select) -> None:
 
 def _output_names(reader: BlockReader) -> None:
     for span in reader.selected():
-        node, alias, _ = reader.item(span)
-        name = alias or column_name(node, reader.lexed.lexemes[span[0]].word)
+        _, alias, inner = reader.item(span)
+        found = output_name(reader.lexed, inner)
+        name = alias or (found.name if found is not None else None)
         if name is not None:
             reader.output_names.add(name)
 

@@ -9,9 +9,9 @@ from proxy.base.sql_types import SqlType
 from proxy.query.blocks import Select, Span
 from proxy.query.expressions import ColumnRef, Expression
 from proxy.query.join_conditions import with_equalities
+from proxy.query.output_names import NO_NAME, output_name
 from proxy.query.reading import read_condition, read_expression
 from proxy.query.relations import Relation
-from proxy.query.residual import column_name
 from proxy.query.scope import ColumnType, Scope
 from proxy.query.slices import parse, parse_item
 from proxy.query.sources import Sources
@@ -45,7 +45,7 @@ def outputs_of(
     """The items after SELECT: name, expression and type of each, * as the columns it stands for."""
     found: list[tuple[str, Expression, ColumnType]] = []
     for span in split_commas(sources.lexed, *select.items):
-        node, alias, _ = parse_item(sources.lexed, span, sources.scalars)
+        node, alias, inner = parse_item(sources.lexed, span, sources.scalars)
         if isinstance(node, exp.Star) and not node.args.get("except_"):
             found += all_columns(scope, None)
             continue
@@ -58,7 +58,8 @@ def outputs_of(
         except Refusal as refusal:
             raise (refusal if refusal.position is not None else refusal.at(place)) from None
         kind = expression.type or SqlType.TEXT
-        name = alias or column_name(node, sources.lexed.lexemes[span[0]].word) or "?column?"
+        named = output_name(sources.lexed, inner)
+        name = alias or (NO_NAME if named is None else named.name)
         found.append((name, expression, column_type(expression, kind, scope)))
     return found
 

@@ -6,10 +6,8 @@ positions) is PostgreSQL's business on exactly what the client wrote.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-from sqlglot import exp
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,52 +52,3 @@ def quoted(identifier: str) -> str:
     '"a""b"'
     """
     return '"' + identifier.replace('"', '""') + '"'
-
-
-_NAMES: Mapping[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.PercentileCont: "percentile_cont",
-    exp.PercentileDisc: "percentile_disc",
-    exp.StddevPop: "stddev_pop",
-    exp.VariancePop: "var_pop",
-    exp.StddevSamp: "stddev_samp",
-    exp.TimestampTrunc: "date_trunc",
-    exp.WidthBucket: "width_bucket",
-    exp.Extract: "extract",
-    exp.Coalesce: "coalesce",
-    exp.Round: "round",
-    exp.Floor: "floor",
-    exp.Ceil: "ceil",
-    exp.Abs: "abs",
-    exp.Trunc: "trunc",
-    exp.Upper: "upper",
-    exp.Lower: "lower",
-}
-
-
-def column_name(node: exp.Expr, written: str = "") -> str | None:
-    """The name PostgreSQL gives an output column whose expression is about to be exchanged.
-
-    Given    written: the first word of the item, for functions that sqlglot knows by one name only
-    Gives    None where PostgreSQL finds no name (?column?) or where it comes from a part that stays
-    Source   FigureColnameInternal, src/backend/parser/parse_target.c
-    """
-    match node:
-        case exp.Column():
-            return node.name if node.this.args.get("quoted") else node.name.lower()
-        case exp.Dot() if isinstance(node.expression, exp.Anonymous):
-            return str(node.expression.name).lower()
-        case exp.Filter() | exp.WithinGroup() | exp.Paren() | exp.Cast() | exp.Collate():
-            return column_name(node.this, written)
-        case exp.Case():
-            default = node.args.get("default")
-            found = None if default is None else column_name(default)
-            return found or "case"
-        case exp.Variance() | exp.Stddev() | exp.Extract():
-            return written or _NAMES.get(type(node))
-        case _:
-            return _NAMES.get(type(node))

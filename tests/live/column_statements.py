@@ -89,6 +89,9 @@ AROUND = (
     f"SELECT n, n * 2 AS twice FROM (SELECT count(*) AS n FROM {_T}) q",
     f"SELECT count(*), sum(n) FROM (SELECT txt, count(*) AS n FROM {_T} GROUP BY txt) q",
     f"SELECT q.* FROM (SELECT txt, count(*) FROM {_T} GROUP BY txt) AS q(a, b)",
+    f"SELECT sum(q.mod), count(timezone), count(q.int4) FROM (SELECT mod(int, 2), at AT TIME ZONE 'UTC',"
+    f" CAST(num2 / 2 AS int) FROM {_T}) q",
+    f"SELECT length, count(*) FROM (SELECT length(txt), int FROM {_T}) q GROUP BY length ORDER BY length",
     f"WITH x AS (SELECT txt, count(*) AS n FROM {_T} GROUP BY txt) SELECT * FROM x WHERE n > 3",
     f"WITH x AS (SELECT count(*) n FROM {_T}), y AS (SELECT avg(int) a FROM {_T}) SELECT n, a, n * a FROM x, y",
     f"WITH x (a, b) AS MATERIALIZED (SELECT vc, sum(num2) FROM {_T} GROUP BY vc) SELECT b, a FROM x",
