@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import psycopg
 import pytest
 
+from tests.databases.ledger_database import make_ledger
 from tests.servers_fixture import Servers, servers
 
 
@@ -11,3 +15,14 @@ from tests.servers_fixture import Servers, servers
 def pair() -> Servers:
     """The shared embedded pair: protected data and shadows."""
     return servers()
+
+
+@pytest.fixture
+def ledger_dsn(pair: Servers) -> Iterator[str]:
+    """An empty ledger in a database of its own."""
+    with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as server:
+        server.execute("CREATE DATABASE ledger")
+        dsn = pair.shadow_server.dsn("ledger")
+        make_ledger(dsn)
+        yield dsn
+        server.execute("DROP DATABASE ledger WITH (FORCE)")

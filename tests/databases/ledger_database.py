@@ -1,0 +1,58 @@
+"""A ledger in a database of its own, and what tests do with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from decimal import Decimal
+from fractions import Fraction
+from importlib import resources
+from typing import Any, TypeVar
+
+import psycopg
+
+from proxy.databases.ledger_tables import LedgerTables
+from proxy.mechanisms.loss import Loss
+from proxy.policy.model import Period
+
+_T = TypeVar("_T")
+
+
+def make_ledger(dsn: str) -> None:
+    """In an empty database, as the shadow makes it."""
+    files = resources.files("proxy.databases")
+    with psycopg.connect(dsn) as connection:
+        for name in ("shadow.sql", "ledger.sql"):
+            connection.execute((files / name).read_bytes())
+
+
+def set_limits(
+    dsn: str, own: str, total: str, per: Period = Period.MONTH, delta: str = "0.5"
+) -> None:
+    with psycopg.connect(dsn) as connection:
+        connection.execute("DELETE FROM dp.allowance")
+        connection.execute(
+            "INSERT INTO dp.allowance VALUES ('total', '', %s, %s, 'none'), ('default', '', %s, %s, %s)",
+            (Decimal(total), Decimal(delta), Decimal(own), Decimal(delta), per.value),
+        )
+
+
+def with_ledger(dsn: str, use: Callable[[LedgerTables], Awaitable[_T]], connections: int = 4) -> _T:
+    async def run() -> _T:
+        ledger = LedgerTables(dsn, connections)
+        await ledger.open()
+        try:
+            return await use(ledger)
+        finally:
+            await ledger.close()
+
+    return asyncio.run(run())
+
+
+def loss(epsilon: str, delta: str = "1e-6") -> Loss:
+    return Loss(Fraction(epsilon), Fraction(delta))
+
+
+def rows(dsn: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(query.encode()).fetchall()

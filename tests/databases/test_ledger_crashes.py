@@ -1,0 +1,114 @@
+"""What was charged stays charged, whatever is killed; a ledger that could lose it is not opened."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from proxy.base.errors import Fault
+from proxy.databases.embedded import EmbeddedPostgres
+from proxy.databases.ledger_tables import LedgerNotDurable, LedgerTables
+from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
+from tests.servers_fixture import Servers
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="10", total="10")
+    program = (
+        "import asyncio, sys\n"
+        "from fractions import Fraction\n"
+        "from proxy.databases.ledger_tables import LedgerTables\n"
+        "from proxy.mechanisms.loss import Loss\n"
+        "async def main():\n"
+        "    ledger = LedgerTables(sys.stdin.readline().strip())\n"
+        "    await ledger.open()\n"
+        "    receipt = await ledger.reserve('alice', Loss(Fraction(4), Fraction(0)), 'f', 'p')\n"
+        "    print(receipt.id, flush=True)\n"
+        "    await asyncio.sleep(60)\n"
+        "asyncio.run(main())\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as proxy:
+        assert proxy.stdin is not None
+        assert proxy.stdout is not None
+        proxy.stdin.write(ledger_dsn + "\n")
+        proxy.stdin.flush()
+        receipt = int(proxy.stdout.readline())
+        proxy.send_signal(signal.SIGKILL)
+    assert rows(
+        ledger_dsn,
+        "SELECT r.id, r.epsilon::integer, s.outcome FROM dp.receipt r"
+        " LEFT JOIN dp.settlement s ON s.receipt = r.id",
+    ) == [(receipt, 4, None)]
+
+    async def use(ledger: LedgerTables) -> Fraction:
+        return (await ledger.remaining("alice")).own.epsilon
+
+    assert with_ledger(ledger_dsn, use) == 6
+
+
+def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
+    """Reserve in a loop, kill the postmaster and every backend, start again: all that returned is there."""
+    server = EmbeddedPostgres(tmp_path, "ledger")
+    server.start()
+    try:
+        make_ledger(server.dsn())
+        set_limits(server.dsn(), own="1000000", total="1000000")
+        postmaster = server.process_id
+        assert postmaster is not None
+
+        async def use() -> list[int]:
+            ledger = LedgerTables(server.dsn())
+            await ledger.open()
+            receipts: list[int] = []
+            try:
+                while True:
+                    receipts.append((await ledger.reserve("a", loss("1"), "f", "p")).id)
+                    if len(receipts) == 100:
+                        os.kill(postmaster, signal.SIGKILL)
+                        for process in Path("/proc").glob("[0-9]*"):
+                            try:
+                                if (process / "cwd").readlink() == server.home / "data":
+                                    os.kill(int(process.name), signal.SIGKILL)
+                            except OSError:
+                                continue
+            except Fault:
+                return receipts
+            finally:
+                await ledger.close()
+
+        returned = asyncio.run(use())
+        assert len(returned) >= 100
+        server.restart()
+        kept = {row[0] for row in rows(server.dsn(), "SELECT id FROM dp.receipt")}
+        assert kept >= set(returned)
+        assert len(kept) <= len(returned) + 1, "one may have been committed without an answer"
+        (spent,) = rows(
+            server.dsn(), "SELECT epsilon::integer FROM dp.balance WHERE kind = 'total'"
+        )
+        assert spent == (len(kept),)
+    finally:
+        server.stop()
+
+
+def test_a_ledger_that_could_lose_a_commit_is_not_opened(pair: Servers) -> None:
+    async def open_it(dsn: str) -> None:
+        ledger = LedgerTables(dsn)
+        with pytest.raises(LedgerNotDurable, match="fsync = on"):
+            await ledger.open()
+
+    asyncio.run(open_it(pair.protected.dsn()))  # made without fsync
