@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ async def keep_open(
     Refuses  Stopped where a port is taken, or the shadow's server could lose a charge
     """
     assembly = Assembly(databases)
-    tls = None if where.tls is None else server_context(*where.tls)
+    tls = None if where.tls is None else _tls(*where.tls)
     async with contextlib.AsyncExitStack() as closing:
         closing.push_async_callback(assembly.close)
         try:
@@ -77,9 +78,11 @@ async def keep_open(
         return await until(Doors(wire.address, http.address))
 
 
-def check_free(*addresses: Address) -> None:
+def check_can_open(where: Where) -> None:
     """Before anything is started for nothing. Refuses  Stopped"""
-    for address in addresses:
+    if where.tls is not None:
+        _tls(*where.tls)
+    for address in (where.wire, where.http):
         if address.or_free or address.port == 0:
             continue
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
@@ -87,6 +90,19 @@ def check_free(*addresses: Address) -> None:
             socket.create_server((address.host, address.port), family=family).close()
         except OSError as error:
             raise _taken(address, error) from None
+
+
+def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    try:
+        for file in (certificate, key):
+            file.read_bytes()
+    except OSError as error:
+        raise Stopped(f"{file}: {error.strerror or error}") from None
+    try:
+        return server_context(certificate, key)
+    except ssl.SSLError as error:
+        what = error.reason or "not in PEM"
+        raise Stopped(f"{certificate} and {key} are no certificate with its key: {what}") from None
 
 
 async def signalled() -> None:

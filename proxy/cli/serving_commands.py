@@ -31,7 +31,7 @@ def demo(
 ) -> None:
     """Serve invented data: a census and a shop."""
     from proxy.cli.demo import ANALYST, demo_databases, lines_to_copy
-    from proxy.cli.doors import Doors, Where, check_free, keep_open, signalled
+    from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
 
     end_on_sigterm()
     log_to_stderr(logging.WARNING)
@@ -39,7 +39,7 @@ def demo(
         with tempfile.TemporaryDirectory(prefix="dpproxy-check-") as folder:
             raise typer.Exit(_check_demo(state or Path(folder)))
     where = Where(_address(listen, _WIRE), _address(http, _HTTP))
-    check_free(where.wire, where.http)
+    check_can_open(where)
     with demo_databases(state or demo_state(), typer.echo) as prepared:
 
         async def announce(doors: Doors) -> int:
@@ -92,7 +92,7 @@ def serve(
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.building import build
-    from proxy.cli.doors import Doors, Where, check_free, keep_open, signalled
+    from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
     from proxy.cli.loading import load_policies
 
     end_on_sigterm()
@@ -101,7 +101,7 @@ def serve(
         raise Stopped("--tls-cert and --tls-key go together")
     tls = None if tls_cert is None or tls_key is None else (tls_cert, tls_key)
     where = Where(_address(listen), _address(http), tls)
-    check_free(where.wire, where.http)
+    check_can_open(where)
     checked = load_policies(policy, os.environ)
     with shadow_server(state, shadow, may_attach=False) as server:
         databases = [build(one, server) for one in checked]

@@ -126,6 +126,14 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         (("--policy", "nothing.yaml"), "nothing.yaml: No such file or directory"),
         (("--policy", _SHOP, "--policy", _SHOP), "two policies are for the same database"),
         (("--policy", _SHOP, "--tls-cert", "x"), "go together"),
+        (
+            ("--policy", _SHOP, "--tls-cert", _SHOP, "--tls-key", "x"),
+            "x: No such file or directory",
+        ),
+        (
+            ("--policy", _SHOP, "--tls-cert", _SHOP, "--tls-key", _SHOP),
+            "no certificate with its key",
+        ),
         (("--policy", _SHOP, "--listen", "6432"), "not HOST:PORT: 6432"),
         (("--policy", _SHOP, "--state", "x", "--shadow", "host=/x"), "not both"),
         (("--policy", _SHOP, "--shadow", "host=/nothing password=secret"), "dpproxy: "),
