@@ -22,7 +22,9 @@ from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
 from proxy.query.expressions import Clamped, ColumnRef, Expression
 from proxy.query.query_aggregates import AggregateKind
 
-_FLOAT_EXACT = 2**53
+# Numeric takes 15 digits of a float, and a product of floats 53 bits: with more steps than that, rounding may
+# lead out of the bounds by whole ones; with fewer, by less than half of one.
+_FLOAT_EXACT = 2**46
 # A heap table has less than 2^41 rows (2^32 pages, 291 rows at most in each): sums of such indices stay
 # far below 2^63, and sum(integer) keeps its state in place, in a bigint.
 _SMALL_INDEX = 2**22
@@ -211,10 +213,12 @@ def index_sql(measured: Measured, rows: Rows) -> str:
     binds, steps = rows.binds, 1 / grid
     column = _plain(operand)
     reach = max(abs(clamp.low), abs(clamp.high)) * steps
+    if column is not None and column.type.is_float and reach >= _FLOAT_EXACT:
+        column = None  # cut once more, in numeric
     whole = SqlType.INT4 if reach < _SMALL_INDEX else SqlType.INT8
     if column is not None:
         is_whole = column.type.is_integer and grid == 1
-        if is_whole or (column.type.is_float and steps.denominator == 1 and reach < _FLOAT_EXACT):
+        if is_whole or (column.type.is_float and steps.denominator == 1):
             shown = rows.column(column)
             cut = clamped_sql(Clamped(shown, clamp.low, clamp.high, column.type), binds)
             if is_whole:

@@ -1,4 +1,4 @@
-"""What types and collations raise, they raise at run time, once there is a row: that would be a bit about it."""
+"""What types and collations raise, they raise once there is a row: that would be a bit about it."""
 
 from __future__ import annotations
 
