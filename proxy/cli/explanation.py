@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import NoReturn
 
-from proxy.base.errors import Fault, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.model import TableName
 from proxy.cli.loading import CheckedPolicy
 from proxy.compiler.backend_query import BackendQuery
@@ -32,6 +32,10 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
     prefix = _EXPLAIN_JSON if as_json else _EXPLAIN
     if words and words[0].lower() == "explain":
         prefix = ""
+    statements = engine.split(sql)
+    if len(statements) > 1:
+        second = len(sql) - len(sql[statements[1][0] :].lstrip()) + 1
+        raise Refusal(Code.SYNTAX, "these are several statements", "Explain one by one.", second)
     try:
         found = engine.look(prefix + sql)
         if not isinstance(found, Statement):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -30,6 +32,21 @@ for command in (demo, serve, explain, audit, doctor):
 policy.command("check")(policy_check)
 app.add_typer(user, name="user")
 app.add_typer(policy, name="policy")
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dpproxy {version('dpproxy')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None: ...
 
 
 def main() -> None:

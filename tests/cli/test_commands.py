@@ -196,6 +196,10 @@ def test_policy_check_without_its_database(here: Here) -> None:
     assert "the environment variable 'SHOP_DSN' is not set" in unset.err
 
 
+def test_version(here: Here) -> None:
+    assert re.fullmatch(r"dpproxy \d+\.\d+\.\d+\n", here({}, "--version").out)
+
+
 def test_explain(here: Here) -> None:
     sql = "SELECT status, count(*) FROM orders GROUP BY status"
     done = here(_sources(), "explain", "--policy", _SHOP, sql)
@@ -207,6 +211,9 @@ def test_explain(here: Here) -> None:
     refused = here(_sources(), "explain", "--policy", _SHOP, "SELECT\n  total FROM shop.orders")
     assert refused.code == 1
     assert "LINE 2:   total FROM shop.orders\n                     ^\n" in refused.err
+    two = here(_sources(), "explain", "--policy", _SHOP, f"{sql}; SELECT 1")
+    assert (two.code, two.out) == (1, "")
+    assert f"LINE 1: {sql}; SELECT 1\n{' ' * len(f'LINE 1: {sql}; ')}^\n" in two.err
     free = here(_sources(), "explain", "--policy", _SHOP, "SELECT 1")
     assert (free.code, free.out) == (1, "")
     assert "it costs nothing" in free.err
