@@ -10,7 +10,9 @@ All tables have the same data columns, so that every question can be asked of ev
     calls    person uid int4, 2 rows
     lines    person through order_id -> orders.uid, 7 rows
 
-and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key).
+and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key), moods (e, the key).
+
+e is an enumeration: its labels are keys by the policy of some tables, private ones in the others.
 """
 
 from __future__ import annotations
@@ -57,6 +59,16 @@ from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Names, Statement, look
 
 SCHEMA = "w"
+# Its labels, in an order that is not that of texts. One is in no policy, one ends in a blank, one is what
+# character(2) takes for another, one is empty.
+LABELS = ("low", "high", "x", "a", "a ", "unlisted", "", "S\u00fc_%")
+MOOD = "public.mood"
+
+
+def create_mood(*more: str) -> str:
+    return f"CREATE TYPE {MOOD} AS ENUM ({', '.join(map(repr, (*LABELS, *more)))})"
+
+
 _SECONDS = 86_400
 
 
@@ -81,6 +93,7 @@ DATA = (
     _column("ts", SqlType.TIMESTAMP),
     _column("tz", SqlType.TIMESTAMPTZ),
     _column("free", SqlType.INT4),
+    _column("e", SqlType.ENUM, MOOD),
 )
 _ID = Column("id", SqlType.INT4, "integer", False)
 _LEG = Column("leg", SqlType.TEXT, "text", False)
@@ -112,6 +125,7 @@ _TABLES = (
         ("code",),
     ),
     Table(TableName(SCHEMA, "rates"), (Column("k", SqlType.INT8, "bigint", False),), ("k",)),
+    Table(TableName(SCHEMA, "moods"), (Column("e", SqlType.ENUM, MOOD, False),), ("e",)),
 )
 CATALOG = Catalog({table.name: table for table in _TABLES})
 
@@ -143,8 +157,10 @@ _COLUMNS = {
             "tz", _bounds(_DAY_LOW * _SECONDS, _DAY_HIGH * _SECONDS, BoundsKind.TIMESTAMP)
         ),
         ColumnPolicy("free"),
+        ColumnPolicy("e", values=("low", "high", None)),
     )
 }
+_PRIVATE_LABELS = {**_COLUMNS, "e": ColumnPolicy("e")}
 _PERSON = IdentifierUnit("person", "uid")
 
 
@@ -155,8 +171,8 @@ def _name(name: str) -> TableName:
 _PROTECTED = (
     ProtectedTable(_name("people"), RowUnit(), _COLUMNS),
     ProtectedTable(_name("events"), RowUnit(), _COLUMNS),
-    ProtectedTable(_name("trips"), RowUnit(3), _COLUMNS),
-    ProtectedTable(_name("visits"), _PERSON, _COLUMNS, max_rows_per_unit=5),
+    ProtectedTable(_name("trips"), RowUnit(3), _PRIVATE_LABELS),
+    ProtectedTable(_name("visits"), _PERSON, _PRIVATE_LABELS, max_rows_per_unit=5),
     ProtectedTable(
         _name("orders"),
         _PERSON,
@@ -168,7 +184,7 @@ _PROTECTED = (
     ProtectedTable(
         _name("notes"),
         IdentifierUnit("author", "uid"),
-        _COLUMNS,
+        _PRIVATE_LABELS,
         max_rows_per_unit=4,
         max_groups_per_unit=2,
     ),
@@ -177,18 +193,22 @@ _PROTECTED = (
     ProtectedTable(
         _name("lines"),
         IdentifierUnit("person", "order_id", UnitPath(_name("orders"), "uid")),
-        _COLUMNS,
+        _PRIVATE_LABELS,
         max_rows_per_unit=7,
     ),
 )
 PROTECTED = tuple(table.name for table in _PROTECTED)
 
 
-PUBLIC = (_name("regions"), _name("places"), _name("rates"))
+PUBLIC = (_name("regions"), _name("places"), _name("rates"), _name("moods"))
 # What the public tables hold, as the database of the audit has it too.
 PLACES = (("x", "north"), ("y", "south"), ("w", "south"))
 RATES = (1, 7, 42, 2**53, 2**53 + 1)
-KNOWN_PUBLIC: PublicValues = {(_name("places"), "zone"): ("north", "south")}
+MOODS = ("low", "x", "a ", "unlisted")
+KNOWN_PUBLIC: PublicValues = {
+    (_name("places"), "zone"): ("north", "south"),
+    (_name("moods"), "e"): tuple(sorted(MOODS)),
+}
 
 
 def _policy(epsilon: str, delta: str, **chosen: object) -> Policy:
@@ -202,11 +222,11 @@ def _policy(epsilon: str, delta: str, **chosen: object) -> Policy:
 
 # How the tables may be cut for joins on these columns, in the policies "joins...".
 JOIN_KEYS: Mapping[str, Mapping[str, int | None]] = {
-    "people": {"t": 3, "i2": 2, "i4": None},
+    "people": {"t": 3, "i2": 2, "i4": None, "e": 2},
     "events": {"i4": None, "i2": None},
-    "trips": {"t": 2, "i4": None},
-    "visits": {"t": 2, "i2": 3, "i4": None},
-    "orders": {"t": 2},
+    "trips": {"t": 2, "i4": None, "e": None},
+    "visits": {"t": 2, "i2": 3, "i4": None, "e": 3},
+    "orders": {"t": 2, "e": 2},
     "notes": {"t": 3, "i2": 2},
     "members": {"t": 2},
     "places": {"zone": 2},

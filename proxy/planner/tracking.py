@@ -237,7 +237,8 @@ def _stacked(stacked: Stacked, parts: list[Tracked]) -> Tracked:
             for part, relation, name in zip(parts, relations, names, strict=True)
         ]
         facts[stacked.alias, names[0]] = _meet(each)
-        if len({known.type for known in each}) > 1:
+        kinds = {known.type for known in each}
+        if len(kinds) > 1 and not all(kind.is_text for kind in kinds):
             relations = [_in_numeric(relation, place) for relation in relations]
     return Tracked(replace(stacked, parts=tuple(relations)), facts, merged)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proxy.base.sql_types import SqlType
 from proxy.query.expressions import ColumnRef
 from proxy.query.relations import Derived, Stacked
 from proxy.query.scope import ColumnType
@@ -29,7 +30,7 @@ def union_all(
         )
         stacked.append(Derived(sources.alias(), relation, None, outputs))
     first = tuple(read[0][1].values())
-    if any(tuple(k.type for k in c.values()) != tuple(k.type for k in first) for _, c in read):
+    if len({tuple(_stacked(kind.type) for kind in columns.values()) for _, columns in read}) != 1:
         sources.refuse(start, "the columns of UNION ALL must have the same types")
     union = Stacked(sources.alias(), tuple(stacked))
     outputs = tuple(
@@ -38,3 +39,8 @@ def union_all(
     )
     derived = Derived(sources.alias(), union, None, outputs, sources.lexed.lexemes[start].position)
     return derived, dict(zip(names, first, strict=True))
+
+
+def _stacked(kind: SqlType) -> SqlType:
+    """As what a column meets those above and below it: labels of an enumeration are text to analysts."""
+    return SqlType.TEXT if kind is SqlType.ENUM else kind

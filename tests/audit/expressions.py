@@ -16,6 +16,7 @@ EXACT = ("int", "decimal")
 NUMBERS = ("int", "decimal", "float")
 COMPARED = ("int", "decimal", "float", "free")
 TIMES = ("date", "ts", "tz")
+TEXTS = ("text", "enum")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ DATA = (
     Column("ts", "ts"),
     Column("tz", "tz"),
     Column("free", "free"),
+    Column("e", "enum", True),
 )
 
 
@@ -95,15 +97,24 @@ _CONDITIONS: tuple[Template, ...] = (
     ("CASE WHEN {} THEN {} ELSE {} END > 3", (("bool",), INTEGERS, INTEGERS)),
     ("{}", (("bool",),)),
     ("{} IS NOT TRUE", (("bool",),)),
-    ("{} = 'x'", (("text",),)),
-    ("{} LIKE 'a%'", (("text",),)),
-    (r"{} NOT ILIKE '%\_'", (("text",),)),
-    ("lower({}) = 'abc'", (("text",),)),
-    ("length({}) > 2", (("text",),)),
-    ("left({}, 1) = 'a'", (("text",),)),
-    ("substr({}, 2, 1) <> 'b'", (("text",),)),
+    ("{} = 'x'", (TEXTS,)),
+    ("{} LIKE 'a%'", (TEXTS,)),
+    (r"{} NOT ILIKE '%\_'", (TEXTS,)),
+    ("lower({}) = 'abc'", (TEXTS,)),
+    ("length({}) > 2", (TEXTS,)),
+    ("left({}, 1) = 'a'", (TEXTS,)),
+    ("substr({}, 2, 1) <> 'b'", (TEXTS,)),
     ("starts_with({}, 'SEC')", (("text",),)),
     ("{} IN ('a', 'bb')", (("char",),)),
+    ("{} = 'low'", (("enum",),)),
+    ("{} <> 'no label'", (("enum",),)),
+    ("{} IN ('high', 'x', 'no label')", (("enum",),)),
+    ("{} LIKE '%l%'", (("enum",),)),
+    ("{} > 'low'", (("enum",),)),
+    ("coalesce({}, 'none') = 'none'", (("enum",),)),
+    ("nullif({}, 'low') IS NULL", (("enum",),)),
+    ("{} = {}", (("enum",), ("enum", "text", "char"))),
+    ("CASE {} WHEN 'low' THEN 'x' ELSE {} END = {}", (("enum",), ("enum",), ("text",))),
     ("{} > '2010-01-01'", (("date",),)),
     ("extract(year FROM {}) > 2005", (("date",),)),
     ("extract(dow FROM {}) = 4", (("ts",),)),

@@ -16,6 +16,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.planted import MILD
 from tests.audit.questions import Question
 from tests.audit.seen_without_noise import Keys
+from tests.audit.shown import shown
 from tests.world import Road
 
 _ROWS = 40  # more than the tables have, pairs of them included, in which a sum is rounded
@@ -54,7 +55,7 @@ def _own(question: Question, auditor: Auditor) -> dict[Keys, tuple[Fraction | No
     """By groups. None where PostgreSQL itself has no answer: smallint out of range and the like."""
     keys = [f"({key})::text" for key in question.keys]
     measures = [f"({measure})::text" for measure in question.measures]
-    auditor.connection.execute(f"SET search_path = {MILD}".encode())
+    auditor.connection.execute(f"SET search_path = {shown(MILD)}".encode())
     try:
         rows = auditor.connection.execute(question.select([*keys, *measures]).encode()).fetchall()
     except psycopg.errors.DataError:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import psycopg
 
-from tests.world import CATALOG, DATA, PLACES, PROTECTED, RATES
+from tests.audit.shown import show
+from tests.world import CATALOG, DATA, MOOD, MOODS, PLACES, PROTECTED, RATES, create_mood
 
 _VALUES: dict[str, tuple[str, ...]] = {
     "i2": ("NULL", "-32768", "32767", "1", "2", "1", "2", "-5", "10", "3"),
@@ -46,6 +47,18 @@ _VALUES: dict[str, tuple[str, ...]] = {
         *("'294276-12-30 23:59:59.999999+00'", "'2010-07-08 09:10:11.5+03'", "'2019-12-31+00'"),
     ),
     "free": ("NULL", "-2147483648", "2147483647", "5"),
+    "e": (
+        "NULL",
+        "'low'",
+        "'high'",
+        "'low'",
+        "'x'",
+        "'a'",
+        "'a '",
+        "'unlisted'",
+        "''",
+        "'S\u00fc_%'",
+    ),
 }
 _TAME: dict[str, tuple[str, ...]] = {
     "i2": ("NULL", "-5", "10", "1", "2", "2"),
@@ -63,6 +76,7 @@ _TAME: dict[str, tuple[str, ...]] = {
     "ts": ("NULL", "'2010-07-08 09:10:11.5'", "'2000-01-01'"),
     "tz": ("NULL", "'2010-07-08 09:10:11.5+00'", "'2019-12-31+00'"),
     "free": ("NULL", "3", "4", "5"),
+    "e": ("NULL", "'low'", "'high'", "'x'"),
 }
 # A schema without neighbours: two rows at most of every unit, none of nobody, all values within their bounds.
 MILD = "mild"
@@ -73,6 +87,8 @@ _PUBLIC = ";\n".join(
         f"INSERT INTO SCHEMA.places VALUES {', '.join(map(str, PLACES))}",
         "CREATE UNLOGGED TABLE SCHEMA.rates (k bigint)",
         f"INSERT INTO SCHEMA.rates VALUES {', '.join(f'({k})' for k in RATES)}",
+        f"CREATE UNLOGGED TABLE SCHEMA.moods (e {MOOD})",
+        f"INSERT INTO SCHEMA.moods VALUES {', '.join(f'({label!r})' for label in MOODS)}",
     )
 )
 
@@ -262,9 +278,10 @@ def _bases() -> Iterator[tuple[str, bool | None, list[Row], int]]:
     # One unit at every upper end and one at every lower end, in all groups, far above every bound of rows.
     high = {"i2": "2", "i4": "100", "i8": "5000", "n2": "175", "n": "7.5", "f4": "1", "f8": "100"}
     high |= {"b": "true", "t": "'x'", "c": "'a'", "d": "'2020-01-01'", "ts": "'2020-01-01'"}
-    high |= {"tz": "'2020-01-01+00'", "s": "'abc'"}
+    high |= {"tz": "'2020-01-01+00'", "s": "'abc'", "e": "'high'"}
     low = {"i2": "1", "i4": "-5", "i8": "-1000", "n2": "-1", "n": "-2.5", "f4": "0", "f8": "-100"}
     low |= {"b": "false", "t": "'y'", "c": "'bb'", "d": "'2000-01-01'", "ts": "'2000-01-01'"}
+    low |= {"e": "'low'"}
     rows = _extreme(11, high, 40, 1)
     for number, t in enumerate(("'x'", "'y'", "'z'", "NULL")):
         rows += _extreme(11, {**high, "t": t, "b": "false"}, 3, 100 + 10 * number)
@@ -281,6 +298,10 @@ def plant(dsn: str) -> tuple[Base, ...]:
     """All bases and their neighbours, in the database of the dsn."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute(create_mood().encode())
         sizes: dict[int | None, int] = {unit: unit % 2 + 1 for unit in range(1, 9)}
         plant_rows(connection, MILD, _rows(random.Random(8), sizes, _TAME))
-        return tuple(_neighbours(connection, *base) for base in _bases())
+        bases = tuple(_neighbours(connection, *base) for base in _bases())
+        for schema in (MILD, "tame"):
+            show(connection, schema)
+        return bases

@@ -10,9 +10,14 @@ from hypothesis.strategies import DrawFn
 
 from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
 from tests.audit.row_sources import source
+from tests.audit.source_joins import REPEATED
 from tests.audit.source_parts import Names, Rows, where
 
-_POLICIES = ("world", "world", "world", "best", "best", "gaussian", "polyplace")
+_POLICIES = (
+    *("world", "world", "world", "best", "best", "best", "gaussian", "polyplace"),
+    *("clipped", "ratio", "joins", "joins best"),
+)
+_WITH_JOIN_KEYS = ("joins", "joins best", "joins gaussian")
 _MEASURES = (
     *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
     *("percentile_cont(0.5)", "percentile_disc(0.9)"),
@@ -51,14 +56,25 @@ def questions(draw: DrawFn) -> Question:
     rows, needed = source(draw, names, draw(st.sampled_from(_DEPTHS)))
     features = set(rows.features)
     keys = _keys(draw, rows.scope)
-    measures = [_aggregate(draw, rows) for _ in range(draw(st.integers(1, 3)))]
-    for place, measure in enumerate(measures):
-        if one_in(draw, 3):
-            features.add("filter")
-            measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
+    if set(keys) & set(rows.scope.of(("enum",))):
+        features.add("labels as keys")
+    if rows.scope.of(NUMBERS) and one_in(draw, 5):
+        measures = _of_one_column(draw, rows.scope)
+    else:
+        measures = [_aggregate(draw, rows) for _ in range(draw(st.integers(1, 3)))]
+        for place, measure in enumerate(measures):
+            if one_in(draw, 3):
+                measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
+    if any(" FILTER (" in measure for measure in measures):
+        features.add("filter")
     condition = where(draw, rows.scope, needed)
     if condition:
         features.add("where")
+    texts = rows.scope.of(("text", "char", "enum"))
+    if texts and one_in(draw, 8):
+        features.add("labels of a public table")
+        text = draw(st.sampled_from(texts))
+        condition += f" {'AND' if condition else 'WHERE'} {text} IN (SELECT e FROM moods)"
     if rows.scope.of(NUMBERS) and one_in(draw, 12):
         features.add("scalar subquery in where")
         number = draw(st.sampled_from(rows.scope.of(NUMBERS)))
@@ -69,9 +85,18 @@ def questions(draw: DrawFn) -> Question:
         tuple(keys),
         tuple(measures),
         f"{rows.text}{condition}",
-        draw(st.sampled_from(_POLICIES)),
+        draw(st.sampled_from(_WITH_JOIN_KEYS if REPEATED in features else _POLICIES)),
         frozenset(features),
     )
+
+
+def _of_one_column(draw: DrawFn, scope: Scope) -> list[str]:
+    """Which can be made of the same sums: of one expression with one FILTER."""
+    words = ["count", "sum", "avg", "variance", "var_pop", "stddev", "stddev_pop"]
+    chosen = draw(st.lists(st.sampled_from(words), min_size=2, max_size=4, unique=True))
+    operand = draw(numbers(draw(st.sampled_from([0, 0, 1])), scope)).text
+    rest = f" FILTER (WHERE {draw(conditions(1, scope))})" if one_in(draw, 4) else ""
+    return [f"{word}({operand}){rest}" for word in chosen]
 
 
 def _keys(draw: DrawFn, scope: Scope) -> list[str]:
@@ -84,7 +109,7 @@ def _key(draw: DrawFn, scope: Scope) -> str:
     kind = draw(st.sampled_from(_KEYS))
     if kind == "listed" and listed:
         return draw(st.sampled_from(listed))
-    private = [c.text for c in scope.columns if c.kind in ("text", "int", "free", "date")]
+    private = [c.text for c in scope.columns if c.kind in ("text", "int", "free", "date", "enum")]
     if kind == "private" and private:
         return draw(st.sampled_from(private))
     times = scope.of(("date", "ts"))

@@ -48,7 +48,7 @@ _TABLES: Mapping[str, Reach] = {
 
 
 # Columns that the server keeps unique.
-_KEYS = ("id", "uid of members", "code of places", "k of rates")
+_KEYS = ("id", "uid of members", "code of places", "k of rates", "e of moods")
 
 
 def by_policy(block: BlockPlan) -> Reach:
@@ -66,11 +66,12 @@ def by_plan(block: BlockPlan) -> Reach:
     unit, groups = block.neighbours, block.groups()
     match unit:
         case RowNeighbours():
-            return Reach(unit.rows, min(unit.rows, groups or unit.rows), by_unit, gone)
+            most = min(unit.rows, groups or unit.rows)
+            return Reach(unit.rows, most, by_unit, gone, together=unit.partitions)
         case UnitNeighbours():
-            most = unit.groups if unit.groups is not None else groups
-            assert most is not None
-            return Reach(unit.rows, most, by_unit, gone, unit.rows_per_group)
+            cut = unit.groups if unit.groups is not None else groups
+            assert cut is not None
+            return Reach(unit.rows, cut, by_unit, gone, unit.rows_per_group)
         case _:
             assert_never(unit)
 

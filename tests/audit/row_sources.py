@@ -12,6 +12,7 @@ from hypothesis.strategies import DrawFn
 
 from tests.audit.expressions import (
     NUMBERS,
+    TEXTS,
     TIMES,
     Column,
     Scope,
@@ -182,12 +183,13 @@ def _output(draw: DrawFn, scope: Scope) -> Column:
         return Column(number.text, "decimal" if number.exact else "float")
     if kind == "condition":
         return Column(f"({draw(conditions(0, scope))})", "bool", True)
-    texts = scope.of(("text",))
+    texts = scope.of(TEXTS)
     if kind == "label":
         if one_in(draw, 2) and texts:
             call = draw(st.sampled_from(["lower({})", "left({}, 1)", "coalesce({}, 'x')"]))
             return Column(call.format(draw(st.sampled_from(texts))), "text")
-        return Column(f"CASE WHEN {draw(conditions(0, scope))} THEN 'x' ELSE 'y' END", "text", True)
+        labels = draw(st.sampled_from(["THEN 'x' ELSE 'y'", "THEN 'south' ELSE 'north'"]))
+        return Column(f"CASE WHEN {draw(conditions(0, scope))} {labels} END", "text", True)
     return draw(st.sampled_from(scope.columns))
 
 

@@ -15,6 +15,9 @@ from tests.audit.expressions import (
 )
 from tests.audit.source_parts import Names, Rows, table
 
+# Of a join key of a public table that is not unique: under the policies that declare it.
+REPEATED = "join with a public table on a join key"
+
 
 def on_the_unit(draw: DrawFn, left: Rows, right: Rows) -> Rows:
     assert left.unit is not None and right.unit is not None
@@ -71,12 +74,21 @@ def along_the_reference(draw: DrawFn, names: Names, left: Rows) -> Rows:
 
 
 def with_public(draw: DrawFn, names: Names, left: Rows) -> Rows:
-    texts, integers = left.scope.of(("text",)), left.scope.of(("int",))
+    texts, integers, labels = (left.scope.of((kind,)) for kind in ("text", "int", "enum"))
     features = {"join with a public table"}
     alias = names.fresh("p")
-    if texts and (not integers or draw(st.booleans())):
+    columns: tuple[Column, ...]
+    if labels and one_in(draw, 3):
+        features.add("join with public labels")
+        public, columns = f"moods {alias}", (Column(f"{alias}.e", "enum", True),)
+        on = f"{draw(st.sampled_from(labels))} = {alias}.e"
+    elif texts and one_in(draw, 4):
+        features.add(REPEATED)
+        public, columns = f"places {alias}", (Column(f"{alias}.code", "text"),)
+        on = f"{draw(st.sampled_from(texts))} = {alias}.zone"
+    elif texts and (not integers or draw(st.booleans())):
         public = f"places {alias}"
-        columns: tuple[Column, ...] = (
+        columns = (
             Column(f"{alias}.zone", "text", True),
             Column(f"{alias}.code", "text"),
         )

@@ -22,6 +22,7 @@ OWNERS = {
     "visits": "visitor",
     "notes": "author",
 }
+_PRIVATE_LABELS = ("trips", "visits", "notes", "lines")  # their policies do not list the labels
 WHOSE = ("row", "row", "person", "person", "visitor", "author")
 _WITHOUT_UNIT_COLUMN = ("people", "events", "trips", "lines")
 MOST_DEGREE = 2
@@ -81,7 +82,14 @@ def tables(owner: str | None = None, unit: bool = False) -> list[str]:
 def table(draw: DrawFn, names: Names, among: Sequence[str]) -> Rows:
     name = draw(st.sampled_from(among))
     alias = names.fresh("a")
-    columns = tuple(replace(column, text=f"{alias}.{column.text}") for column in DATA)
+    columns = tuple(
+        replace(
+            column,
+            text=f"{alias}.{column.text}",
+            listed=column.listed and (column.kind != "enum" or name not in _PRIVATE_LABELS),
+        )
+        for column in DATA
+    )
     return Rows(
         f"{name} {alias}",
         columns,

@@ -19,7 +19,11 @@ _PALETTE = {
     "int": ("{}.i4", "{}.i4 + {}.i2", "CASE WHEN {}.b THEN {}.i4 ELSE 0 END", "coalesce({}.i4, 1)"),
     "decimal": ("{}.n2", "{}.n", "{}.n2 * 2", "greatest({}.n2, {}.i4)", "{}.i4 * 0.5"),
     "float": ("{}.f8", "{}.f4 + {}.f8", "{}.i4 * {}.f8"),
-    "text": ("{}.t", "lower({}.s)", "left({}.t, 1)", "CASE WHEN {}.b THEN 'x' ELSE 'z' END"),
+    "text": (
+        *("{}.t", "lower({}.s)", "left({}.t, 1)", "CASE WHEN {}.b THEN 'x' ELSE 'z' END"),
+        *("{}.e", "coalesce({}.e, {}.t)"),
+    ),
+    "enum": ("{}.e", "coalesce({}.e, 'low')", "nullif({}.e, 'x')"),
     "bool": ("{}.b", "({}.i4 > 5)", "({}.t = 'x')"),
     "date": ("{}.d",),
     "ts": ("{}.ts",),
@@ -33,7 +37,7 @@ def union(
     kinds = draw(st.lists(st.sampled_from(list(_PALETTE)), min_size=1, max_size=3))
     with_unit = whose != "row" and (unit or draw(st.booleans()))
     parts: list[str] = []
-    features = {"union all"}
+    features = {"union all", *(["union of labels"] * ("enum" in kinds))}
     degree, first = 1, ""
     shown = [names.fresh("x") for _ in kinds]
     for _ in range(draw(st.sampled_from([2, 2, 3]))):

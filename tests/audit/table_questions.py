@@ -45,7 +45,7 @@ def table_questions(draw: DrawFn) -> Asked:
     operand = draw(numbers(draw(st.integers(0, 3))))
     everything = aggregate == "count" and draw(st.booleans())
     maybe = st.one_of(st.none(), conditions(1))
-    keys = draw(st.sampled_from([(), (), ("t",), ("b",), ("c", "b"), ("i2",)]))
+    keys = draw(st.sampled_from([(), (), ("t",), ("b",), ("c", "b"), ("i2",), ("e",)]))
     return Asked(
         draw(st.sampled_from(_TABLES)),
         aggregate,

@@ -23,6 +23,7 @@ from proxy.planner.tracking import track
 from proxy.query.expressions import Expression, Quotient, children, columns
 from proxy.query.relations import scans
 from tests.audit.exact_results import Auditor
+from tests.audit.shown import shown
 from tests.audit.table_questions import Asked, table_questions
 from tests.world import CATALOG, POLICIES, Road, walk
 
@@ -83,7 +84,7 @@ def _stays_in_its_interval(
 
 
 def _has_postgresqls_type(asked: Asked, kind: SqlType, auditor: Auditor) -> None:
-    sql = f"SELECT pg_typeof({asked.call})::text FROM tame.people WHERE false"
+    sql = f"SELECT pg_typeof({asked.call})::text FROM {shown('tame')}.people WHERE false"
     row = auditor.connection.execute(sql.encode()).fetchone()
     assert row == (kind.sql,), f"{row}, not {kind.sql}: {asked.call}"
 
@@ -104,7 +105,7 @@ def own_answer(asked: Asked, auditor: Auditor) -> str:
         return "audited"  # a float's last digit may be pushed over a step
     here = auditor.exact(road.plan.blocks[0], "tame")
     only = f" FILTER (WHERE {asked.filter})" if asked.filter else ""
-    source = f"FROM tame.{asked.table}{asked.condition}"
+    source = f"FROM {shown('tame')}.{asked.table}{asked.condition}"
     match release:
         case NoisyCount():
             sql, mine = f"SELECT {asked.call} {source}", here.numbers[0][()][0]

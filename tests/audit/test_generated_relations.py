@@ -34,6 +34,9 @@ _SOMETIMES = (
     *("join along the reference", "left join along the reference", "join with another condition"),
     *("left join with a public table", "nested twice", "cte", "cte again", "named columns"),
     *("union of one table twice", "filter per unit", "having per unit", "groups mixed"),
+    *("clipped", "ratio", "joins", "joins best", "join with a public table on a join key"),
+    *("NoisyMoment avg", "FromMoments avg", "FromMoments sum", "ClippedMean avg"),
+    *("join with public labels", "labels of a public table", "labels as keys", "union of labels"),
     *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
     *("SmoothedMedian min", "SmoothedMedian max", "NoisyMean avg", "OrderStatistic min"),
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),
@@ -61,7 +64,9 @@ def _asked(question: Question) -> Road | None:
     try:
         road = walk(question.sql, POLICIES[question.policy])
     except Refusal as refusal:
-        assert refusal.code in _ALLOWED, f"{refusal.message}: {question.sql}"
+        # Whole hundreds of a sum may be more than can be listed.
+        wide = refusal.code is Code.NO_VALUES and "floor(" in " ".join(question.keys)
+        assert wide or refusal.code in _ALLOWED, f"{refusal.message}: {question.sql}"
         return None
     assert road is not None, question.sql
     return road

@@ -35,6 +35,9 @@ _JOINS = (
     "visits a JOIN members b ON a.t = b.t",
     "visits a JOIN events b ON a.i4 = b.i4",
     "trips a JOIN members b ON a.i4 = b.uid",
+    "people a JOIN visits b ON a.e = b.e",
+    "people a JOIN visits b ON a.t = b.e",
+    "visits a JOIN trips b ON a.e = b.e",
     "people a JOIN places p ON a.t = p.code JOIN trips b ON a.t = b.t",
     "(SELECT t, i4 FROM people WHERE i4 > 2) a"
     " JOIN (SELECT t AS k, i4 FROM visits WHERE i4 < 9) b ON a.t = b.k",
@@ -64,6 +67,7 @@ REFUSED = tuple(
     )
 )
 _MOST_PAIRS = 12
+_HELD = ("id", "leg", "uid", "t", "e", "i2", "i4")
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,12 @@ class _Row:
     id: int
     unit: int | None
     t: str | None
+    e: str | None
     i2: int
     i4: int
+
+
+_LABELS = {"x": "x", "y": "low", "z": "high"}
 
 
 def _rows() -> Iterator[_Row]:
@@ -80,7 +88,8 @@ def _rows() -> Iterator[_Row]:
     keys = [*["x"] * 12, "y", "y", "z", None, *(f"k{n}" for n in range(12))]
     for number, key in enumerate(keys, start=1):
         unit = {0: 2, 5: 3, 7: None}.get(number % 8, 1)
-        yield _Row(number, unit, key, number % 5, number)
+        label = key and _LABELS.get(key, ("a ", "unlisted")[number % 2])
+        yield _Row(number, unit, key, label, number % 5, number)
 
 
 _ROWS = tuple(_rows())
@@ -148,30 +157,33 @@ def _create(
     connection.execute(
         f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.{table} ({columns})".encode()
     )
-    names = [c.name for c in described.columns if c.name in ("id", "leg", "uid", "t", "i2", "i4")]
+    names = [c.name for c in described.columns if c.name in _HELD]
     for row in rows:
         uid = f"author {row.unit}" if table == "notes" and row.unit is not None else row.unit
-        held = {"id": row.id, "leg": "a", "uid": uid, "t": row.t, "i2": row.i2, "i4": row.i4}
+        held = {"id": row.id, "leg": "a", "uid": uid, "t": row.t, "e": row.e}
+        held |= {"i2": row.i2, "i4": row.i4}
         listed, places = ", ".join(names), ", ".join(["%s"] * len(names))
         statement = f"INSERT INTO {schema}.{table} ({listed}) VALUES ({places})"
         connection.execute(statement.encode(), [held[name] for name in names])
 
 
-def too_dear(questions: Sequence[str] = QUESTIONS) -> Iterator[str]:
+def too_dear(questions: Sequence[str] = QUESTIONS, policy: str = "joins") -> Iterator[str]:
     """Questions whose mechanisms cost more than is charged, by what the policy promises of the join."""
     for question in questions:
-        road = walk(question, POLICIES["joins"])
+        road = walk(question, POLICIES[policy])
         assert road is not None
-        cost, wanted = spent(road.plan), POLICIES["joins"].privacy
+        cost, wanted = spent(road.plan), POLICIES[policy].privacy
         if cost.epsilon > wanted.epsilon or cost.delta > wanted.delta:
             yield f"costs {cost}: {question}"
 
 
-def violations(auditor: Auditor, questions: Sequence[str] = QUESTIONS) -> Iterator[str]:
+def violations(
+    auditor: Auditor, questions: Sequence[str] = QUESTIONS, policy: str = "joins"
+) -> Iterator[str]:
     """Everything in which a change of one table or of both moves a join by more than was promised."""
     states = planted(auditor)
     for question in questions:
-        road = walk(question, POLICIES["joins"])
+        road = walk(question, POLICIES[policy])
         assert road is not None
         block = road.plan.blocks[0]
         tables = [name.split(".")[1] for name in block.tables() if name.split(".")[1] in states]

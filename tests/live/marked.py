@@ -12,7 +12,17 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column, Table
 from proxy.policy.model import Privacy
 from tests.live import attacks
-from tests.world import CATALOG, PLACES, POLICIES, PUBLIC, RATES, SCHEMA
+from tests.world import (
+    CATALOG,
+    MOOD,
+    MOODS,
+    PLACES,
+    POLICIES,
+    PUBLIC,
+    RATES,
+    SCHEMA,
+    create_mood,
+)
 
 TEXT, NUMBER, DAY = "SECRET-4242-marker", 987654321, "2387-06-05"
 
@@ -26,6 +36,7 @@ _MARKED = {
     SqlType.TEXT: f"'{TEXT}'",
     SqlType.VARCHAR: f"'{TEXT}'",
     SqlType.BPCHAR: "'Zq'",
+    SqlType.ENUM: f"'{TEXT}'",
     SqlType.BOOL: "true",
     SqlType.DATE: f"'{DAY}'",
     SqlType.TIMESTAMP: f"'{DAY} 04:03:02'",
@@ -35,8 +46,9 @@ _NUMERICS = {None: f"{NUMBER}{NUMBER}.{NUMBER}", 2: "987654.32"}
 _USUAL = {
     SqlType.INT2: "g % 10", SqlType.INT4: "g", SqlType.INT8: "g", SqlType.NUMERIC: "g % 7",
     SqlType.FLOAT4: "0.5", SqlType.FLOAT8: "g % 90", SqlType.TEXT: "'x'", SqlType.VARCHAR: "'abc'",
-    SqlType.BPCHAR: "'a'", SqlType.BOOL: "g % 2 = 0", SqlType.DATE: "date '2010-01-01' + g",
-    SqlType.TIMESTAMP: "timestamp '2010-01-01'", SqlType.TIMESTAMPTZ: "timestamptz '2010-01-01+00'",
+    SqlType.BPCHAR: "'a'", SqlType.ENUM: f"'low'::{MOOD}", SqlType.BOOL: "g % 2 = 0",
+    SqlType.DATE: "date '2010-01-01' + g", SqlType.TIMESTAMP: "timestamp '2010-01-01'",
+    SqlType.TIMESTAMPTZ: "timestamptz '2010-01-01+00'",
 }  # fmt: skip
 
 BYTES: tuple[bytes, ...] = (
@@ -98,9 +110,11 @@ _KNOWN = [
     f"INSERT INTO {SCHEMA}.regions VALUES ('x'), ('y');",
     *(f"INSERT INTO {SCHEMA}.places VALUES ('{code}', '{zone}');" for code, zone in PLACES),
     *(f"INSERT INTO {SCHEMA}.rates VALUES ({rate});" for rate in RATES),
+    *(f"INSERT INTO {SCHEMA}.moods VALUES ('{label}');" for label in MOODS),
 ]
 WORLD = "\n".join(
     [
+        f"{create_mood(TEXT)};",
         f"CREATE SCHEMA {SCHEMA};",
         *(line for t in CATALOG.tables.values() for line in _table(t)),
         *_KNOWN,

@@ -28,7 +28,7 @@ _NUMBER_CONSTANTS = (
     ),
 )
 _DIVISORS = ("2", "-3", "7", "0.5", "1000", "1e-9", "3::bigint")
-_TEXTS = ("t", "c", "s")
+_TEXTS = ("t", "c", "s", "e")
 _TEXT_CONSTANTS = (
     "''",
     "'x'",
@@ -39,6 +39,7 @@ _TEXT_CONSTANTS = (
     "NULL",
     "$3",
     "'a'::text",
+    "'low'",
     "$$x$$",
 )
 _PATTERNS = (
@@ -220,7 +221,7 @@ class Grammar:
         make, constants = self._one(
             (
                 (self.number, ("0", "1", "2.5", "42", "NULL", "3000000000", "$1")),
-                (self.text, ("'x'", "''", "'a'", "NULL", "$3")),
+                (self.text, ("'x'", "''", "'a'", "'no label'", "NULL", "$3")),
                 (self.time, ("date '2010-07-08'", "timestamp '2000-01-01'", "$4")),
             )
         )
@@ -230,6 +231,7 @@ class Grammar:
                 (
                     (self.number, "SELECT k FROM rates WHERE k > 5"),
                     (self.text, "SELECT code FROM places WHERE zone LIKE 's%'"),
+                    (self.text, "SELECT e FROM moods WHERE e <> 'low'"),
                 )
             )
         return f"({make(depth)} {self._one(('IN', 'NOT IN'))} ({listed}))"

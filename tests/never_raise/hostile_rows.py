@@ -8,7 +8,8 @@ import psycopg
 
 from proxy.catalog.model import TableName
 from tests.audit import planted
-from tests.world import CATALOG, DATA, SCHEMA
+from tests.audit.shown import show, shown
+from tests.world import CATALOG, DATA, PUBLIC, SCHEMA, create_mood
 
 ROWS = 200
 TABLES = {"people": 0, "orders": 40}  # and how many units they have; 0: rows are units
@@ -32,8 +33,9 @@ _MORE: dict[str, tuple[str, ...]] = {
 
 def make_hostile_tables(connection: psycopg.Connection) -> None:
     """w.people, whose rows are units, w.orders, with several rows per unit, and the public tables, in the
-    database of the connection."""
+    database of the connection. What it finds by itself are they as analysts see them, as on the shadow."""
     connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(create_mood().encode())
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"SET search_path = {SCHEMA}")
     pools = {c.name: (*planted._VALUES[c.name], *_MORE.get(c.name, ())) for c in DATA}
@@ -46,7 +48,9 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
         _make(connection, name, lines)
     connection.execute(planted._PUBLIC.replace("SCHEMA", SCHEMA).encode())
     connection.execute("INSERT INTO regions SELECT unnest('{x,y,w}'::text[])")
+    show(connection, SCHEMA, (*TABLES, *(name.name for name in PUBLIC)))
     connection.execute("ANALYZE")
+    connection.execute(f"SET search_path = {shown(SCHEMA)}".encode())
 
 
 def _make(connection: psycopg.Connection, name: str, lines: list[list[str]]) -> None:

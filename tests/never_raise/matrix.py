@@ -159,9 +159,11 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             ("count(*)", "sum(a.n)"),
             f"FROM orders a JOIN orders b ON a.uid = b.uid AND a.{one} = b.{other}",
         )
+        text, key = draw.choice(("t", "c", "s", "e")), draw.choice(("p.t = o.t", "p.e = o.e"))
+        yield _Asked(("count(*)", "count(m.e)"), f"FROM {table} p JOIN moods m ON p.{text} = m.e")
         yield _Asked(
             ("count(*)", f"sum(o.i4) FILTER (WHERE {_of('p', grammar.condition(2))})"),
-            "FROM people p JOIN orders o ON p.t = o.t",
+            f"FROM people p JOIN orders o ON {key}",
         )
 
 

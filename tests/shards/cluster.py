@@ -43,6 +43,12 @@ class Cluster:
     def dsn(self) -> str:
         return self.coordinator.dsn()
 
+    def everywhere(self, statement: str) -> None:
+        """A type that foreign tables have must be on each server."""
+        for server in (self.coordinator, *self.shards):
+            with psycopg.connect(server.dsn(), autocommit=True) as connection:
+                connection.execute(statement.encode())
+
     def distribute(self, plain: str, sharded: str, units: Mapping[str, str | None]) -> None:
         """
         Given    plain: a schema of the coordinator, with tables; units: of each of them the column by whose

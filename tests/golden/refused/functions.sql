@@ -109,3 +109,31 @@ SELECT max(greatest(d, ts)) FROM people
 -- UNSUPPORTED at 8: max(greatest(d,
 -- max of an expression of timestamp without time zone is not available
 -- Take the plain column, with the condition in FILTER (WHERE ...).
+
+-- case: extremes of an enumeration
+SELECT max(e) FROM people
+-- => refused
+-- UNSUPPORTED at 8: max(e)
+-- max of text is not available on a protected table
+-- It takes a number, a date or a timestamp.
+
+-- case: average of an enumeration
+SELECT avg(e) FROM people
+-- => refused
+-- UNSUPPORTED at 8: avg(e)
+-- avg of text is not available on a protected table
+-- It takes a number.
+
+-- case: an enumeration beside a number
+SELECT count(*) FROM people WHERE e = 3
+-- => refused
+-- UNSUPPORTED at 39: 3
+-- operands of different kinds cannot be compared in a question on a protected table: integer, text
+-- Write constants in the type of the column they meet.
+
+-- case: a cast to an enumeration
+SELECT count(*) FROM people WHERE 'low'::mood = e
+-- => refused
+-- UNSUPPORTED at 35: 'low'::mood
+-- a cast to this type is not allowed on protected columns
+-- Cast to integer, bigint, numeric, double precision or date, without a precision.

@@ -1,0 +1,33 @@
+"""Planted tables as analysts see them, for PostgreSQL's own answers: of an enumeration the label's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import psycopg
+
+from proxy.catalog.model import TableName
+from tests.world import CATALOG, PROTECTED, PUBLIC, SCHEMA
+
+TABLES = tuple(name.name for name in (*PROTECTED, *PUBLIC))
+
+
+def shown(schema: str) -> str:
+    """The schema of the views on the tables of a schema."""
+    return f"{schema}_shown"
+
+
+def show(
+    connection: psycopg.Connection[tuple[object, ...]],
+    schema: str,
+    tables: Iterable[str] = TABLES,
+) -> None:
+    statements = [f"CREATE SCHEMA {shown(schema)}"]
+    for table in tables:
+        columns = ", ".join(
+            f"{column.name}::{column.shown_type_name} AS {column.name}"
+            for column in CATALOG.tables[TableName(SCHEMA, table)].columns
+        )
+        source = f"SELECT {columns} FROM {schema}.{table}"
+        statements.append(f"CREATE VIEW {shown(schema)}.{table} AS {source}")
+    connection.execute(";\n".join(statements).encode())
