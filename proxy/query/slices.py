@@ -69,6 +69,23 @@ def _position(lexed: Lexed, span: Span) -> int | None:
     return lexed.lexemes[span[0]].position if span[0] < len(lexed.lexemes) else None
 
 
+def _no_operator_for_parameter(lexed: Lexed, index: int, last: int) -> None:
+    """`@ 1`, the absolute value, is to sqlglot the parameter 1."""
+    lexeme = lexed.lexemes[index]
+    if (
+        lexeme.token.token_type is TokenType.PARAMETER
+        and lexeme.token.text != "$"
+        and index + 1 < last
+        and lexed.lexemes[index + 1].token.token_type is TokenType.NUMBER
+    ):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"operator {lexeme.token.text} is not allowed in a question on a protected table",
+            "Write abs(x).",
+            lexeme.position,
+        )
+
+
 def _tokens(lexed: Lexed, span: Span, scalars: Scalars) -> list[Token]:
     """The tokens of a span, subqueries in conditions exchanged for parameters in brackets."""
     tokens: list[Token] = []
@@ -76,6 +93,7 @@ def _tokens(lexed: Lexed, span: Span, scalars: Scalars) -> list[Token]:
     while index < span[1]:
         number = scalars.get(index)
         if number is None:
+            _no_operator_for_parameter(lexed, index, span[1])
             tokens.append(lexed.lexemes[index].token)
             index += 1
             continue

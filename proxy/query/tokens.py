@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.query.parameters import parameters
 
 
 class _Tokens(Postgres):
@@ -102,12 +103,33 @@ def lex(text: str) -> Lexed | None:
     if len(text.encode("utf-8", "surrogatepass")) > limits.STATEMENT_BYTES:
         raise too_complex(f"longer than {limits.STATEMENT_BYTES} bytes")
     try:
-        tokens = _POSTGRES.tokenize(text)
+        tokens = _tokens(text)
     except (SqlglotError, RecursionError):
         return None
     if len(tokens) > limits.STATEMENT_TOKENS:
         raise too_complex(f"of more than {limits.STATEMENT_TOKENS} words and symbols")
     return _bracketed(text, tokens)
+
+
+def _tokens(text: str) -> list[Token]:
+    """sqlglot's tokens of what is between the parameters, and theirs."""
+    tokens: list[Token] = []
+    done = 0
+    for start, end in parameters(text):
+        tokens += _shifted(_POSTGRES.tokenize(text[done:start]), done)
+        tokens.append(Token(TokenType.PARAMETER, "$", 1, start, start, start))
+        tokens.append(Token(TokenType.NUMBER, text[start + 1 : end], 1, end, start + 1, end - 1))
+        done = end
+    return tokens + _shifted(_POSTGRES.tokenize(text[done:]), done)
+
+
+def _shifted(tokens: list[Token], by: int) -> list[Token]:
+    if by == 0:
+        return tokens
+    return [
+        Token(x.token_type, x.text, x.line, x.col, x.start + by, x.end + by, x.comments)
+        for x in tokens
+    ]
 
 
 def _bracketed(text: str, tokens: list[Token]) -> Lexed | None:

@@ -1,0 +1,61 @@
+"""Where the parameters $1, $2, ... stand in a text, by PostgreSQL's own rules (scan.l).
+
+sqlglot takes what is between two dollar signs for the tag of a dollar-quoted string, digits and commas
+too: `IN ($1,$2)` would be a string that never ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_LETTER = r"A-Za-z_\x80-\U0010ffff"
+_PARAMETER = re.compile(r"\$[0-9]")
+_PIECE = re.compile(
+    rf"""(?P<parameter>\$[0-9]+)
+    |(?P<dollar>\$(?:[{_LETTER}][{_LETTER}0-9]*)?\$)
+    |(?P<comment>/\*)
+    |--[^\r\n]*
+    |[eE]'(?:[^'\\]|\\.|'')*'
+    |'(?:[^']|'')*'
+    |"(?:[^"]|"")*"
+    |[{_LETTER}][{_LETTER}0-9$]*
+    |[^$/\-'"{_LETTER}]+
+    |.""",
+    re.DOTALL | re.VERBOSE,
+)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+
+
+def parameters(text: str) -> Iterator[tuple[int, int]]:
+    """
+    Gives    where each parameter starts and ends, 0-based characters, in order
+
+    >>> text = "$1,$2 '$3' a$4 $x$ $5 $x$ /* /* */ $6 */ <$7"
+    >>> [text[start:end] for start, end in parameters(text)]
+    ['$1', '$2', '$7']
+    """
+    if _PARAMETER.search(text) is None:
+        return
+    at = 0
+    while at < len(text):
+        piece = _PIECE.match(text, at)
+        assert piece is not None  # any character is a piece
+        at = piece.end()
+        if piece["parameter"]:
+            yield piece.span()
+        elif piece["dollar"]:
+            end = text.find(piece["dollar"], at)
+            at = len(text) if end < 0 else end + len(piece["dollar"])
+        elif piece["comment"]:
+            at = _after_comment(text, at)
+
+
+def _after_comment(text: str, at: int) -> int:
+    """Comments nest (manual 4.1.5)."""
+    depth = 1
+    for mark in _COMMENT_MARK.finditer(text, at):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    return len(text)

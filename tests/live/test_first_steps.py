@@ -1,0 +1,63 @@
+"""What somebody tries who has only read the README: ordinary things, written in ordinary ways."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+
+import asyncpg  # type: ignore[import-untyped]
+import psycopg
+import pytest
+from psycopg import errors
+
+from tests.live_proxy import LiveProxy
+from tests.servers_fixture import PASSWORD
+
+COUNT = "SELECT count(*) FROM shop.orders WHERE "
+
+
+@pytest.mark.parametrize(
+    ("where", "values"),
+    [
+        ("status IN (%s,%s)", ("paid", "shipped")),
+        ("status IN (%s,%s) AND quantity IN (%s,%s,%s)", ("paid", "shipped", 1, 2, 3)),
+        ("total>%s AND total<%s+%s", (1, 100, 100)),
+        ("total BETWEEN %s::numeric AND %s::numeric", (1, 400)),
+        ("status LIKE %s", ("%p%",)),
+        ("created_at>=%s", (dt.date(2020, 1, 1),)),
+        ("created_at>=%s", (dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc),)),
+    ],
+)
+def test_parameters_without_blanks(
+    where: str, values: tuple[object, ...], live: LiveProxy, analyst: str
+) -> None:
+    literals = tuple(str(v) if isinstance(v, dt.date) else v for v in values)
+    with live.connect(analyst=analyst) as connection:
+        bound = connection.execute(COUNT + where, values).fetchone()
+        written = psycopg.ClientCursor(connection).execute(COUNT + where, literals).fetchone()
+    assert bound is not None
+    assert written is not None
+    assert abs(bound[0] - written[0]) < 3_000  # some 37 scales of the difference of two counts
+    assert bound[0] > 10_000
+    assert live.spent(analyst)[:2] == (2, 2.0)
+
+
+def test_asyncpg_parameters_without_blanks(live: LiveProxy, analyst: str) -> None:
+    async def ask() -> int:
+        connection = await asyncpg.connect(
+            host="127.0.0.1", port=live.port, user=analyst, password=PASSWORD, database="shop"
+        )
+        try:
+            asked = COUNT + "status IN($1,$2)OR quantity IN($3,$4)"
+            return int(await connection.fetchval(asked, "paid", "shipped", 1, 2))
+        finally:
+            await connection.close()
+
+    assert asyncio.run(ask()) > 40_000
+
+
+def test_absolute_value_is_no_parameter(live: LiveProxy) -> None:
+    with live.connect() as connection, pytest.raises(errors.FeatureNotSupported) as caught:
+        connection.execute(COUNT + "total > @1 AND quantity > %s", (5,))
+    assert "operator @" in str(caught.value)
+    assert caught.value.diag.statement_position == str(len(COUNT) + 9)
