@@ -7,6 +7,7 @@ import psycopg
 from proxy.catalog.model import Catalog
 from proxy.databases.diagnosis import Finding, connect, ordered
 from proxy.databases.given_server import Unreachable
+from proxy.databases.reads_diagnosis import reads_findings
 from proxy.databases.server_diagnosis import server_findings
 from proxy.databases.table_diagnosis import table_findings
 from proxy.policy.model import Policy
@@ -24,6 +25,7 @@ def diagnose(policy: Policy, catalog: Catalog) -> tuple[Finding, ...]:
                 [
                     *server_findings(connection),
                     *table_findings(connection, policy, catalog),
+                    *reads_findings(connection, policy),
                 ]
             )
     except psycopg.OperationalError as error:

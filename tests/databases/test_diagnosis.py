@@ -225,6 +225,47 @@ def test_a_collation_that_joins_texts_is_unsafe_on_the_unit(
     assert [f.severity for f in found] == [Severity.UNSAFE]
 
 
+@pytest.mark.parametrize(
+    ("planted", "what"),
+    [
+        (
+            "DROP TABLE c.rooms; CREATE VIEW c.rooms AS SELECT id FROM c.visits",
+            '"c"."rooms" is public and shows rows of "c"."visits", which is protected',
+        ),
+        (
+            "DROP TABLE c.rooms; CREATE VIEW c.between AS SELECT v.id FROM c.visits v;"
+            " CREATE MATERIALIZED VIEW c.rooms AS SELECT id FROM c.between",
+            '"c"."rooms" is public and shows rows of "c"."visits", which is protected',
+        ),
+        (
+            "DROP TABLE c.rooms; CREATE TABLE c.rooms (CHECK (id > 0)) INHERITS (c.measures)",
+            '"c"."measures" is protected and its rows in "c"."rooms" are public',
+        ),
+        (
+            "DROP TABLE c.measures; CREATE VIEW c.measures AS SELECT id, age FROM c.people",
+            '"c"."measures" protects each row and shows rows of "c"."people", where it is each person: '
+            "those rows are protected as the weaker of both says",
+        ),
+    ],
+    ids=["view", "view of a view", "child", "unit"],
+)
+def test_rows_that_another_table_shows(
+    clinic: psycopg.Connection[tuple[object, ...]], planted: str, what: str
+) -> None:
+    clinic.execute(planted.encode())
+    clinic.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA c TO {ROLE}".encode())
+    found = [f.what for f in _found() if f.severity is Severity.UNSAFE]
+    assert found == [what]
+
+
+def test_a_view_on_public_rows_is_safe(clinic: psycopg.Connection[tuple[object, ...]]) -> None:
+    clinic.execute(
+        "DROP TABLE c.measures; CREATE VIEW c.measures AS SELECT id, id AS age FROM c.rooms"
+    )
+    clinic.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA c TO {ROLE}".encode())
+    assert [f.what for f in _found() if f.severity is Severity.UNSAFE] == []
+
+
 def test_citus_must_distribute_by_the_unit(clinic: psycopg.Connection[tuple[object, ...]]) -> None:
     """Against a stand-in for Citus' catalogue, made by hand: there is no Citus here."""
     clinic.execute("SET allow_system_table_mods = on")
