@@ -130,18 +130,6 @@ class LedgerTables:
             )
         return Receipt(row["receipt"], cost, standing.usable, standing.renews_at)
 
-    async def reuse(self, analyst: str, fingerprint: str, policy_digest: str) -> Receipt:
-        """A receipt for an answer that was kept and costs nothing."""
-        row = await self._one(
-            "INSERT INTO dp.receipt (at, analyst, epsilon, delta, reused, fingerprint, policy_digest)"
-            " VALUES (transaction_timestamp(), %s, 0, 0, true, %s, %s) RETURNING id",
-            (analyst, fingerprint, policy_digest),
-        )
-        standing = await self.remaining(analyst)
-        return Receipt(
-            row["id"], Amount(Fraction(0), Fraction(0)), standing.usable, standing.renews_at
-        )
-
     async def settle(self, receipt: int, outcome: Outcome) -> None:
         """Mark what became of a charge. Never a refund; a second outcome does not replace the first.
 

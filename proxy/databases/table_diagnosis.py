@@ -18,7 +18,7 @@ _FEW_PAGES = 8  # a table of less needs no index and no visibility map
 _MOSTLY = 0.9
 
 _RELATION = """
-SELECT c.oid, c.relkind::text, c.relpages, c.relallvisible,
+SELECT c.oid, c.relkind::text, c.relallvisible,
        CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(c.oid) ELSE 0 END
            / pg_catalog.current_setting('block_size')::integer,
        c.relrowsecurity AND pg_catalog.row_security_active(c.oid)
@@ -58,7 +58,6 @@ FROM pg_catalog.pg_dist_partition p WHERE p.logicalrelid = %s::oid::pg_catalog.r
 class _Relation:
     oid: int
     kind: str
-    pages_recorded: int
     pages_visible: int
     pages: int
     rows_hidden: bool  # by row security
@@ -165,7 +164,7 @@ def _protected(
 
 
 def _visibility(text: str, relation: _Relation) -> Iterator[Finding]:
-    """relpages is -1 or 0 until the first VACUUM or ANALYZE (manual, 52.11 "pg_class")."""
+    """Of the pages that the file has: relpages is -1 or 0 until the first VACUUM or ANALYZE (manual, 52.11 "pg_class")."""
     if relation.kind not in ("r", "m") or relation.pages < _FEW_PAGES:
         return
     if relation.pages_visible < _MOSTLY * relation.pages:

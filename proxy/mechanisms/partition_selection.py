@@ -13,7 +13,6 @@ from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 
-from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.real_bounds import exp_bounds, log_bounds, short_below
@@ -98,50 +97,6 @@ def units_for_half(epsilon: Fraction, delta: Fraction) -> int:
     return bisect_left(curve, 2 ** (_FIXED - 1))
 
 
-@lru_cache(maxsize=32)
-def threshold(epsilon: Fraction, delta: Fraction) -> int:
-    """k, the reach of truncated geometric noise whose two ends are as likely as delta allows.
-
-    Gives    the least k >= 1 with e^(-k epsilon) / (sum of e^(-|x| epsilon), |x| <= k) <= delta,
-             from rational bounds, so that rounding can only raise it
-    Source   Desfontaines, Voss, Gipson, Mandayam 2022, truncated geometric thresholding
-
-    >>> threshold(Fraction(1), Fraction(1, 10**6))
-    14
-    """
-    _check(epsilon, delta)
-    # With q = e^epsilon the end's probability is (q-1) / (q^k (q+1) - 2), falling in k.
-    guess = (math.log(float(1 / delta)) + math.log(math.tanh(float(epsilon) / 2))) / float(epsilon)
-    k = max(1, math.floor(guess) - 1)
-    while k > 1 and _end_is_rare(k - 1, epsilon, delta):
-        k -= 1
-    while not _end_is_rare(k, epsilon, delta):
-        k += 1
-    return k
-
-
-def noisy_units(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> int | None:
-    """The noisy number of units of a group, or None where the group is not shown.
-
-    Together (epsilon, delta)-DP, like `keep` alone: the number comes free. `keep` shows a group a
-    little more often, unless the reach happens to need no rounding.
-
-    Given    units >= 0, the number of *distinct privacy units* in the group
-    Gives    units + truncated geometric noise if that is above threshold(epsilon, delta)
-    Source   Desfontaines, Voss, Gipson, Mandayam 2022, truncated geometric thresholding
-    """
-    if units < 0:
-        raise ValueError("a group has at least 0 units")
-    k = threshold(epsilon, delta)
-    while True:
-        # Discrete Laplace noise, given that it is within the reach, is the truncated geometric.
-        noise = discrete_laplace.sample(bits, 1 / epsilon)
-        if abs(noise) <= k:
-            break
-    noisy = units + noise
-    return noisy if noisy > k else None
-
-
 def _check(epsilon: Fraction, delta: Fraction) -> None:
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise ValueError("partition selection needs 0 < epsilon <= 700")
@@ -176,10 +131,3 @@ def _curve(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
         shrunk = one - max(0, -(-rest * one // growth))
         curve.append(min(grown, shrunk, one))
     return tuple(curve)
-
-
-def _end_is_rare(k: int, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether (q-1) / (q^k (q+1) - 2) <= delta for certain, q = e^epsilon."""
-    low, high = exp_bounds(epsilon)
-    power, _ = exp_bounds(k * epsilon)
-    return high - 1 <= delta * (power * (low + 1) - 2)

@@ -18,20 +18,6 @@ from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_above, s
 _LEAST_DELTA = Fraction(1, 10**300)
 
 
-def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """The rho of an epsilon-DP release: epsilon^2 / 2 (Bun, Steinke 2016, proposition 1.4)."""
-    if epsilon < 0:
-        raise ValueError("epsilon is at least 0")
-    return epsilon * epsilon / 2
-
-
-def rho_of_gaussian(l2_sensitivity2: int | Fraction, sigma2: Fraction) -> Fraction:
-    """The rho of Gaussian noise: squared L2 sensitivity / (2 sigma2), the inverse of sigma2_for."""
-    if l2_sensitivity2 < 0 or sigma2 <= 0:
-        raise ValueError("rho needs sensitivity >= 0 and sigma2 > 0")
-    return Fraction(l2_sensitivity2) / (2 * sigma2)
-
-
 def compose(rhos: Iterable[Fraction]) -> Fraction:
     """The rho of releases made one after another, adaptively: the sum.
 

@@ -2,22 +2,17 @@
 
 The machine knows frames; it does not know SQL. For each statement of a client it asks:
 
-    Look(text)   is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
-    Read(...)    given what the shadow says of it: relay, substitute, refuse   (per statement)
+    look(text)   is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
+    read(Read)   given what the shadow says of it: relay, substitute, refuse   (per statement)
     Ask(...)     the noised relation of one run of a substituted statement     (per Bind; charges)
 
-`handle` values are opaque to the machine: who answers a Look or a Read gets its own handle back.
+`handle` values are opaque to the machine: who answers a look or a read gets its own handle back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    text: str  # one statement, without its terminating semicolon
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class Inspect:
 
 @dataclass(frozen=True, slots=True)
 class ExecutePrepared:
-    """EXECUTE name(arguments) of SQL: look up pg_prepared_statements, then Look at what it holds.
+    """EXECUTE name(arguments) of SQL: look up pg_prepared_statements, then look at what it holds.
 
     arguments: the text of each argument expression.
     """

@@ -16,7 +16,6 @@ I32 = struct.Struct("!i")
 I16 = struct.Struct("!h")
 U16 = struct.Struct("!H")
 
-HEADER_BYTES = 5
 NULL_LENGTH = -1
 TEXT_FORMAT = 0
 

@@ -50,7 +50,7 @@ NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
 def simple_query(
     session: Session, text: bytes, pieces: Sequence[tuple[int, str, Looked]]
 ) -> Conversation:
-    """pieces: each statement's offset in characters, its text, and what Look said of it."""
+    """pieces: each statement's offset in characters, its text, and what `look` said of it."""
     # A simple Query destroys the unnamed statement (manual 55.2.3).
     session.send(close_statement(b""), Expectation(Kind.CLOSE, Shown.NOTHING, Reply()))
     for offset, statement, looked in pieces:

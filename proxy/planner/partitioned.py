@@ -142,7 +142,8 @@ def _partitions(aggregate: Aggregate, context: Context, steps: int, each: Loss) 
     if own is not None:
         return own
     if context.privacy.median_noise is MedianNoise.POLYPLACE:
-        kappa = 2 if aggregate.kind is AggregateKind.AVG else 1
+        of_mean = aggregate.kind is AggregateKind.AVG
+        kappa = polyplace.KAPPA_OF_MEANS if of_mean else polyplace.KAPPA_OF_EXTREMES
         return polyplace.partitions(each.epsilon, max(1, steps), kappa)
     return smoothed_median.partitions(each.epsilon, each.delta, max(1, steps))
 

@@ -170,7 +170,8 @@ def _median(
         case MedianNoise.POLYPLACE:
             mechanism = Mechanism.POLYPLACE
             loss = per_row(Loss(privacy.epsilon, Fraction(0)), table.unit)
-            kappa = 2 if aggregate is Aggregate.AVG else 1
+            of_mean = aggregate is Aggregate.AVG
+            kappa = polyplace.KAPPA_OF_MEANS if of_mean else polyplace.KAPPA_OF_EXTREMES
             m = m or polyplace.partitions(loss.epsilon, steps, kappa)
             floor = polyplace.noise_floor(steps, m, loss.epsilon)
             error = polyplace.expected_floor(steps, m, loss.epsilon)

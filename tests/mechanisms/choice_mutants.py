@@ -7,20 +7,16 @@ from fractions import Fraction
 
 from proxy.mechanisms import (
     bernoulli,
-    discrete_laplace,
     exact_choice,
     order_statistic,
     partition_selection,
 )
-from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.order_statistic import Law, Run, ValueCount
 from tests.mechanisms import order_statistic_layers, selection_layers
 from tests.mechanisms.mutants import Mutant
 
 CHANCE = "proxy.mechanisms.partition_selection.release_probability"
-THRESHOLD = "proxy.mechanisms.partition_selection.threshold"
-NOISY_UNITS = "proxy.mechanisms.partition_selection.noisy_units"
 PER_GROUP = "proxy.mechanisms.partition_selection.per_group"
 TARGET = "proxy.mechanisms.order_statistic.target_rank"
 NEEDED = "proxy.mechanisms.order_statistic.values_needed"
@@ -29,27 +25,11 @@ QUANTILE_LAW = "proxy.mechanisms.order_statistic.quantile_law"
 
 # Kept before anything is replaced.
 _chance = partition_selection.release_probability
-_threshold = partition_selection.threshold
-_noisy_units = partition_selection.noisy_units
 _per_group = partition_selection.per_group
 _minimum_law = order_statistic.minimum_law
 _quantile_law = order_statistic.quantile_law
 _minimum = order_statistic.minimum
 _choose = exact_choice.choose
-
-
-def _at_the_threshold_too(
-    bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction
-) -> int | None:
-    """Shown from the threshold on, not from above it: some groups nobody is in are shown."""
-    noisy = _noisy_units(bits, units + 1, epsilon, delta)
-    return None if noisy is None else noisy - 1
-
-
-def _untruncated(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> int | None:
-    """Discrete Laplace noise of any size over the threshold of the truncated one."""
-    noisy = units + discrete_laplace.sample(bits, 1 / epsilon)
-    return noisy if noisy > _threshold(epsilon, delta) else None
 
 
 def _closed_after_the_first_half(units: int, epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -134,36 +114,6 @@ MUTANTS = [
         selection_layers.selection_is_optimal_and_golden,
         (CHANCE,),
         lambda units, epsilon, delta: _chance(max(0, units - 1), epsilon, delta),
-    ),
-    Mutant(
-        "threshold one too low",
-        selection_layers.noisy_units_are_private,
-        (THRESHOLD,),
-        lambda epsilon, delta: max(0, _threshold(epsilon, delta) - 1),
-    ),
-    Mutant(
-        "threshold off",
-        selection_layers.noisy_units_are_private,
-        (THRESHOLD,),
-        lambda epsilon, delta: 0,
-    ),
-    Mutant(
-        "threshold one too high",
-        selection_layers.selection_is_optimal_and_golden,
-        (THRESHOLD,),
-        lambda epsilon, delta: _threshold(epsilon, delta) + 1,
-    ),
-    Mutant(
-        "shown at the threshold too",
-        selection_layers.selections_follow_the_curve,
-        (NOISY_UNITS,),
-        _at_the_threshold_too,
-    ),
-    Mutant(
-        "noise not truncated",
-        selection_layers.selections_follow_the_curve,
-        (NOISY_UNITS,),
-        _untruncated,
     ),
     Mutant(
         "delta not split over groups",

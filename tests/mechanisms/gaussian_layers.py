@@ -59,6 +59,16 @@ def gaussian_noise_is_private() -> None:
             )
 
 
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Of an epsilon-DP release: Bun, Steinke 2016, proposition 1.4."""
+    return epsilon * epsilon / 2
+
+
+def rho_of_gaussian(l2_sensitivity2: int, sigma2: Fraction) -> Fraction:
+    """Bun, Steinke 2016, proposition 1.6: what sigma2_for must be the inverse of."""
+    return Fraction(l2_sensitivity2) / (2 * sigma2)
+
+
 def rho_adds_up_and_converts() -> None:
     """Accounting: releases composed by rho are private as a whole, conversions round one way."""
     for epsilon, delta in LOSSES:
@@ -70,10 +80,10 @@ def rho_adds_up_and_converts() -> None:
         assert abs(back.epsilon - epsilon) <= epsilon * Fraction(1, 10**12)
         # Five counts, each noised with a fifth of rho, move together.
         sigma2 = discrete_gaussian.sigma2_for(1, rho / 5)
-        assert zcdp.compose([zcdp.rho_of_gaussian(1, sigma2)] * 5) == rho
+        assert zcdp.compose([rho_of_gaussian(1, sigma2)] * 5) == rho
         if sigma2 < 20_000:
             assert exact_delta(5, 1, float(sigma2), float(epsilon)) <= float(delta) + _ROUNDING
-    assert zcdp.rho_of_pure(Fraction(1, 10)) == Fraction(1, 200)
+    assert rho_of_pure(Fraction(1, 10)) == Fraction(1, 200)
 
 
 def gaussian_formulas_are_golden() -> None:
@@ -91,7 +101,7 @@ def gaussian_formulas_are_golden() -> None:
     assert not zcdp.gaussian_pays(10**6, one, Fraction(0))
     # 100 releases of epsilon 0.1 cost 5.76 by the textbook, 10 cost 1.71, 20 of epsilon 1 33.5.
     for count, each, epsilon in ((100, "1/10", 5.76), (10, "1/10", 1.71), (20, "1", 33.5)):
-        rho = zcdp.compose([zcdp.rho_of_pure(Fraction(each))] * count)
+        rho = zcdp.compose([rho_of_pure(Fraction(each))] * count)
         known = zcdp.textbook_rho_of_loss(Fraction(str(epsilon)), MILLIONTH)
         assert math.isclose(known, rho, rel_tol=0.01), (count, each)
         assert zcdp.loss_of_rho(rho, MILLIONTH).epsilon < epsilon + 0.005
@@ -111,7 +121,7 @@ def rho_is_opendps() -> None:
         for sigma in (0.5, 5.0, 40.0):
             oracle: Any = dp.m.make_gaussian(*space, scale=sigma)
             sigma2 = Fraction(sigma) ** 2
-            rho = zcdp.rho_of_gaussian(sensitivity**2, sigma2)
+            rho = rho_of_gaussian(sensitivity**2, sigma2)
             assert math.isclose(oracle.map(sensitivity), rho, rel_tol=1e-12)
             assert discrete_gaussian.sigma2_for(sensitivity**2, rho) == sigma2
             converted: Any = dp.c.make_zCDP_to_approxDP(oracle)

@@ -77,30 +77,6 @@ def _binomial(n: int, probability: Fraction) -> Law:
     return np.array([math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)])
 
 
-def noisy_law(units: int, epsilon: Fraction, delta: Fraction, most: int) -> Law:
-    """P(hidden), P(shown as 1), P(shown as 2), .. of noisy_units, from the closed law."""
-    k = partition_selection.threshold(epsilon, delta)
-    noise = np.exp(-np.abs(np.arange(-k, k + 1)) * float(epsilon))
-    noise /= noise.sum()
-    law = np.zeros(most + 1)
-    for shift, probability in zip(range(-k, k + 1), noise, strict=True):
-        shown = units + shift if units + shift > k else 0
-        law[shown] += probability
-    return law
-
-
-def noisy_units_are_private() -> None:
-    """Exact auditor of the released number of units: hidden, or any number, within the loss."""
-    for epsilon, delta in LOSSES:
-        k = partition_selection.threshold(epsilon, delta)
-        most = 4 * k + 4
-        laws = [noisy_law(units, epsilon, delta, most) for units in range(3 * k + 3)]
-        assert math.isclose(laws[0][0], 1)
-        for p, q in pairwise(laws):
-            worst = max(hockey_stick(p, q, float(epsilon)), hockey_stick(q, p, float(epsilon)))
-            assert worst <= float(delta) * (1 + 1e-9), (epsilon, delta, worst)
-
-
 def selection_is_optimal_and_golden() -> None:
     """Numbers of MECHANISMS 4.8; the curve against its closed form; nothing is given away."""
     for text, half in (("1/10", 109), ("1/2", 26), ("1", 14), ("2", 8)):
@@ -116,16 +92,6 @@ def selection_is_optimal_and_golden() -> None:
                 context.prec = 60
                 exact = closed_form(units, _decimal(epsilon), _decimal(delta))
                 assert exact - Decimal(10) ** -30 <= _decimal(found) <= exact
-    # Truncated geometric noise reaches as far as the optimal curve's first half, or a step more.
-    for epsilon, delta in LOSSES:
-        with localcontext() as context:
-            context.prec = 60
-            first_half = _first_half(_decimal(epsilon), _decimal(delta))
-            k = partition_selection.threshold(epsilon, delta)
-            q = _decimal(epsilon).exp()
-            assert k == first_half
-            assert (q - 1) / (q**k * (q + 1) - 2) <= _decimal(delta)
-            assert k == 1 or (q - 1) / (q ** (k - 1) * (q + 1) - 2) > _decimal(delta)
 
 
 def _first_half(epsilon: Decimal, delta: Decimal) -> int:
@@ -152,29 +118,22 @@ def closed_form(n: int, epsilon: Decimal, delta: Decimal) -> Decimal:
 
 
 def selections_follow_the_curve() -> None:
-    """Sampling: how often groups are shown, by `keep` and `noisy_units`, against their laws.
+    """Sampling: how often groups are shown by `keep`, against the curve.
 
     Chi-square over group sizes with one degree of freedom each; a false alarm once in a million.
     """
     epsilon, delta = Fraction(1, 2), Fraction(1, 10)
     draws = 3000
     bits = SeededBits(7)
-    kept, noisy = 0.0, 0.0
+    kept = 0.0
     sizes = range(1, 9)
     for units in sizes:
         chance = float(partition_selection.release_probability(units, epsilon, delta))
         shown = sum(partition_selection.keep(bits, units, epsilon, delta) for _ in range(draws))
         kept += _cell(shown, draws, chance)
-        law = noisy_law(units, epsilon, delta, 64)
-        answers = [
-            partition_selection.noisy_units(bits, units, epsilon, delta) for _ in range(draws)
-        ]
-        noisy += _cell(sum(answer is not None for answer in answers), draws, 1 - law[0])
-    assert chi_square_tail(kept, len(sizes)) > FALSE_ALARM, "keep"
-    assert chi_square_tail(noisy, len(sizes)) > FALSE_ALARM, "noisy_units"
+    assert chi_square_tail(kept, len(sizes)) > FALSE_ALARM
     for _ in range(300):
         assert not partition_selection.keep(bits, 0, epsilon, delta)
-        assert partition_selection.noisy_units(bits, 0, epsilon, delta) is None
         assert partition_selection.keep(bits, 10**9, epsilon, delta)
 
 
@@ -205,7 +164,6 @@ def coins_have_their_bias() -> None:
 LAYERS = [
     selection_is_private,
     groups_of_one_unit_are_private,
-    noisy_units_are_private,
     selection_is_optimal_and_golden,
     selections_follow_the_curve,
     coins_have_their_bias,

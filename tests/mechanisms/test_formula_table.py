@@ -29,7 +29,6 @@ class Formula:
     formula: str
     source: str
     checks: tuple[Check, ...]
-    adopted: bool = True
 
 
 FORMULAS = (
@@ -114,7 +113,7 @@ FORMULAS = (
     ),
     Formula(
         "4.8",
-        "pi_n, half at 109, 26, 14, 8; truncated geometric noise",
+        "pi_n, half at 109, 26, 14, 8",
         "Desfontaines, Voss, Gipson, Mandayam 2022",
         (selection_layers.selection_is_optimal_and_golden,),
     ),
@@ -150,14 +149,12 @@ FORMULAS = (
         "propose-test-release: T = ln(1/(2 delta))/epsilon",
         "PROOFS.md, Not adopted",
         (formula_goldens.propose_test_release_is_golden,),
-        adopted=False,
     ),
     Formula(
         "4.14",
         "automatic bounds: T = ln(B/(2p))/epsilon",
         "PROOFS.md, Not adopted",
         (formula_goldens.automatic_bounds_are_golden,),
-        adopted=False,
     ),
     Formula(
         "4.15",

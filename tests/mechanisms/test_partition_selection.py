@@ -80,9 +80,8 @@ def test_what_the_proof_does_not_cover_is_refused(
 
 
 def test_less_than_no_unit_is_refused() -> None:
-    for choice in (partition_selection.keep, partition_selection.noisy_units):
-        with pytest.raises(ValueError, match="at least 0"):
-            choice(SeededBits(0), -1, ONE, MILLIONTH)
+    with pytest.raises(ValueError, match="at least 0"):
+        partition_selection.keep(SeededBits(0), -1, ONE, MILLIONTH)
 
 
 def test_coins_are_of_probabilities() -> None:

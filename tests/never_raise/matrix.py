@@ -35,7 +35,6 @@ class Seen:
     evaluations: int = 0
     accepted: int = 0
     refused: int = 0
-    not_sql: int = 0
     deepest: int = 0
     nodes: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
@@ -185,7 +184,6 @@ def _is_asked(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> bool
     oids = [kind.oid for kind in TYPES]
     prepared = connection.pgconn.prepare(b"", asked.sql.encode(), oids)
     if prepared.error_message:
-        seen.not_sql += 1
         return False
     road = _walk(asked)
     if road is None:
