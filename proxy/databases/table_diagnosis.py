@@ -164,7 +164,7 @@ def _protected(
 
 
 def _visibility(text: str, relation: _Relation) -> Iterator[Finding]:
-    """Of the pages that the file has: relpages is -1 or 0 until the first VACUUM or ANALYZE (manual, 52.11 "pg_class")."""
+    """Of the pages in the file: relpages is -1 or 0 until the first VACUUM or ANALYZE (manual, 52.11)."""
     if relation.kind not in ("r", "m") or relation.pages < _FEW_PAGES:
         return
     if relation.pages_visible < _MOSTLY * relation.pages:
