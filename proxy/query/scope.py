@@ -100,7 +100,62 @@ def identifier(node: object) -> str:
     return truncate(node.name) if node.args.get("quoted") else fold(node.name)
 
 
+# What is written, where the parser's name for it says little.
+_WRITTEN: Mapping[type[exp.Expr], str] = {
+    exp.All: "ALL",
+    exp.Any: "ANY",
+    exp.Array: "ARRAY",
+    exp.ArrayContainedBy: "operator <@",
+    exp.ArrayContainsAll: "operator @>",
+    exp.ArrayOverlaps: "operator &&",
+    exp.AtTimeZone: "AT TIME ZONE other than 'UTC'",
+    exp.BitString: "a bit string",
+    exp.BitwiseAnd: "operator &",
+    exp.BitwiseLeftShift: "operator <<",
+    exp.BitwiseNot: "operator ~",
+    exp.BitwiseOr: "operator |",
+    exp.BitwiseRightShift: "operator >>",
+    exp.BitwiseXor: "operator #",
+    exp.Bracket: "a subscript",
+    exp.Collate: "COLLATE",
+    exp.Dot: "a field of a row",
+    exp.DPipe: "operator ||",
+    exp.Escape: "ESCAPE",
+    exp.Exists: "EXISTS",
+    exp.HexString: "a bit string",
+    exp.Interval: "an interval",
+    exp.JSONExtract: "operator ->",
+    exp.JSONExtractScalar: "operator ->>",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+    exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.Overlaps: "OVERLAPS",
+    exp.Parameter: "a parameter of unknown type",
+    exp.RegexpILike: "operator ~*",
+    exp.RegexpLike: "operator ~",
+    exp.SimilarTo: "SIMILAR TO",
+    exp.Tuple: "a list in brackets",
+}
+_NOW = (
+    *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp),
+)
+
+
 def unknown(node: exp.Expr) -> Refusal:
+    if isinstance(node, _NOW):
+        return Refusal(
+            Code.FUNCTION,
+            "the current date and time are not available on protected columns",
+            "Write them as a constant, e.g. column >= '2026-01-31'.",
+            position_of(node),
+        )
+    written = _WRITTEN.get(type(node))
+    if written is not None:
+        return Refusal(
+            Code.UNSUPPORTED,
+            f"{written} is not allowed in a question on a protected table",
+            "Use plain comparisons, arithmetic and CASE on the columns of the table.",
+            position_of(node),
+        )
     if isinstance(node, exp.Func):
         name = function_name(node)
         return Refusal(

@@ -24,7 +24,7 @@ SELECT sum(extract(month FROM CASE WHEN s LIKE 'SECRET\' THEN d END)) FROM peopl
 SELECT count(*) FROM people WHERE s LIKE 'a' ESCAPE 'a'
 -- => refused
 -- UNSUPPORTED at 53: 'a'
--- Escape is not allowed in a question on a protected table
+-- ESCAPE is not allowed in a question on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: pattern from the data
@@ -145,7 +145,7 @@ SELECT avg(i8 + 1e15) FROM people
 SELECT count(*) FROM people WHERE $1 IS NULL
 -- => refused
 -- UNSUPPORTED at 36: 1
--- Parameter is not allowed in a question on a protected table
+-- a parameter of unknown type is not allowed in a question on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: nan parameter

@@ -92,15 +92,15 @@ SELECT count(*) FROM people WHERE substring(s from 'a(') = 'a'
 -- case: operator of a regular expression
 SELECT count(*) FROM people WHERE s ~ 'a'
 -- => refused
--- FUNCTION at 39: 'a'
--- function regexplike is not allowed on protected columns
--- Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.
+-- UNSUPPORTED at 39: 'a'
+-- operator ~ is not allowed in a question on a protected table
+-- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: concatenation
 SELECT count(*) FROM people WHERE s || 'a' = 'ba'
 -- => refused
 -- UNSUPPORTED at 40: 'a'
--- DPipe is not allowed in a question on a protected table
+-- operator || is not allowed in a question on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: max of an expression of dates

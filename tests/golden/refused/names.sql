@@ -51,7 +51,7 @@ SELECT sum("I4") FROM people
 SELECT sum(U&"\0069\0034") FROM people
 -- => refused
 -- UNSUPPORTED at 12: U&"\0069\0034")
--- BitwiseAnd is not allowed in a question on a protected table
+-- operator & is not allowed in a question on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: no bounds

@@ -58,14 +58,14 @@ SELECT count(*) FROM people GROUP BY GROUPING SETS ((t), ())
 SELECT count(*) FROM people GROUP BY (t, b)
 -- => refused
 -- UNSUPPORTED at 39: t,
--- Tuple is not allowed in a question on a protected table
+-- a list in brackets is not allowed in a question on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: group by nothing
 SELECT count(*) FROM people GROUP BY ()
 -- => refused
 -- UNSUPPORTED at 38: ()
--- Tuple is not allowed in a question on a protected table
+-- a list in brackets is not allowed in a question on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: too deep
