@@ -29,7 +29,7 @@ def over_budget(analyst: str, cost: Amount, refused: Refused) -> Refusal:
     return Refusal(
         Code.OVER_BUDGET,
         message,
-        f"{hint} A smaller dp.epsilon costs less; a question asked before may be free.",
+        f"{hint} A smaller dp.epsilon costs less.",
     )
 
 

@@ -102,7 +102,7 @@ SELECT count(*) FROM people
 -- => refused
 -- OVER_BUDGET
 -- the privacy budget of "alice" does not cover this statement: it costs epsilon 8, delta 0, left are epsilon 1.5, delta 0.5
--- The budget renews at 2026-12-01 00:00 UTC. A smaller dp.epsilon costs less; a question asked before may be free.
+-- The budget renews at 2026-12-01 00:00 UTC. A smaller dp.epsilon costs less.
 
 -- case: infeasible epsilon
 -- policy: tight
