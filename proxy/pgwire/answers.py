@@ -85,6 +85,7 @@ class Answers:
 
     def __init__(self, client_encoding: bytes) -> None:
         self.transaction_status = b"I"
+        self.has_executed = False  # something of the client's since the last ReadyForQuery
         self.client_encoding = client_encoding
         self.skipping = False  # the server discards all until a Sync that was not sent yet
         self.failed_ours = False  # the last error was in a message of an exchange of our own
@@ -103,6 +104,9 @@ class Answers:
             self.copying_in = False
             if not self._queue:
                 return
+        self.has_executed |= (
+            expectation.kind is Kind.EXECUTE and expectation.shown is not Shown.NOTHING
+        )
         self._queue.append(expectation)
 
     def feed(self, data: bytes) -> bytes:
@@ -174,6 +178,7 @@ class Answers:
                 self._command_complete(bytes(self._buffer[start : end - 1]))
         elif tag == _READY:
             self.transaction_status = bytes(self._buffer[start : start + 1])
+            self.has_executed = False
             self.copying_in = False
         elif tag == _COPY_IN:
             self._copy_in()

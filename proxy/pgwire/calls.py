@@ -74,6 +74,7 @@ class Substitute:
     as_literal: the statement cannot take parameters (COPY). `text` is then unused; the whole
     statement comes as Answered.inlined_text.
     command_tag: what the client is told instead of CommandComplete's tag (EXPLAIN), else None.
+    needs_block: DECLARE of a cursor that ends with its transaction.
     """
 
     text: str
@@ -81,6 +82,7 @@ class Substitute:
     as_literal: bool
     handle: Any
     command_tag: str | None = None
+    needs_block: bool = False
 
 
 @dataclass(frozen=True, slots=True)

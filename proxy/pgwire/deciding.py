@@ -49,6 +49,9 @@ NOT_UTF8 = Refuse(
     "SET client_encoding = 'UTF8', or write the statement in ASCII.",
     None,
 )
+# As PostgreSQL says it (no_active_sql_transaction), but before anything is charged: after an analysis it
+# would take what follows for a part of a transaction, and drop the cursor with the answer.
+NO_BLOCK = Refuse("25P01", "DECLARE CURSOR can only be used in transaction blocks", "", None)
 NOT_INLINED = Refuse(
     Code.UNAVAILABLE.sqlstate, "the question could not be answered", "Ask the operator.", None
 )
@@ -126,9 +129,13 @@ def answer(
     substitute: Substitute,
     json: Sequence[bytes | None],
     settings: dict[str, str],
+    is_part: bool = False,
 ) -> Generator[Wait, Any, Result]:
     """Ask for the noised relation. Everything sent before has succeeded: the caller has seen to
     it."""
+    outside = session.answers.transaction_status == b"I" and not session.answers.has_executed
+    if substitute.needs_block and outside and not is_part:
+        return NO_BLOCK
     arguments = []
     for value in json:
         text = None if value is None else session.decode(value)

@@ -7,8 +7,8 @@ simple Query does not show are swallowed, and positions are shifted to the clien
 
 Splitting it into several Query messages would commit between them; one Query with all substitutions
 would have to analyse `SELECT ... FROM t` before the `CREATE TEMP TABLE t` before it has run. What
-this way costs: without BEGIN, DECLARE CURSOR WITHOUT HOLD in such a mixed string is refused by
-PostgreSQL (its implicit block for multi-statement strings exists in simple Query only).
+this way costs: without BEGIN, a PostgreSQL whose implicit blocks are of simple Query only refuses
+DECLARE CURSOR WITHOUT HOLD in such a mixed string.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def simple_query(
     # A simple Query destroys the unnamed statement (manual 55.2.3).
     session.send(close_statement(b""), Expectation(Kind.CLOSE, Shown.NOTHING, Reply()))
     for offset, statement, looked in pieces:
-        decided = yield from _decide(session, looked, offset)
+        decided = yield from _decide(session, looked, offset, len(pieces) > 1)
         match decided:
             case Failed():
                 break
@@ -85,7 +85,7 @@ def simple_query(
 
 
 def _decide(
-    session: Session, looked: Looked, offset: int
+    session: Session, looked: Looked, offset: int, is_part: bool
 ) -> Generator[Wait, Any, Verbatim | Run | Refuse | Failed]:
     match looked:
         case Verbatim() | Refuse():
@@ -102,7 +102,7 @@ def _decide(
                 return NO_PARAMETER
             if isinstance(read, Verbatim | Refuse):
                 return read
-            result = yield from answer(session, read, (), analysis.settings)
+            result = yield from answer(session, read, (), analysis.settings, is_part)
             return result if isinstance(result, Refuse) else run_of(session, read, result)
         case _:
             assert_never(looked)

@@ -61,3 +61,33 @@ def test_absolute_value_is_no_parameter(live: LiveProxy) -> None:
         connection.execute(COUNT + "total > @1 AND quantity > %s", (5,))
     assert "operator @" in str(caught.value)
     assert caught.value.diag.statement_position == str(len(COUNT) + 9)
+
+
+_DECLARE = "DECLARE c CURSOR FOR SELECT count(*) FROM shop.orders"
+
+
+def test_a_cursor_outside_a_transaction_costs_nothing(live: LiveProxy, analyst: str) -> None:
+    with live.connect(analyst=analyst) as connection:
+        for cursor in (connection.cursor(), psycopg.ClientCursor(connection)):
+            with pytest.raises(errors.NoActiveSqlTransaction) as caught:
+                cursor.execute(_DECLARE)
+            assert str(caught.value) == "DECLARE CURSOR can only be used in transaction blocks"
+        assert live.spent(analyst)[0] == 0
+        # A string of several statements is a block of its own, and a cursor may outlive its transaction.
+        psycopg.ClientCursor(connection).execute(f"{_DECLARE}; FETCH ALL FROM c")
+        connection.execute(_DECLARE.replace("CURSOR", "CURSOR WITH HOLD"))
+        connection.execute("CLOSE c")
+        connection.execute("declare c scroll cursor with hold for select count(*) from shop.orders")
+        row = connection.execute("FETCH ALL FROM c").fetchone()
+        assert row is not None
+        assert row[0] > 50_000
+        with connection.transaction():
+            connection.execute(_DECLARE.replace(" c ", " d "))
+            assert connection.execute("FETCH ALL FROM d").fetchone() is not None
+        with connection.pipeline():  # BEGIN is executed, and nothing has said so yet
+            connection.execute("BEGIN")
+            connection.execute(_DECLARE.replace(" c ", " e "))
+            fetched = connection.execute("FETCH ALL FROM e")
+            connection.execute("COMMIT")
+            assert fetched.fetchone() is not None
+    assert live.spent(analyst)[0] == 5

@@ -58,7 +58,15 @@ class EngineBrain:
             text = residual_text(question)
             return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
         literal = statement.kind is Kind.COPY
-        return Substitute(reading.text, reading.relation_parameter, literal, question)
+        words = [lexeme.word for lexeme in statement.lexed.lexemes[: statement.first]]
+        needs_block = words[:1] == ["declare"] and words[-3:-1] != ["with", "hold"]
+        return Substitute(
+            reading.text,
+            reading.relation_parameter,
+            literal,
+            question,
+            needs_block=needs_block,
+        )
 
     async def ask(self, analyst: str, ask: Ask) -> Answered | Refuse:
         question = ask.handle
