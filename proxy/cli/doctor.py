@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from proxy.cli.loading import read_policy_file
 from proxy.cli.stopped import Stopped
 from proxy.databases.diagnosing import diagnose
 from proxy.databases.diagnosis import Finding, Severity
 from proxy.databases.given_server import Unreachable, reachable_catalog
-from proxy.databases.policy_yaml import policy_text, read_policy
 from proxy.policy.check import check
 
 
@@ -19,11 +19,7 @@ def findings_of(path: Path, environment: Mapping[str, str]) -> tuple[Finding, ..
     Gives    the findings; a policy that does not fit the database is one of them, not the end
     Refuses  PolicyErrors where the file itself is wrong; Stopped
     """
-    try:
-        text = policy_text(path)
-    except OSError as error:
-        raise Stopped(f"{path}: {error.strerror}") from None
-    policy = read_policy(text, str(path), environment)
+    policy, _ = read_policy_file(path, environment)
     try:
         catalog = reachable_catalog(policy.source)
         found = diagnose(policy, catalog)

@@ -23,16 +23,24 @@ class CheckedPolicy:
     catalog: Catalog
 
 
-def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
-    """
-    Refuses  PolicyErrors with everything that is wrong with the file; Stopped where file or database
-             cannot be reached
+def read_policy_file(path: Path, environment: Mapping[str, str]) -> tuple[Policy, str]:
+    """The policy and the text that states it, not yet held against a database.
+
+    Refuses  PolicyErrors where the file is wrong; Stopped where it cannot be read
     """
     try:
         text = policy_text(path)
     except OSError as error:
         raise Stopped(f"{path}: {error.strerror}") from None
-    policy = read_policy(text, str(path), environment)
+    return read_policy(text, str(path), environment), text
+
+
+def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
+    """
+    Refuses  PolicyErrors with everything that is wrong with the file; Stopped where file or database
+             cannot be reached
+    """
+    policy, text = read_policy_file(path, environment)
     try:
         catalog = reachable_catalog(policy.source)
     except Unreachable as error:
