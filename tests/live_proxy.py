@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import subprocess
 import threading
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
-import pytest
 import uvloop
 
-from proxy.cli.assembly import Assembly, Database
+from proxy.cli.assembly import Assembly, Database, assemble
 from proxy.servers.wire.server import WireServer
+from tests.psql import psql
 from tests.servers_fixture import PASSWORD, Servers
 
 T = TypeVar("T")
@@ -78,21 +75,8 @@ class LiveProxy:
 
     def psql(self, text: str, *arguments: str, direct: bool = False, database: str = "shop") -> str:
         """Output and errors in one, as psql prints them; no alignment."""
-        program = shutil.which("psql")
-        if program is None:
-            pytest.skip("there is no psql")
         dsn = self.direct_dsn(database) if direct else self.dsn(database)
-        done = subprocess.run(
-            [program, "-X", "-A", *arguments, "-d", dsn],
-            input=text,
-            env={**os.environ, "PGPASSWORD": PASSWORD},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return done.stdout
+        return psql([*arguments, "-d", dsn], text, PASSWORD)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the proxy's loop."""
@@ -110,6 +94,13 @@ _SPENT = """\
 SELECT count(*)::int, coalesce(sum(r.epsilon), 0)::float8,
        (count(*) FILTER (WHERE s.receipt IS NULL))::int
 FROM dp.receipt r LEFT JOIN dp.settlement s ON s.receipt = r.id WHERE r.analyst = %s"""
+
+
+def sample_databases(servers: Servers) -> list[Database]:
+    return [
+        assemble(servers.policies[name], servers.catalogs[name], servers.shadows[name])
+        for name in servers.policies
+    ]
 
 
 def start_proxy(servers: Servers, databases: Sequence[Database]) -> LiveProxy:

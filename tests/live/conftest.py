@@ -6,26 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.cli.assembly import assemble
 from tests.live import kinds
 from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
+from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers_fixture import servers
 
 
 @pytest.fixture(scope="session")
 def live() -> Iterator[LiveProxy]:
     pair = servers()
-    proxy = start_proxy(
-        pair,
-        [
-            assemble(pair.policies[name], pair.catalogs[name], pair.shadows[name])
-            for name in pair.policies
-        ]
-        + [
-            served_database(pair.protected, pair.shadow_server, "kinds", kinds.SCRIPT, kinds.TABLES)
-        ],
+    of_kinds = served_database(
+        pair.protected, pair.shadow_server, "kinds", kinds.SCRIPT, kinds.TABLES
     )
+    proxy = start_proxy(pair, [*sample_databases(pair), of_kinds])
     yield proxy
     proxy.stop()
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.cli.assembly import assemble
-from tests.live_proxy import start_proxy
+from tests.live_proxy import sample_databases, start_proxy
 from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers_fixture import servers
 
@@ -15,13 +14,7 @@ from tests.servers_fixture import servers
 @pytest.fixture(scope="session")
 def doors() -> Iterator[BothDoors]:
     pair = servers()
-    proxy = start_proxy(
-        pair,
-        [
-            assemble(pair.policies[name], pair.catalogs[name], pair.shadows[name])
-            for name in pair.policies
-        ],
-    )
+    proxy = start_proxy(pair, sample_databases(pair))
     http = open_http(proxy)
     yield http
     http.close()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import subprocess
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -14,6 +11,7 @@ import pytest
 import sqlalchemy
 from psycopg import errors
 
+from tests.psql import psql
 from tests.servers.wire.conftest import Running
 from tests.wire_shadow import PASSWORD
 
@@ -21,23 +19,9 @@ COUNT = "SELECT count(*) FROM shop.orders"
 COUNT_ABOVE = "SELECT count(*) FROM shop.orders WHERE amount > %s"
 
 
-def psql(relay: Running, text: str, port: int | None = None) -> str:
-    """Output and errors in one."""
-    program = shutil.which("psql")
-    if program is None:
-        pytest.skip("there is no psql")
+def psql_through(relay: Running, text: str, port: int | None = None) -> str:
     address = ["-h", relay.shadow.host, "-p", str(port or relay.port), "-U", "alice", "-d", "shop"]
-    done = subprocess.run(
-        [program, "-X", "-A", *address],
-        input=text,
-        env={**os.environ, "PGPASSWORD": PASSWORD},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    return done.stdout
+    return psql(address, text, PASSWORD)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +49,7 @@ def psql(relay: Running, text: str, port: int | None = None) -> str:
     ],
 )
 def test_psql_sees_what_it_sees_without_the_proxy(text: str, relay: Running) -> None:
-    assert psql(relay, text) == psql(relay, text, relay.shadow.port)
+    assert psql_through(relay, text) == psql_through(relay, text, relay.shadow.port)
     assert relay.brain.asked == []
 
 
@@ -77,7 +61,7 @@ AND pg_catalog.pg_table_is_visible(c.oid) AND c.relname LIKE 'or%'"""
 
 
 def test_psql_asks(relay: Running) -> None:
-    psql_says = psql(
+    psql_says = psql_through(
         relay,
         f"""\\t
 {COUNT};
@@ -99,7 +83,7 @@ COPY ({COUNT}) TO STDOUT;
 
 
 def test_psql_shows_the_place_of_a_refusal(relay: Running) -> None:
-    assert psql(relay, "SELECT *\n  FROM shop.orders;") == (
+    assert psql_through(relay, "SELECT *\n  FROM shop.orders;") == (
         "ERROR:  rows of shop.orders are protected\n"
         "LINE 2:   FROM shop.orders;\n"
         "                    ^\n"
