@@ -184,7 +184,11 @@ def test_psycopg_notice_and_settings(relay: Running) -> None:
         connection.add_notice_handler(lambda notice: heard.append(notice.message_primary))
         assert connection.execute(COUNT).fetchone() == (42,)
         assert heard == ["charged: 1 €"]
-        assert relay.brain.asked[0][1].settings == {"dp.notice": "on", "dp.epsilon": "0.25"}
+        assert relay.brain.asked[0][1].settings == {
+            "dp.notice": "on",
+            "dp.epsilon": "0.25",
+            "statement_timeout": "0",
+        }
         connection.execute("SET LOCAL dp.epsilon = '0.5'")
         connection.execute(COUNT)
         assert relay.brain.asked[1][1].settings["dp.epsilon"] == "0.5"
