@@ -7,12 +7,14 @@ every rebuild.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from importlib.resources import files
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.base.decimals import decimal_text
 from proxy.catalog.model import Catalog, TableName
 from proxy.databases import shadow_statements as statements
 from proxy.databases.shadow_columns import exposed_columns
@@ -95,7 +97,8 @@ class Shadow:
                 ],
             )
             connection.execute(_PARTS[-1])
-            connection.execute(self._search_path(policy))
+            for default in self._defaults(policy):
+                connection.execute(default)
             connection.execute("DELETE FROM dp.built_from")
             connection.execute(
                 "INSERT INTO dp.built_from (policy_digest, catalog_digest, program_digest, at)"
@@ -104,13 +107,21 @@ class Shadow:
             )
         return True
 
-    def _search_path(self, policy: Policy) -> sql.Composed:
-        """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them."""
+    def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
+        """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
+        statement costs, so that SHOW and current_setting() know it."""
         schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
-        path = sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas)
-        return sql.SQL("ALTER DATABASE {} SET search_path = {}").format(
-            sql.Identifier(self.database), path
-        )
+        privacy = policy.privacy
+        values: dict[tuple[str, ...], sql.Composable] = {
+            ("search_path",): sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas),
+            ("dp", "epsilon"): sql.Literal(decimal_text(privacy.epsilon)),
+            ("dp", "delta"): sql.Literal(decimal_text(privacy.delta)),
+            ("dp", "notice"): sql.Literal("off"),
+        }
+        for name, value in values.items():
+            yield sql.SQL("ALTER DATABASE {} SET {} = {}").format(
+                sql.Identifier(self.database), sql.Identifier(*name), value
+            )
 
     def refresh_public_tables(self, policy: Policy, catalog: Catalog) -> None:
         """Copy the rows of the public tables again."""

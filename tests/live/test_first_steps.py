@@ -91,3 +91,19 @@ def test_a_cursor_outside_a_transaction_costs_nothing(live: LiveProxy, analyst: 
             connection.execute("COMMIT")
             assert fetched.fetchone() is not None
     assert live.spent(analyst)[0] == 5
+
+
+def test_show_tells_what_a_statement_costs(live: LiveProxy, analyst: str) -> None:
+    shown = [f"SHOW dp.{name}" for name in ("epsilon", "delta", "notice")]
+    with live.connect(analyst=analyst) as connection:
+        assert [connection.execute(show).fetchone() for show in shown] == [
+            ("1",), ("0.000001",), ("off",),
+        ]  # fmt: skip
+        connection.execute(COUNT + "true")
+        connection.execute("SET dp.epsilon = 0.25")
+        assert connection.execute(shown[0]).fetchone() == ("0.25",)
+        connection.execute(COUNT + "true")
+        connection.execute("RESET dp.epsilon")
+        assert connection.execute(shown[0]).fetchone() == ("1",)
+        connection.execute(COUNT + "true")
+    assert live.spent(analyst)[:2] == (3, 2.25)
