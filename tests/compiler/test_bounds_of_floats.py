@@ -8,12 +8,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_block
 from proxy.planner.plan import NoisyMean, NoisySum
-from proxy.query.statements import Statement
-from tests.live.served_database import served_database
+from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
 _NAME = "bounds_of_floats"
@@ -49,12 +47,7 @@ def _found(
 ) -> tuple[NoisySum | NoisyMean, int]:
     """The one release of a question, and the sum that the database computes for it."""
     database, connection = served
-    statement = database.engine.look(question)
-    assert isinstance(statement, Statement)
-    oid = database.shadow.relation_oids()[TableName("public", "t")]
-    asked = database.engine.read(statement, (oid,), ())
-    assert asked is not None
-    (block,) = database.engine.planned(asked, {}).blocks
+    (block,) = planned(database, question).blocks
     (release,) = block.releases
     assert isinstance(release, NoisySum | NoisyMean)
     (query,) = compile_block(block)

@@ -8,12 +8,10 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.query.statements import Statement
-from tests.live.served_database import served_database
+from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
 _NAME = "errors_of_types"
@@ -65,15 +63,8 @@ def served() -> Iterator[tuple[Database, psycopg.Connection]]:
 
 
 def _queries(database: Database, question: str) -> list[BackendQuery]:
-    statement = database.engine.look(question)
-    assert isinstance(statement, Statement)
-    by_name = database.shadow.relation_oids()
-    asked = database.engine.read(
-        statement, tuple(by_name[TableName("public", n)] for n in statement.relations), ()
-    )
-    assert asked is not None
-    planned = database.engine.planned(asked, {})
-    return [query for block in planned.blocks for query in compile_block(block)]
+    blocks = planned(database, question).blocks
+    return [query for block in blocks for query in compile_block(block)]
 
 
 @pytest.mark.parametrize(

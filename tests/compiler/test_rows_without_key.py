@@ -10,14 +10,12 @@ from collections.abc import Iterator, Mapping
 import psycopg
 import pytest
 
-from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactTable
-from proxy.query.statements import Statement
-from tests.live.served_database import served_database
+from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
 _NAME = "rows_without_key"
@@ -50,14 +48,7 @@ def served() -> Iterator[tuple[Database, str]]:
 
 
 def _query(database: Database, question: str) -> BackendQuery:
-    statement = database.engine.look(question)
-    assert isinstance(statement, Statement)
-    by_name = database.shadow.relation_oids()
-    asked = database.engine.read(
-        statement, tuple(by_name[TableName("public", n)] for n in statement.relations), ()
-    )
-    assert asked is not None
-    (block,) = database.engine.planned(asked, {}).blocks
+    (block,) = planned(database, question).blocks
     (query,) = compile_block(block)
     return query
 

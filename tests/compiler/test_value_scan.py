@@ -15,9 +15,8 @@ from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import BlockPlan, OrderStatistic
-from proxy.query.statements import Statement
 from proxy.release.ordering import order_law
-from tests.live.served_database import served_database
+from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
 _NAME = "value_scan"
@@ -53,12 +52,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[Database, str]]:
 
 
 def _block(database: Database, question: str) -> BlockPlan:
-    statement = database.engine.look(question)
-    assert isinstance(statement, Statement)
-    (oid,) = database.shadow.relation_oids().values()
-    asked = database.engine.read(statement, (oid,), ())
-    assert asked is not None
-    (block,) = database.engine.planned(asked, {}).blocks
+    (block,) = planned(database, question).blocks
     return block
 
 

@@ -13,7 +13,9 @@ from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres
 from proxy.databases.policy_yaml import locate, read_policy
 from proxy.databases.shadow import Shadow
+from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
+from proxy.query.statements import Statement
 
 _HEAD = """\
 dpproxy: 1
@@ -77,3 +79,17 @@ def served_database(
     shadow = Shadow(shadow_server.dsn(), name, shadow_server.address)
     shadow.build(policy, catalog)
     return assemble(policy, catalog, shadow)
+
+
+def planned(database: Database, question: str) -> PrivatePlan:
+    """The plan of a question about a protected table; its names are looked up in the shadow."""
+    statement = database.engine.look(question)
+    assert isinstance(statement, Statement)
+    with psycopg.connect(database.shadow.superuser_dsn) as connection:
+        found = [
+            connection.execute("SELECT to_regclass(%s)::oid::bigint", (name,)).fetchone()
+            for name in statement.relations
+        ]
+    asked = database.engine.read(statement, tuple(row[0] for row in found if row), ())
+    assert asked is not None
+    return database.engine.planned(asked, {})

@@ -30,7 +30,7 @@ from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisySum
 from proxy.query.statements import Statement
 from proxy.release.releasing import release_block
 from tests.live import public_data
-from tests.live.served_database import served_database
+from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 
@@ -70,12 +70,7 @@ class Adult:
         return {tuple(row[:-1]): float(row[-1]) for row in rows}
 
     def plan(self, question: str) -> BlockPlan:
-        statement = self.database.engine.look(question)
-        assert isinstance(statement, Statement)
-        oid = self.database.shadow.relation_oids()[ADULT]
-        asked = self.database.engine.read(statement, (oid,), ())
-        assert asked is not None
-        private = self.database.engine.planned(asked, {})
+        private = planned(self.database, question)
         assert private.loss.epsilon == 1, "all of the statement at epsilon 1"
         (block,) = private.blocks
         return block

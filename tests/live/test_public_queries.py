@@ -16,7 +16,6 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.engine.answer_accuracy import accuracies
 from proxy.planner.plan import PrivatePlan
-from proxy.query.statements import Statement
 from tests.live import public_data
 from tests.live.conversing import described, extended, simple
 from tests.live.public_answers import (
@@ -29,7 +28,7 @@ from tests.live.public_answers import (
     Row,
     expected,
 )
-from tests.live.served_database import served_database
+from tests.live.served_database import planned, served_database
 from tests.live_proxy import start_proxy
 from tests.raw_client import RawClient
 from tests.servers.http.both_doors import BothDoors, open_http
@@ -200,17 +199,7 @@ def _judge(checked: Sequence[Checked]) -> None:
 
 
 def _checked(public: BothDoors, name: str, sql: str, exact: Exact) -> Checked:
-    engine = public.proxy.assembly.databases[NAME].engine
-    statement = engine.look(sql)
-    assert isinstance(statement, Statement)
-    with public.proxy.direct(NAME) as connection:
-        oids = [
-            connection.execute("SELECT to_regclass(%s)::oid", (relation,)).fetchone()
-            for relation in statement.relations
-        ]
-    question = engine.read(statement, tuple(row[0] for row in oids if row), ())
-    assert question is not None
-    plan = engine.planned(question, {})
+    plan = planned(public.proxy.assembly.databases[NAME], sql)
     releases = [release for block in plan.blocks for release in block.releases]
     return Checked(name, sql, plan, expected(name, sql, releases, exact))
 
