@@ -141,7 +141,7 @@ def _protected(
         )
     match table.unit:
         case RowUnit():
-            yield from _row_unit(text, described, relation)
+            yield from _row_unit(text, described)
             unit = None
         case IdentifierUnit():
             yield from _identifier_unit(connection, text, table, described, relation)
@@ -177,7 +177,7 @@ def _visibility(text: str, relation: _Relation) -> Iterator[Finding]:
         )
 
 
-def _row_unit(text: str, described: Table, relation: _Relation) -> Iterator[Finding]:
+def _row_unit(text: str, described: Table) -> Iterator[Finding]:
     if described.primary_key or described.has_ctid:
         return
     yield Finding(

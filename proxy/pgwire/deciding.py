@@ -152,7 +152,6 @@ def answer(
 
 
 def run_of(
-    session: Session,
     substitute: Substitute,
     answered: Answered,
     parameter_oids: tuple[int, ...] = (),
@@ -203,7 +202,7 @@ def decide_execute(
     result = yield from answer(session, read, json, analysis.settings)
     if isinstance(result, Refuse):
         return unplaced(result)
-    return run_of(session, read, result, oids, values)
+    return run_of(read, result, oids, values)
 
 
 def unplaced(refuse: Refuse) -> Refuse:

@@ -183,7 +183,7 @@ def _bind_literal(
     if isinstance(result, Refuse):
         yield raise_refusal(session, result)
         return
-    _bind_run(session, message, run_of(session, statement.substitute, result))
+    _bind_run(session, message, run_of(statement.substitute, result))
 
 
 def _bind_executed(

@@ -103,7 +103,7 @@ def _decide(
             if isinstance(read, Verbatim | Refuse):
                 return read
             result = yield from answer(session, read, (), analysis.settings, is_part)
-            return result if isinstance(result, Refuse) else run_of(session, read, result)
+            return result if isinstance(result, Refuse) else run_of(read, result)
         case _:
             assert_never(looked)
 

@@ -130,7 +130,7 @@ def _collect(
     """Reads a block, those before it that stand in its conditions, and gives its number."""
     for name in ("from", "where", "items", "having", "order"):
         if name in select.clauses:
-            _collect_scalars(sources, select, select.clauses[name], name, parameter, collected)
+            _collect_scalars(sources, select.clauses[name], name, parameter, collected)
     sources.consumed.add(select.keyword)
     read = read_block(sources, select, parameter, f"b{len(collected.blocks) + 1}")
     collected.blocks.append(read.block)
@@ -141,7 +141,6 @@ def _collect(
 
 def _collect_scalars(
     sources: Sources,
-    select: Select,
     span: Span,
     clause: str,
     parameter: int,
