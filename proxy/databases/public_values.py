@@ -26,6 +26,7 @@ def read_public_values(
     if not public:
         return found
     with psycopg.connect(policy.source, autocommit=True) as connection:
+        connection.execute("SET DateStyle = 'ISO, YMD'")  # as in the sessions that answer
         for name in public:
             for column in catalog.tables[name].columns:
                 if not has_keys(column):

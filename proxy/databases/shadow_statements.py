@@ -49,6 +49,8 @@ def sentinel(table: ShadowTable, tables: Mapping[TableName, ShadowTable]) -> sql
         for key in table.foreign_keys
         if len(key.columns) == 1 and not tables[key.target].protected
     }
+    if not table.columns:  # of which rows can be counted all the same
+        return sql.SQL("INSERT INTO {} DEFAULT VALUES").format(identifier(table.name))
     values = [_value(column, public_targets.get(column.name)) for column in table.columns]
     return sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
         identifier(table.name),

@@ -22,6 +22,7 @@ from proxy.policy.model import (
     PublicTable,
     RowUnit,
 )
+from tests.live.served_database import served_database
 from tests.servers_fixture import PRIVACY, Servers, budgets
 
 SOURCE = """
@@ -230,6 +231,17 @@ def test_an_open_transaction_keeps_the_old_shadow(
             shadow.build(replace(policy, digest="x"), catalog)
         assert shadow.relation_oids() == before
     assert shadow.build(replace(policy, digest="x"), catalog)
+
+
+def test_a_table_without_columns_has_its_guarded_row_too(pair: Servers) -> None:
+    database = served_database(
+        pair.protected,
+        pair.shadow_server,
+        "no_columns",
+        "CREATE TABLE public.t (id integer PRIMARY KEY)",
+        "tables: {public.t: {unit: row}}\n",
+    )
+    assert ask(database.shadow.superuser_dsn, "SELECT count(*) FROM public.t") == [(1,)]
 
 
 def test_limits_are_rounded_down(shadow: Shadow, policy: Policy, catalog: Catalog) -> None:
