@@ -45,8 +45,11 @@ class Statement:
         return self.lexed.text
 
     def analysed_text(self) -> str:
-        """The inner query alone, blanks in front of it so that error positions agree with the whole."""
+        """The inner query alone, blanks in front of it so that error positions agree with the whole. INSERT
+        as it is: what its table lacks is told before the question is asked."""
         lexemes = self.lexed.lexemes
+        if lexemes[0].word == "insert":
+            return self.text
         start, end = lexemes[self.first].start, lexemes[self.last - 1].end
         return "".join("\n" if c == "\n" else " " for c in self.text[:start]) + self.text[start:end]
 
@@ -248,13 +251,18 @@ def _inner_query(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
                 return None
             kind, start, end, _ = found
             if lexemes[end - 1].word == "data":  # WITH [NO] DATA
-                end -= 3 if lexemes[end - 2].word == "no" else 2
+                if lexemes[end - 2].word == "no":
+                    return None  # nothing is asked
+                end -= 2
             return kind, start, end, False
         case "insert":
             start = next(
                 (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word in _QUERY_WORDS), 0
             )
-            return (Kind.WRAPPED, start, whole, False) if start else None
+            end = next(
+                (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word == "returning"), whole
+            )
+            return (Kind.WRAPPED, start, end, False) if 0 < start < end else None
         case "copy":
             if whole > 1 and lexemes[1].token.token_type is TokenType.L_PAREN:
                 return Kind.COPY, 2, lexed.partner[1], False

@@ -107,3 +107,34 @@ def test_show_tells_what_a_statement_costs(live: LiveProxy, analyst: str) -> Non
         assert connection.execute(shown[0]).fetchone() == ("1",)
         connection.execute(COUNT + "true")
     assert live.spent(analyst)[:2] == (3, 2.25)
+
+
+@pytest.mark.parametrize(
+    ("text", "sqlstate"),
+    [
+        ("INSERT INTO nosuch SELECT count(*) FROM shop.orders", "42P01"),
+        ("INSERT INTO kept (nosuch) SELECT count(*) FROM shop.orders", "42703"),
+        ("INSERT INTO kept SELECT status FROM shop.orders GROUP BY status", "42804"),
+        ("INSERT INTO kept SELECT count(*), 1, 2 FROM shop.orders", "42601"),
+        ("CREATE TEMP TABLE no_rows AS SELECT count(*) FROM shop.orders WITH NO DATA", None),
+    ],
+)
+def test_what_comes_to_nothing_costs_nothing(
+    text: str, sqlstate: str | None, live: LiveProxy, analyst: str
+) -> None:
+    with live.connect(analyst=analyst) as connection:
+        connection.execute("CREATE TEMP TABLE kept (n bigint, note text)")
+        for cursor in (connection.cursor(), psycopg.ClientCursor(connection)):
+            told = None
+            try:
+                cursor.execute(text)
+            except errors.Error as error:
+                told = error.sqlstate
+            assert told == sqlstate
+            connection.execute("DROP TABLE IF EXISTS no_rows")
+        assert live.spent(analyst)[0] == 0
+        asked = "INSERT INTO kept SELECT count(*), %s FROM shop.orders RETURNING n, note"
+        row = connection.execute(asked, ("all",)).fetchone()
+        assert row is not None
+        assert row[0] > 50_000 and row[1] == "all"
+    assert live.spent(analyst)[0] == 1
