@@ -11,8 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -21,6 +20,7 @@ import pytest
 from proxy.databases.embedded import EmbeddedPostgres, EmbeddedPostgresError, InUse
 from proxy.databases.postgres_account import choose_account
 from proxy.databases.postgres_binaries import BinariesNotFound, find_binaries
+from tests.waiting import until
 
 SYSTEM = Path("/usr/lib/postgresql/15/bin")
 ROOT = Path(__file__).parents[2]
@@ -62,13 +62,6 @@ def answers(server: EmbeddedPostgres) -> bool:
     with psycopg.connect(server.dsn()) as connection:
         row = connection.execute("SELECT number FROM kept").fetchone()
         return row == (42,)
-
-
-def until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.02)
 
 
 def alive(pid: int) -> bool:
