@@ -12,7 +12,8 @@ All tables have the same data columns, so that every question can be asked of ev
 
 and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key), moods (e, the key).
 
-e is an enumeration: its labels are keys by the policy of some tables, private ones in the others.
+e is an enumeration: its labels are keys by the policy of some tables, private ones in the others. How columns
+are stored: tests/stored_types.py.
 """
 
 from __future__ import annotations
@@ -57,18 +58,9 @@ from proxy.query.query import Query, bind
 from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Names, Statement, look
+from tests.stored_types import MOOD
 
 SCHEMA = "w"
-# Its labels, in an order that is not that of texts. One is in no policy, one ends in a blank, one is what
-# character(2) takes for another, one is empty.
-LABELS = ("low", "high", "x", "a", "a ", "unlisted", "", "S\u00fc_%")
-MOOD = "public.mood"
-
-
-def create_mood(*more: str) -> str:
-    return f"CREATE TYPE {MOOD} AS ENUM ({', '.join(map(repr, (*LABELS, *more)))})"
-
-
 _SECONDS = 86_400
 
 

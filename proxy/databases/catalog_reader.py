@@ -23,7 +23,8 @@ def read_catalog(dsn: str) -> Catalog:
              collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows.
              Where columns have several collations other than the database's, they are of type COLLATED:
              two of them that meet would raise 42P22, but only once there is a row (manual 24.2.2). A virtual
-             generated column is OTHER: what it raises on a row, it raises when read, not when stored
+             generated column is OTHER: what it raises on a row, it raises when read, not when stored. A
+             domain is the type beneath it: its CHECK is about what is stored, and no question stores
     Source   PostgreSQL manual, 53 "System Catalogs"
     """
     tables, keys, references = (

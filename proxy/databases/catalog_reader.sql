@@ -2,15 +2,22 @@
 -- schema (pg_temp_*) and the system's own are left out by the name rule. NOT NULL is not enforced on
 -- foreign tables, be they children of others; where it is NOT VALID (PostgreSQL 18; older ones have no rows
 -- of contype 'n' for tables) earlier rows may have NULL. In a nondeterministic collation equal texts are
--- not the same bytes.
+-- not the same bytes. A domain is what is beneath it, of which its values are, in every expression and in
+-- what clients are told (getBaseTypeAndTypmod, src/backend/utils/cache/lsyscache.c); not of a foreign table,
+-- where its CHECK is about rows that come (make_tuple_from_result_row, contrib/postgres_fdw).
 WITH RECURSIVE far AS (
     SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'f'
     UNION
     SELECT h.inhparent FROM pg_catalog.pg_inherits h JOIN far ON h.inhrelid = far.oid
+), beneath (domain, type, modifier) AS (
+    SELECT d.oid, d.typbasetype, d.typtypmod FROM pg_catalog.pg_type d WHERE d.typtype = 'd'
+    UNION ALL
+    SELECT b.domain, d.typbasetype, d.typtypmod
+    FROM beneath b JOIN pg_catalog.pg_type d ON d.oid = b.type AND d.typtype = 'd'
 )
 SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
-       a.atttypid::bigint AS type_oid, a.atttypmod AS modifier,
-       pg_catalog.format_type(a.atttypid, a.atttypmod) AS type_name,
+       t.oid::bigint AS type_oid, coalesce(b.modifier, a.atttypmod) AS modifier,
+       pg_catalog.format_type(t.oid, coalesce(b.modifier, a.atttypmod)) AS type_name,
        NOT a.attnotnull OR c.oid IN (SELECT far.oid FROM far) OR EXISTS (
            SELECT FROM pg_catalog.pg_constraint v
            WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated AND a.attnum = ANY (v.conkey)
@@ -25,7 +32,9 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+LEFT JOIN (beneath b JOIN pg_catalog.pg_type y ON y.oid = b.type AND y.typtype <> 'd')
+    ON b.domain = a.atttypid AND c.oid NOT IN (SELECT far.oid FROM far)
+JOIN pg_catalog.pg_type t ON t.oid = coalesce(b.type, a.atttypid)
 LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_am h ON h.oid = c.relam AND h.amname = 'heap' AND c.relkind IN ('r', 'm')
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')

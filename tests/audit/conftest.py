@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.audit.exact_results import Auditor
 from tests.audit.planted import plant
 from tests.servers_fixture import servers
+from tests.stored_types import READING
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +25,7 @@ def planted_dsn() -> str:
 
 @pytest.fixture(scope="session")
 def auditor(planted_dsn: str) -> Iterator[Auditor]:
-    made = Auditor(planted_dsn, plant(planted_dsn))
+    reading = make_conninfo(planted_dsn, options=f"-c {READING}")
+    made = Auditor(planted_dsn, plant(planted_dsn), reading)
     yield made
     made.close()

@@ -38,14 +38,15 @@ _ANSWER = "42"  # of an earlier block: whatever it is, what compares with it mus
 class Auditor:
     """Runs compiled statements on the states of planted databases.
 
+    reading: a connection string for the compiled statements, if they are to have another.
     moves: how many neighbours have had other exact results, so far.
     """
 
-    def __init__(self, dsn: str, bases: Sequence[Base]) -> None:
+    def __init__(self, dsn: str, bases: Sequence[Base], reading: str | None = None) -> None:
         self.bases = tuple(bases)
         self.moves = 0
         self._loop = asyncio.new_event_loop()
-        self._data = ProtectedDatabase(dsn, sessions_max=1, timeout_ms=10_000)
+        self._data = ProtectedDatabase(reading or dsn, sessions_max=1, timeout_ms=10_000)
         self._loop.run_until_complete(self._data.open())
         self.connection = psycopg.connect(dsn, autocommit=True)
         self.connection.execute("SET TimeZone = 'UTC'")

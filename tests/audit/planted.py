@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import psycopg
 
 from tests.audit.shown import show
-from tests.world import CATALOG, DATA, MOOD, MOODS, PLACES, PROTECTED, RATES, create_mood
+from tests.stored_types import MOOD, columns_sql, create_types
+from tests.world import CATALOG, DATA, MOODS, PLACES, PROTECTED, RATES
 
 _VALUES: dict[str, tuple[str, ...]] = {
     "i2": ("NULL", "-32768", "32767", "1", "2", "1", "2", "-5", "10", "3"),
@@ -194,7 +195,7 @@ def _plant_all(connection: _Connection, schema: str, rows: list[Row]) -> None:
     """What all states are taken from."""
     statements = [f"CREATE SCHEMA {schema}"]
     for name in PROTECTED:
-        columns = ", ".join(f"{c.name} {c.type_name}" for c in CATALOG.tables[name].columns)
+        columns = columns_sql(CATALOG.tables[name])
         full = f"{schema}.{name.name}"
         statements.append(f"CREATE UNLOGGED TABLE {full} (place integer, {columns})")
         statements.append(f"INSERT INTO {full} VALUES {_values(name.name, rows)}")
@@ -298,7 +299,7 @@ def plant(dsn: str) -> tuple[Base, ...]:
     """All bases and their neighbours, in the database of the dsn."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.execute(create_mood().encode())
+        connection.execute(create_types().encode())
         sizes: dict[int | None, int] = {unit: unit % 2 + 1 for unit in range(1, 9)}
         plant_rows(connection, MILD, _rows(random.Random(8), sizes, _TAME))
         bases = tuple(_neighbours(connection, *base) for base in _bases())

@@ -20,6 +20,7 @@ from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.movement import all_moved
 from tests.audit.reach import by_policy
+from tests.stored_types import columns_sql
 from tests.world import CATALOG, POLICIES, SCHEMA, walk
 
 _TABLES = ("people", "events", "trips", "visits", "notes", "members")
@@ -153,7 +154,7 @@ def _create(
     rows: Sequence[_Row],
 ) -> None:
     described = CATALOG.tables[TableName(SCHEMA, table)]
-    columns = ", ".join(f"{c.name} {c.type_name}" for c in described.columns)
+    columns = columns_sql(described)
     connection.execute(
         f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.{table} ({columns})".encode()
     )

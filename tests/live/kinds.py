@@ -5,12 +5,15 @@ from __future__ import annotations
 SCRIPT = """\
 CREATE SCHEMA kinds;
 CREATE TYPE kinds.mood AS ENUM ('low', 'high');
+CREATE DOMAIN kinds.share AS numeric(3,2) CHECK (VALUE <= 1);
+CREATE DOMAIN kinds.letter AS text CHECK (length(VALUE) = 1);
 CREATE TABLE kinds.things (
     id bigint PRIMARY KEY, owner integer NOT NULL,
     small smallint, int integer, big bigint, num numeric, num2 numeric(10,2),
     single real, double double precision,
     day date, at timestamp, att timestamptz, att3 timestamptz(3),
-    txt text, vc varchar(20), ch char(3), flag boolean NOT NULL, mood kinds.mood, uid uuid, "Mixed Case" integer
+    txt text, vc varchar(20), ch char(3), flag boolean NOT NULL, mood kinds.mood, uid uuid,
+    "Mixed Case" integer, share kinds.share DEFAULT 0.25, letter kinds.letter DEFAULT 'a'
 );
 INSERT INTO kinds.things
 SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, date '2020-01-01' + g % 300,
@@ -19,8 +22,8 @@ SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, da
        chr(97 + g % 3), chr(97 + g % 2), chr(97 + g % 4), g % 2 = 0,
        (ARRAY['low', 'high'])[1 + g % 2]::kinds.mood, gen_random_uuid(), g % 10
 FROM generate_series(1, 8000) AS g;
-CREATE TABLE kinds.codes (code text PRIMARY KEY, label varchar(30));
-INSERT INTO kinds.codes VALUES ('a', 'first'), ('b', 'second'), ('c', 'third');
+CREATE TABLE kinds.codes (code kinds.letter PRIMARY KEY, label varchar(30), weight kinds.share);
+INSERT INTO kinds.codes VALUES ('a', 'first', 0.75), ('b', 'second', 0.5), ('c', 'third', NULL);
 """
 
 TABLES = """\
@@ -46,6 +49,8 @@ tables:
       flag:   {values: [true, false]}
       mood:   {values: [low, high]}
       uid:    {}
+      share:  {bounds: [0, 1]}
+      letter: {values: [a, b]}
       Mixed Case: {bounds: [0, 10], values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
   kinds.codes: public
 """

@@ -12,16 +12,15 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column, Table
 from proxy.policy.model import Privacy
 from tests.live import attacks
+from tests.stored_types import MOOD, columns_sql, create_types
 from tests.world import (
     CATALOG,
-    MOOD,
     MOODS,
     PLACES,
     POLICIES,
     PUBLIC,
     RATES,
     SCHEMA,
-    create_mood,
 )
 
 TEXT, NUMBER, DAY = "SECRET-4242-marker", 987654321, "2387-06-05"
@@ -84,7 +83,7 @@ def _marked(column: Column) -> str:
 
 
 def _table(table: Table) -> Iterator[str]:
-    columns = [f"{column.name} {column.type_name}" for column in table.columns]
+    columns = [columns_sql(table)]
     if table.name not in PUBLIC:
         columns.append(f"hidden text DEFAULT '{TEXT}'")  # no policy lists it
     keys = [f"PRIMARY KEY ({', '.join(table.primary_key)})"] if table.primary_key else []
@@ -114,7 +113,7 @@ _KNOWN = [
 ]
 WORLD = "\n".join(
     [
-        f"{create_mood(TEXT)};",
+        f"{create_types(TEXT)};",
         f"CREATE SCHEMA {SCHEMA};",
         *(line for t in CATALOG.tables.values() for line in _table(t)),
         *_KNOWN,

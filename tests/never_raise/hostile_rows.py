@@ -9,7 +9,8 @@ import psycopg
 from proxy.catalog.model import TableName
 from tests.audit import planted
 from tests.audit.shown import show, shown
-from tests.world import CATALOG, DATA, PUBLIC, SCHEMA, create_mood
+from tests.stored_types import READING, columns_sql, create_types
+from tests.world import CATALOG, DATA, PUBLIC, SCHEMA
 
 ROWS = 200
 TABLES = {"people": 0, "orders": 40}  # and how many units they have; 0: rows are units
@@ -35,7 +36,7 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
     """w.people, whose rows are units, w.orders, with several rows per unit, and the public tables, in the
     database of the connection. What it finds by itself are they as analysts see them, as on the shadow."""
     connection.execute("SET TimeZone = 'UTC'")
-    connection.execute(create_mood().encode())
+    connection.execute(create_types().encode())
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"SET search_path = {SCHEMA}")
     pools = {c.name: (*planted._VALUES[c.name], *_MORE.get(c.name, ())) for c in DATA}
@@ -51,12 +52,12 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
     show(connection, SCHEMA, (*TABLES, *(name.name for name in PUBLIC)))
     connection.execute("ANALYZE")
     connection.execute(f"SET search_path = {shown(SCHEMA)}".encode())
+    connection.execute(f"SET {READING}".encode())
 
 
 def _make(connection: psycopg.Connection, name: str, lines: list[list[str]]) -> None:
     table = CATALOG.tables[TableName(SCHEMA, name)]
-    columns = ", ".join(f"{c.name} {c.type_name}" for c in table.columns)
-    connection.execute(f"CREATE UNLOGGED TABLE {name} ({columns})".encode())
+    connection.execute(f"CREATE UNLOGGED TABLE {name} ({columns_sql(table)})".encode())
     values = ", ".join(f"({', '.join(line)})" for line in lines)
     connection.execute(f"INSERT INTO {name} VALUES {values}".encode())
 

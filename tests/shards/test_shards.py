@@ -31,7 +31,8 @@ from tests.fifty.questions import cases, database_of, planned
 from tests.planner.test_golden_road import ROAD, road_of
 from tests.seeded_bits import SeededBits
 from tests.shards.cluster import SHARDS, Cluster, binaries_with_foreign_tables, start_cluster
-from tests.world import CATALOG, POLICIES, PUBLIC, create_mood
+from tests.stored_types import create_types
+from tests.world import CATALOG, POLICIES, PUBLIC
 
 pytestmark = pytest.mark.long
 
@@ -89,7 +90,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     try:
         with psycopg.connect(cluster.dsn, autocommit=True) as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            cluster.everywhere(create_mood())
+            cluster.everywhere(create_types())
             for base, _, rows, _ in planted._bases():
                 if base in _BASES:
                     planted.plant_rows(connection, base, rows)
