@@ -60,7 +60,7 @@ GROUPS: dict[int, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     16: (
         "a rare group shown, an empty public one not",
         ("every_private_group_shown", "rows_counted_for_units", "empty_group_dropped"),
-        ("a group of one unit is shown", "shown at the threshold too"),
+        ("a group of one unit is shown",),
     ),
     17: (
         "delta not split, levels not paid, the charge late or lost",
