@@ -79,7 +79,7 @@ class EmbeddedPostgres:
         Given    durable=False: fsync off, for data that can be made again (never for a ledger);
                  settings: more lines of postgresql.conf; account: a kind of postgres_launcher
         """
-        self.home = (state_dir / name).absolute()
+        self.home = (state_dir / name).resolve()  # one folder, however it is written
         self.name = name
         self._pg_bin = pg_bin
         self._tcp = tcp

@@ -140,6 +140,19 @@ def test_one_owner_others_attach(server: EmbeddedPostgres, state: tuple[Path, Pa
     assert server.is_running(), "only its owner stops it"
 
 
+def test_a_folder_written_another_way(
+    server: EmbeddedPostgres, state: tuple[Path, Path | None], tmp_path: Path
+) -> None:
+    """`--state ../state` of the one and `--state state` of the other; a symbolic link."""
+    server.start()
+    link = tmp_path / "link"
+    link.symlink_to(state[0])
+    for folder in (tmp_path / ".." / tmp_path.name / link.name, link):
+        other = EmbeddedPostgres(folder, "db", pg_bin=state[1])
+        assert other.attach()
+        assert answers(other)
+
+
 def test_kill_9_of_the_parent_ends_the_server(
     server: EmbeddedPostgres, state: tuple[Path, Path | None]
 ) -> None:
