@@ -281,7 +281,9 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
         grid = grids.common(grid, part.grid)
     merged = tuple(dict.fromkeys(_flat(values))) if len(values) == every else None
     kinds = {part.type for part in parts}
-    kind = parts[0].type if len(kinds) == 1 else SqlType.NUMERIC
+    kind = parts[0].type
+    if len(kinds) > 1:
+        kind = SqlType.TEXT if all(kind.is_text for kind in kinds) else SqlType.NUMERIC
     is_unit = all(part.is_unit for part in parts)  # of one identifier: _stacked has seen to it
     return ColumnFacts(kind, span, grid, merged, is_unit=is_unit)
 

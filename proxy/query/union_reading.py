@@ -29,9 +29,9 @@ def union_all(
             for place, name, kind in zip(places, columns, kinds, strict=True)
         )
         stacked.append(Derived(sources.alias(), relation, None, outputs))
-    first = tuple(read[0][1].values())
     if len({tuple(_stacked(kind.type) for kind in columns.values()) for _, columns in read}) != 1:
         sources.refuse(start, "the columns of UNION ALL must have the same types")
+    first = tuple(map(_met, zip(*(columns.values() for _, columns in read), strict=True)))
     union = Stacked(sources.alias(), tuple(stacked))
     outputs = tuple(
         (name, ColumnRef(place, kind.type, None, union.alias))
@@ -42,5 +42,14 @@ def union_all(
 
 
 def _stacked(kind: SqlType) -> SqlType:
-    """As what a column meets those above and below it: labels of an enumeration are text to analysts."""
-    return SqlType.TEXT if kind is SqlType.ENUM else kind
+    """As what a column meets those above and below it: labels of an enumeration are text to analysts, and so
+    are texts of several collations."""
+    return SqlType.TEXT if kind in (SqlType.ENUM, SqlType.COLLATED) else kind
+
+
+def _met(kinds: tuple[ColumnType, ...]) -> ColumnType:
+    """Of different lengths or scales PostgreSQL keeps none (manual 10.5)."""
+    if len(set(kinds)) == 1:
+        return kinds[0]
+    kind = _stacked(kinds[0].type)
+    return ColumnType(kind, "bpchar" if kind is SqlType.BPCHAR else kind.sql)

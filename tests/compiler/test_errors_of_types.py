@@ -19,11 +19,12 @@ _NAME = "errors_of_types"
 _SCRIPT = """\
 CREATE COLLATION public.loose (provider = libc, locale = 'C');
 CREATE COLLATION public.other (provider = libc, locale = 'POSIX');
+CREATE TYPE public.mood AS ENUM ('x', 'y');
 CREATE TABLE public.t (
     id int PRIMARY KEY, a text COLLATE "C", b varchar(9) COLLATE "POSIX", c char(2) COLLATE "POSIX", d text,
-    k int, v int
+    e public.mood, long varchar(20), short varchar(3), k int, v int
 );
-INSERT INTO public.t SELECT g, 'x', 'x', 'x', 'x', g % 10, g % 100 FROM generate_series(1, 500) g;
+INSERT INTO public.t SELECT g, 'x', 'x', 'x', 'x', 'x', 'x', 'x', g % 10, g % 100 FROM generate_series(1, 500) g;
 CREATE TABLE public.orders (id int PRIMARY KEY, uid int, k int, v int, n text COLLATE "POSIX");
 INSERT INTO public.orders SELECT g, g % 70, g % 10, g % 100, 'x' FROM generate_series(1, 500) g;
 CREATE TABLE public.bits (a bit(8), b money, v int, PRIMARY KEY (a, b));
@@ -39,7 +40,7 @@ _TABLES = """\
 tables:
   public.t:
     unit: row
-    columns: {a: {}, b: {}, c: {}, d: {}, k: {}, v: {bounds: [0, 100]}}
+    columns: {a: {}, b: {}, c: {}, d: {}, e: {}, long: {}, short: {}, k: {}, v: {bounds: [0, 100]}}
     join_keys: {a: {keep: 2}}
   public.orders:
     unit: {person: uid}
@@ -80,6 +81,11 @@ def _queries(database: Database, question: str) -> list[BackendQuery]:
         "SELECT count(DISTINCT least(a, b)) FROM t WHERE v = 4",
         "SELECT coalesce(a, c), count(*) FROM t WHERE v = 4 GROUP BY 1",
         "SELECT count(*) FROM (SELECT a AS x, v FROM t UNION ALL SELECT b, v FROM t) q WHERE v = 4 AND x = 'x'",
+        "SELECT count(*) FROM (SELECT e AS x FROM t UNION ALL SELECT d FROM t) q WHERE x IN ('x', 'y')",
+        "SELECT count(x) FROM (SELECT x FROM (SELECT e AS x FROM t UNION ALL SELECT d FROM t) q "
+        "UNION ALL SELECT d FROM t) r",
+        "SELECT x, count(*) FROM (SELECT a AS x FROM t UNION ALL SELECT d FROM t UNION ALL SELECT b FROM t) q "
+        "WHERE lower(x) = 'x' GROUP BY x",
         "SELECT count(*) FROM t JOIN pub ON t.k = pub.k WHERE v = 4 AND t.b = pub.a",
         "SELECT count(*) FROM t WHERE v = 4 AND b IN (SELECT a FROM pub)",
         "SELECT count(*) FROM t JOIN orders o ON t.a = o.n",
@@ -119,3 +125,24 @@ def test_columns_of_the_databases_collation_are_left_to_their_indexes(
 ) -> None:
     (query,) = _queries(served[0], "SELECT count(*) FROM t WHERE d = 'x'")
     assert "COLLATE" not in query.sql
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        (("long", "long"), "character varying(20)"),
+        (("short", "long"), "character varying"),
+        (("d", "e"), "text"),
+        (("a", "b"), "text"),
+    ],
+)
+def test_a_key_of_a_union_is_of_no_length_unless_all_have_it(
+    served: tuple[Database, psycopg.Connection], columns: tuple[str, str], kind: str
+) -> None:
+    """Else the one key that is longer would fail on its way out, after the charge."""
+    one, other = columns
+    question = (
+        f"SELECT x FROM (SELECT {one} AS x FROM t UNION ALL SELECT {other} FROM t) q GROUP BY x"
+    )
+    (block,) = planned(served[0], question).blocks
+    assert [key.type_name for key in block.keys] == [kind]
