@@ -180,13 +180,12 @@ class _NoDatabase(AbstractAsyncContextManager[AnalystSession]):
         self._database = database
 
     async def __aenter__(self) -> AnalystSession:
+        message = f'database "{self._database}" does not exist'
+        hint = "GET /v1/databases lists them."
+        if not self._database:
+            message, hint = "no database is named", f"Add ?database=NAME. {hint}"
         async with self._session:
-            raise Problem(
-                HTTPStatus.NOT_FOUND,
-                f'database "{self._database}" does not exist',
-                hint="GET /v1/databases lists them.",
-                sqlstate="3D000",
-            )
+            raise Problem(HTTPStatus.NOT_FOUND, message, hint=hint, sqlstate="3D000")
 
     async def __aexit__(self, *_: object) -> None:
         return None

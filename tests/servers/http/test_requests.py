@@ -301,3 +301,10 @@ def test_logs_hold_nothing_of_a_request(
     out, err = capfd.readouterr()
     assert "request" in out + err  # it did log
     assert mark not in out + err + caplog.text
+
+
+def test_a_request_without_a_database(doors: BothDoors) -> None:
+    response = doors.client.get("/v1/schema", auth=(doors.analyst, PASSWORD))
+    told = response.json()
+    assert (response.status_code, told["detail"]) == (404, "no database is named")
+    assert "?database=NAME" in told["hint"]
