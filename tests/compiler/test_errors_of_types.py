@@ -24,7 +24,8 @@ CREATE TABLE public.t (
     id int PRIMARY KEY, a text COLLATE "C", b varchar(9) COLLATE "POSIX", c char(2) COLLATE "POSIX", d text,
     e public.mood, long varchar(20), short varchar(3), k int, v int
 );
-INSERT INTO public.t SELECT g, 'x', 'x', 'x', 'x', 'x', 'x', 'x', g % 10, g % 100 FROM generate_series(1, 500) g;
+INSERT INTO public.t
+SELECT g, 'x', 'x', 'x', 'x', 'x', 'x', 'x', g % 10, g % 100 FROM generate_series(1, 500) g;
 CREATE TABLE public.orders (id int PRIMARY KEY, uid int, k int, v int, n text COLLATE "POSIX");
 INSERT INTO public.orders SELECT g, g % 70, g % 10, g % 100, 'x' FROM generate_series(1, 500) g;
 CREATE TABLE public.bits (a bit(8), b money, v int, PRIMARY KEY (a, b));
