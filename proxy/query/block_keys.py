@@ -14,6 +14,7 @@ from proxy.query.blocks import (
     own_lexemes,
 )
 from proxy.query.expressions import ColumnRef, Expression
+from proxy.query.output_names import output_name
 from proxy.query.query import Key
 from proxy.query.reading import read_expression
 from proxy.query.scope import ColumnType
@@ -77,7 +78,8 @@ def _ordinal(reader: BlockReader, number: int, lexeme: Lexeme) -> tuple[Key, Spa
 def _aliased(reader: BlockReader, name: str) -> tuple[exp.Expr, Span] | None:
     for span in reader.selected():
         node, alias, inner = reader.item(span)
-        if alias == name:
+        implied = output_name(reader.lexed, inner) if alias is None else None
+        if name == (alias if implied is None else implied.name):
             return node, inner
     return None
 

@@ -86,6 +86,9 @@ GROUPED = (
 )
 
 AROUND = (
+    f"SELECT date_trunc('year', at), count(*) FROM {_T} GROUP BY date_trunc ORDER BY date_trunc",
+    f"SELECT length(txt), \"case\" FROM (SELECT txt, CASE WHEN flag THEN 'a' ELSE 'b' END FROM {_T}) q"
+    ' GROUP BY length, "case"',
     f"SELECT n, n * 2 AS twice FROM (SELECT count(*) AS n FROM {_T}) q",
     f"SELECT count(*), sum(n) FROM (SELECT txt, count(*) AS n FROM {_T} GROUP BY txt) q",
     f"SELECT q.* FROM (SELECT txt, count(*) FROM {_T} GROUP BY txt) AS q(a, b)",
