@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -97,6 +98,7 @@ def _read(
     ctes = visible_ctes(statement.lexed)
     sources = Sources(statement.lexed, found, ctes, occurrences, parameters)
     parameter = len(parameters) + 1
+    _find_public_lists(sources)
     collected = _Collected([], [], [])
     for select in found:
         if select.keyword in sources.consumed:
@@ -176,6 +178,18 @@ def _collect_scalars(
         collected.scalars.append(Scalar(scalar, number))
 
 
+def _find_public_lists(sources: Sources) -> None:
+    """Those below FROM and in CTEs, before anything is asked of the SELECTs that stand around them."""
+    spans = [s.clauses["from"] for s in sources.selects if "from" in s.clauses]
+    spans += [cte.body for cte in sources.ctes]
+    for select in sources.selects:
+        index = select.keyword - 1
+        among_rows = any(first <= index < last for first, last in spans)
+        if among_rows and opens_query(sources.lexed, index):
+            with suppress(Refusal):  # which is raised where the list is looked at
+                _is_public_list(sources, select, index)
+
+
 def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
     """x IN (SELECT column FROM public table ...): read, and known by a number from now on."""
     lexed = sources.lexed
@@ -195,9 +209,9 @@ def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
 
 
 def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:
-    """Whether a bracket stands inside the brackets of an aggregate."""
+    """Whether a bracket stands inside the brackets of an aggregate, or of its FILTER."""
     return any(
-        lexed.lexemes[at].name in AGGREGATES
+        (lexed.lexemes[at].name in AGGREGATES or lexed.lexemes[at].word == "filter")
         and is_call(lexed, at)
         and at < index < lexed.partner[at + 1]
         for at in range(span[0], index)

@@ -113,6 +113,8 @@ _CONDITIONS: tuple[Template, ...] = (
     ("{} > 'low'", (("enum",),)),
     ("coalesce({}, 'none') = 'none'", (("enum",),)),
     ("nullif({}, 'low') IS NULL", (("enum",),)),
+    ("{} IN (SELECT e FROM moods)", (("enum", "text", "char"),)),
+    ("{} IN (SELECT k FROM rates r WHERE r.k > 5)", (INTEGERS,)),
     ("{} = {}", (("enum",), ("enum", "text", "char"))),
     ("CASE {} WHEN 'low' THEN 'x' ELSE {} END = {}", (("enum",), ("enum",), ("text",))),
     ("{} > '2010-01-01'", (("date",),)),

@@ -70,11 +70,6 @@ def questions(draw: DrawFn) -> Question:
     condition = where(draw, rows.scope, needed)
     if condition:
         features.add("where")
-    texts = rows.scope.of(("text", "char", "enum"))
-    if texts and one_in(draw, 8):
-        features.add("labels of a public table")
-        text = draw(st.sampled_from(texts))
-        condition += f" {'AND' if condition else 'WHERE'} {text} IN (SELECT e FROM moods)"
     if rows.scope.of(NUMBERS) and one_in(draw, 12):
         features.add("scalar subquery in where")
         number = draw(st.sampled_from(rows.scope.of(NUMBERS)))

@@ -36,7 +36,7 @@ _SOMETIMES = (
     *("union of one table twice", "filter per unit", "having per unit", "groups mixed"),
     *("clipped", "ratio", "joins", "joins best", "join with a public table on a join key"),
     *("NoisyMoment avg", "FromMoments avg", "FromMoments sum", "ClippedMean avg"),
-    *("join with public labels", "labels of a public table", "labels as keys", "union of labels"),
+    *("join with public labels", "labels as keys", "union of labels"),
     *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
     *("SmoothedMedian min", "SmoothedMedian max", "NoisyMean avg", "OrderStatistic min"),
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),

@@ -108,13 +108,15 @@ class States:
 
 @cache
 def planted(auditor: Auditor) -> Mapping[str, States]:
-    """And a public table, in the schema cut_places."""
+    """And public tables, in the schema cut_places."""
     codes = ["x", "y", *(f"place {n}" for n in range(6))]
     places = zip(codes, ["south", "north"] * 4, strict=True)
     zones = ", ".join(f"('{code}', '{zone}')" for code, zone in places)
     auditor.connection.execute(
         "CREATE SCHEMA cut_places; CREATE TABLE cut_places.places (code text, zone text);"
-        f"INSERT INTO cut_places.places VALUES {zones}".encode()
+        f"INSERT INTO cut_places.places VALUES {zones};"
+        "CREATE TABLE cut_places.moods AS TABLE tame.moods;"
+        "CREATE TABLE cut_places.rates AS TABLE tame.rates".encode()
     )
     return {table: _states(auditor.connection, table) for table in _TABLES}
 

@@ -59,7 +59,7 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT cod
 -- w.orders, unit 1 row(s), partitions by hash of r5."dp_unit", r5."dp_unit" not null; keys none; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" IN (SELECT r2."code" FROM "w"."places" AS r2)) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" IN (SELECT r1."code" FROM "w"."places" AS r1)) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = random
@@ -93,3 +93,64 @@ SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."t" IN (SELECT r1."t
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: values of a public table in a CTE
+WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')) SELECT t, count(*) FROM w GROUP BY t
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r5."dp_key1"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (r5."t")::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" IN (SELECT r1."code" FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text)))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
+--   p1 = south
+--   p2 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')) SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+
+-- case: values of a public table below groups
+SELECT k, count(*) FROM (SELECT c IN (SELECT code FROM places) AS k FROM people WHERE t IN (SELECT code FROM places)) q GROUP BY k
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r6."dp_key1"; keys k of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (r6."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r5."c" IN (SELECT r1."code" FROM "w"."places" AS r1)) AS "k", r5."id" AS "dp_key1" FROM "w"."people" AS r5 WHERE (r5."t" IN (SELECT r2."code" FROM "w"."places" AS r2))) AS r6 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+--   p1 = ['true', 'false']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "k", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
+
+-- case: values of a public table in FILTER
+SELECT count(*) FILTER (WHERE t IN (SELECT code FROM places)), count(*) FILTER (WHERE i4 > (SELECT avg(i4) FROM calls)) FROM people
+-- => plan
+-- w.calls, unit r3."uid": rows 2, groups None, per group None; keys none; cells 131
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- w.people, unit 1 row(s), partitions by hash of r4."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+--   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+-- => backend
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r3."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r3."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 131
+SELECT pg_catalog.count(*) FILTER (WHERE (r4."t" IN (SELECT r1."code" FROM "w"."places" AS r1))), pg_catalog.count(*) FILTER (WHERE ((r4."i4")::numeric > %(s65536)s::numeric)) FROM "w"."people" AS r4
+--   s65536 = None
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b2.a1 AS "count", dp_b2.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(a1 bigint, a2 bigint)
+
+-- case: values of a public table around an answer
+SELECT * FROM (SELECT count(*) > 3 AND 'x' IN (SELECT code FROM places) AS k FROM people HAVING 'y' IN (SELECT code FROM places)) q
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r3
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT * FROM (SELECT dp_b1.a1 > 3 AND 'x' IN (SELECT code FROM places) AS k FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint) WHERE 'y' IN (SELECT code FROM places)) q
