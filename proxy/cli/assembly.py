@@ -41,6 +41,11 @@ class Database:
         await self.protected.close()
         await self.ledger.close()
 
+    def refresh(self) -> None:
+        """Copies public tables again, and reads their keys anew. Waits for both databases."""
+        self.shadow.refresh_public_tables(self.policy, self.catalog)
+        self.engine.renew(read_public_values(self.policy, self.catalog))
+
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()
 

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from proxy.cli.addresses import Address
 from proxy.cli.assembly import Assembly, Database
+from proxy.cli.refreshing import keep_fresh
 from proxy.cli.stopped import Stopped
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
@@ -75,6 +76,8 @@ async def keep_open(
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
+        refreshing = asyncio.create_task(keep_fresh(databases))
+        closing.callback(refreshing.cancel)
         return await until(Doors(wire.address, http.address))
 
 

@@ -124,7 +124,17 @@ class Shadow:
             )
 
     def refresh_public_tables(self, policy: Policy, catalog: Catalog) -> None:
-        """Copy the rows of the public tables again."""
+        """Copy the rows of the public tables again, in one transaction.
+
+        Refuses  ShadowError where they cannot be read or written: they stay as they were
+        """
+        try:
+            self._refresh(policy, catalog)
+        except psycopg.Error as error:
+            kind = error.sqlstate or type(error).__name__
+            raise ShadowError(f"its public tables could not be copied again ({kind})") from None
+
+    def _refresh(self, policy: Policy, catalog: Catalog) -> None:
         with psycopg.connect(self.superuser_dsn) as connection:
             # No foreign key is checked meanwhile: sentinel rows refer to these.
             connection.execute("SET LOCAL session_replication_role = replica")

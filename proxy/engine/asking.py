@@ -133,6 +133,10 @@ class Engine:
         reading = read_statement(statement, resolved, self._exposed, types)
         return None if reading is None else Question(statement, reading, parameter_oids)
 
+    def renew(self, public: PublicValues) -> None:
+        """Public tables have been read again; what was planned before stays as it was."""
+        self._known = replace(self._known, public=public)
+
     async def ask(
         self,
         question: Question,
