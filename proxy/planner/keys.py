@@ -139,10 +139,25 @@ def _extracted(extract: Extract, facts: Facts) -> Values | None:
         return None
     if found is None or found.high - found.low > limits.GROUPS_PER_STATEMENT:
         return None
-    low, high = found.low, found.high
-    if extract.field in ("year", "isoyear"):  # the interval has a year of slack on both sides
-        low, high = low + 1, high - 1
-    return tuple(str(n) for n in range(math.floor(low), math.ceil(high) + 1))
+    low, high = math.floor(found.low), math.ceil(found.high)
+    if extract.field in ("year", "isoyear"):
+        low, high = _years(extract, facts) or (low + 1, high - 1)  # a year of slack on both sides
+    return tuple(str(n) for n in range(low, high + 1))
+
+
+def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
+    """The first and the last year of a column's own bounds."""
+    operand = extract.operand
+    bounds = None
+    if isinstance(operand, ColumnRef):
+        bounds = facts[operand.relation, operand.column].bounds
+    if bounds is None:
+        return None
+    seconds = 86400 if operand.type is SqlType.DATE else 1
+    low, high = (moment(end * seconds) for end in (bounds.low, bounds.high))
+    if extract.field == "isoyear":
+        return low.isocalendar()[0], high.isocalendar()[0]
+    return low.year, high.year
 
 
 def _truncated(truncated: Truncated, facts: Facts) -> Values | None:
