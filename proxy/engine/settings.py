@@ -68,8 +68,10 @@ def _amount(name: str, given: Mapping[str, str], default: Fraction, most: Fracti
     if name not in given:
         return default
     value = number(given[name].strip())
-    if value is None or value < 0:
+    if value is None:
         raise _bad(name, "must be a number", f"SET {name} = {decimal_text(default)}")
+    if value < 0:
+        raise _bad(name, "must not be negative", f"SET {name} = {decimal_text(default)}")
     if value > most:
         limit = decimal_text(most)
         raise _bad(

@@ -86,7 +86,7 @@ def test_refusal(refused: Refused, with_parameters: bool, live: LiveProxy, analy
     [
         ("epsilon", "3", "above the policy's limit of 2"),
         ("epsilon", "0", "0.000001 or more"),
-        ("epsilon", "-1", "must be a number"),
+        ("epsilon", "-1", "must not be negative"),
         ("epsilon", "NaN", "must be a number"),
         ("epsilon", "1; DROP", "must be a number"),
         ("delta", "0.5", "above the policy's limit of 0.000001"),

@@ -149,7 +149,7 @@ SELECT count(*) FROM people
 SELECT count(*) FROM people
 -- => refused
 -- SETTING
--- setting dp.delta must be a number
+-- setting dp.delta must not be negative
 -- SET dp.delta = 0.001
 
 -- case: protected join not on the unit
