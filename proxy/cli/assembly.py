@@ -7,7 +7,11 @@ import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import structlog
+
+from proxy.catalog.change import still_holds
 from proxy.catalog.model import Catalog
+from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.engine_ledger import EngineLedger
 from proxy.databases.ledger_tables import LedgerTables
 from proxy.databases.os_random import OsRandom
@@ -20,6 +24,8 @@ from proxy.policy.model import Policy
 from proxy.servers.wire.brain import Served, ShadowAddress
 from proxy.servers.wire.engine_brain import EngineBrain
 from proxy.servers.wire.server import WireServer
+
+_log = structlog.get_logger("dpproxy.assembly")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,18 @@ class Database:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
         self.shadow.refresh_public_tables(self.policy, self.catalog)
         self.engine.renew(read_public_values(self.policy, self.catalog))
+
+    def look_for_changes(self) -> None:
+        """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
+        now = read_catalog(self.policy.source).tables
+        changed = frozenset(
+            str(name)
+            for name in self.policy.tables
+            if not still_holds(self.catalog.tables[name], now.get(name))
+        )
+        if changed != self.engine.changed:
+            _log.warning("tables_changed", database=self.policy.database, tables=sorted(changed))
+        self.engine.changed = changed
 
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from proxy.cli.addresses import Address
 from proxy.cli.assembly import Assembly, Database
-from proxy.cli.refreshing import keep_fresh
+from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.stopped import Stopped
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
@@ -76,8 +76,8 @@ async def keep_open(
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
-        refreshing = asyncio.create_task(keep_fresh(databases))
-        closing.callback(refreshing.cancel)
+        for lasting in (copy_public_tables(databases), watch_catalogues(databases)):
+            closing.callback(asyncio.create_task(lasting).cancel)
         return await until(Doors(wire.address, http.address))
 
 

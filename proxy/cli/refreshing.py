@@ -1,29 +1,46 @@
-"""Public tables, copied again while the proxy serves: their rows on the shadow, their values as keys."""
+"""What changes in the protected database while the proxy serves: public tables, which are copied again, and the
+catalogue, on which every plan relies."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 
 from proxy.cli.assembly import Database
 
-EVERY_SECONDS = 3600.0
+COPY_SECONDS = 3600.0
+WATCH_SECONDS = 60.0
 
 _log = structlog.get_logger("dpproxy.refreshing")
 
 
-async def keep_fresh(databases: Sequence[Database], every_seconds: float = EVERY_SECONDS) -> None:
+async def copy_public_tables(
+    databases: Sequence[Database], every_seconds: float = COPY_SECONDS
+) -> None:
     """Until it is cancelled. What cannot be copied stays as it was, until the next time."""
+    await _repeat(databases, Database.refresh, every_seconds, "public_tables_not_copied")
+
+
+async def watch_catalogues(
+    databases: Sequence[Database], every_seconds: float = WATCH_SECONDS
+) -> None:
+    """Until it is cancelled. A table of which something is gone is not asked until it is there again."""
+    await _repeat(databases, Database.look_for_changes, every_seconds, "catalogue_not_read")
+
+
+async def _repeat(
+    databases: Sequence[Database],
+    act: Callable[[Database], None],
+    every_seconds: float,
+    failed: str,
+) -> None:
     while True:
         await asyncio.sleep(every_seconds)
         for database in databases:
             try:
-                await asyncio.to_thread(database.refresh)
+                await asyncio.to_thread(act, database)
             except Exception as error:  # a source that is down for a while must not end this
-                _log.warning(
-                    "public_tables_not_copied",
-                    database=database.policy.database,
-                    kind=type(error).__name__,
-                )
+                kind = type(error).__name__
+                _log.warning(failed, database=database.policy.database, kind=kind)

@@ -84,6 +84,7 @@ class Engine:
         """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
         tables, which can then be GROUP BY keys."""
         self.policy = policy
+        self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = Surroundings(policy, catalog, public or {})
         self._relations = dict(relations)
         self._data = data
@@ -165,6 +166,12 @@ class Engine:
     async def _asked(
         self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
     ) -> Answer:
+        for name in sorted(self.changed & {n for block in private.blocks for n in block.tables()}):
+            raise Refusal(
+                Code.UNAVAILABLE,
+                f"the table {name} is not what the policy was checked against",
+                "Ask the operator to check the policy and to start dpproxy again.",
+            )
         queries = self._compile(private)
         scalars = question.reading.query.scalars
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay

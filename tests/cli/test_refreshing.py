@@ -1,29 +1,32 @@
-"""Public tables change while the proxy serves."""
+"""What changes in the protected database while the proxy serves."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 
+from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database
 from proxy.cli.building import build
 from proxy.cli.loading import CheckedPolicy
-from proxy.cli.refreshing import keep_fresh
-from tests.live.served_database import planned, served_database
+from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from tests.live.served_database import asked, planned, served_database
 from tests.servers_fixture import Servers, servers
 
 _NAME = "refreshed"
 _SCRIPT = """\
 CREATE TABLE public.regions (code text PRIMARY KEY);
 INSERT INTO public.regions VALUES ('north'), ('south');
-CREATE TABLE public.people (id int PRIMARY KEY, region text)
+CREATE TABLE public.people (id int PRIMARY KEY, region text);
+CREATE TABLE public.members (id int PRIMARY KEY, person int UNIQUE NOT NULL, region text)
 """
 _TABLES = """\
 tables:
   public.people: {unit: row, columns: {region: {references: public.regions.code}}}
+  public.members: {unit: {person: person}, max_rows_per_unit: 1, columns: {region: {}}}
   public.regions: public
 """
 
@@ -57,7 +60,7 @@ def _add(pair: Servers, code: str) -> None:
 
 
 async def _until_fresh(database: Database, there: str) -> None:
-    refreshing = asyncio.create_task(keep_fresh([database], 0.02))
+    refreshing = asyncio.create_task(copy_public_tables([database], 0.02))
     try:
         for _ in range(500):
             if (there,) in await asyncio.to_thread(_rows, database) and there in str(
@@ -82,7 +85,7 @@ def test_a_source_that_is_down_for_a_while(pair: Servers, served: Database) -> N
         connection.execute(f"ALTER DATABASE {_NAME} ALLOW_CONNECTIONS false")
 
         async def through_it() -> None:
-            refreshing = asyncio.create_task(keep_fresh([served], 0.02))
+            refreshing = asyncio.create_task(copy_public_tables([served], 0.02))
             await asyncio.sleep(0.3)
             assert not refreshing.done()
             refreshing.cancel()
@@ -99,3 +102,84 @@ def test_a_start_copies_them_again(pair: Servers, served: Database) -> None:
     again = build(CheckedPolicy(served.policy, served.catalog), pair.shadow_server)
     assert ("west",) in _rows(again)
     assert _keys(again) == (("north", "south", "west"),)
+
+
+async def _refusal(database: Database, table: str) -> str | None:
+    """Why a count is not answered; nothing is charged for what is refused."""
+    before = await database.ledger.remaining("ann")
+    question = await asyncio.to_thread(asked, database, f"SELECT count(*) FROM {table}")
+    try:
+        await database.engine.ask(question, (), {}, "ann")
+    except Refusal as refusal:
+        assert await database.ledger.remaining("ann") == before
+        return refusal.message
+    return None
+
+
+async def _watched(database: Database, until: Callable[[], bool]) -> None:
+    watching = asyncio.create_task(watch_catalogues([database], 0.02))
+    try:
+        for _ in range(500):
+            if until():
+                return
+            await asyncio.sleep(0.02)
+    finally:
+        watching.cancel()
+    raise AssertionError("not noticed in time")
+
+
+def _run(pair: Servers, statement: str) -> None:
+    with psycopg.connect(pair.protected.dsn(_NAME)) as connection:
+        connection.execute(statement.encode())
+
+
+_MEMBERS = "the table public.members is not what the policy was checked against"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE public.members DROP CONSTRAINT members_person_key",  # a person could have many rows
+        "ALTER TABLE public.members ALTER person DROP NOT NULL",
+        "ALTER TABLE public.members ALTER region TYPE varchar(9)",
+        "CREATE TABLE public.more () INHERITS (public.members)",  # the key does not hold for its rows
+        "ALTER TABLE public.members RENAME region TO area",
+        "DROP TABLE public.members",
+    ],
+)
+def test_a_table_that_lost_what_plans_rely_on_is_not_asked(
+    pair: Servers, served: Database, change: str
+) -> None:
+    async def story() -> None:
+        await served.open()
+        try:
+            assert await _refusal(served, "members") is None
+            _run(pair, change)
+            await _watched(served, lambda: bool(served.engine.changed))
+            assert await _refusal(served, "members") == _MEMBERS
+            assert await _refusal(served, "people") is None
+        finally:
+            await served.close()
+
+    asyncio.run(story())
+
+
+def test_what_is_added_changes_nothing_and_what_comes_back_is_asked(
+    pair: Servers, served: Database
+) -> None:
+    async def story() -> None:
+        await served.open()
+        try:
+            _run(pair, "ALTER TABLE public.members ADD COLUMN note text, ADD UNIQUE (region)")
+            _run(pair, "ALTER TABLE public.people ALTER region SET NOT NULL")
+            served.look_for_changes()
+            assert not served.engine.changed
+            _run(pair, "ALTER TABLE public.members DROP CONSTRAINT members_person_key")
+            await _watched(served, lambda: served.engine.changed == {"public.members"})
+            _run(pair, "ALTER TABLE public.members ADD UNIQUE (person)")
+            await _watched(served, lambda: not served.engine.changed)
+            assert await _refusal(served, "members") is None
+        finally:
+            await served.close()
+
+    asyncio.run(story())

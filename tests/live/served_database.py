@@ -13,6 +13,7 @@ from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres
 from proxy.databases.policy_yaml import locate, read_policy
 from proxy.databases.shadow import Shadow
+from proxy.engine.asking import Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.query.statements import Statement
@@ -81,8 +82,8 @@ def served_database(
     return assemble(policy, catalog, shadow)
 
 
-def planned(database: Database, question: str) -> PrivatePlan:
-    """The plan of a question about a protected table; its names are looked up in the shadow."""
+def asked(database: Database, question: str) -> Question:
+    """A question about a protected table; its names are looked up in the shadow."""
     statement = database.engine.look(question)
     assert isinstance(statement, Statement)
     with psycopg.connect(database.shadow.superuser_dsn) as connection:
@@ -90,6 +91,10 @@ def planned(database: Database, question: str) -> PrivatePlan:
             connection.execute("SELECT to_regclass(%s)::oid::bigint", (name,)).fetchone()
             for name in statement.relations
         ]
-    asked = database.engine.read(statement, tuple(row[0] for row in found if row), ())
-    assert asked is not None
-    return database.engine.planned(asked, {})
+    read = database.engine.read(statement, tuple(row[0] for row in found if row), ())
+    assert read is not None
+    return read
+
+
+def planned(database: Database, question: str) -> PrivatePlan:
+    return database.engine.planned(asked(database, question), {})
