@@ -16,7 +16,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.planted import MILD
 from tests.audit.questions import Question
 from tests.audit.seen_without_noise import Keys
-from tests.audit.shown import shown
+from tests.audit.shown import among_shown
 from tests.world import Road
 
 _ROWS = 40  # more than the tables have, pairs of them included, in which a sum is rounded
@@ -55,13 +55,13 @@ def _own(question: Question, auditor: Auditor) -> dict[Keys, tuple[Fraction | No
     """By groups. None where PostgreSQL itself has no answer: smallint out of range and the like."""
     keys = [f"({key})::text" for key in question.keys]
     measures = [f"({measure})::text" for measure in question.measures]
-    auditor.connection.execute(f"SET search_path = {shown(MILD)}".encode())
     try:
-        rows = auditor.connection.execute(question.select([*keys, *measures]).encode()).fetchall()
+        with among_shown(auditor.connection, MILD):
+            rows = auditor.connection.execute(
+                question.select([*keys, *measures]).encode()
+            ).fetchall()
     except psycopg.errors.DataError:
         return None
-    finally:
-        auditor.connection.execute(b"RESET search_path")
     width = len(keys)
     return {
         tuple(None if k is None else str(k) for k in row[:width]): tuple(map(_number, row[width:]))

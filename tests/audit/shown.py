@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 
@@ -15,6 +16,16 @@ TABLES = tuple(name.name for name in (*PROTECTED, *PUBLIC))
 def shown(schema: str) -> str:
     """The schema of the views on the tables of a schema."""
     return f"{schema}_shown"
+
+
+@contextmanager
+def among_shown(connection: psycopg.Connection[tuple[object, ...]], schema: str) -> Iterator[None]:
+    """Bare names are those of the views meanwhile."""
+    connection.execute(f"SET search_path = {shown(schema)}".encode())
+    try:
+        yield
+    finally:
+        connection.execute(b"RESET search_path")
 
 
 def show(
