@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.clamp_sql import cut_sql, larger_sql, smaller_sql
+from proxy.compiler.clamp_sql import cut_sql, larger_sql, smaller_sql, within_sql
 from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
@@ -234,7 +234,7 @@ def index_sql(measured: Measured, rows: Rows) -> str:
         return rows.take(_rounded(f"({cut})::numeric", steps, binds))
     value = numeric_sql(operand, binds)
     low, high = binds.number(clamp.low), binds.number(clamp.high)
-    cut = larger_sql(smaller_sql(value, high, SqlType.NUMERIC), low, SqlType.NUMERIC)
+    cut = within_sql(value, low, high, SqlType.NUMERIC)
     return rows.take(_rounded(cut, steps, binds))
 
 
@@ -262,7 +262,7 @@ def _numeric_index(value: str, measured: Measured, whole: SqlType, binds: Binds)
         return larger_sql(f"({below})::{whole.sql}", binds.number(bottom, whole.sql), whole)
     clamp = measured.clamp
     low, high = binds.number(clamp.low), binds.number(clamp.high)
-    cut = larger_sql(smaller_sql(value, high, SqlType.NUMERIC), low, SqlType.NUMERIC)
+    cut = within_sql(value, low, high, SqlType.NUMERIC)
     return f"({_times(cut, 1 / measured.grid, binds)})::{whole.sql}"
 
 

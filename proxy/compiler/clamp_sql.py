@@ -30,6 +30,10 @@ def cut_sql(value: str, clamped: Clamped, binds: Binds) -> str:
         low, high = (binds.number(e, kind.sql) for e in (clamped.low, clamped.high))
     if kind is SqlType.NUMERIC and clamped.type is not SqlType.NUMERIC:
         value = f"({value})::numeric"
+    return within_sql(value, low, high, kind)
+
+
+def within_sql(value: str, low: str, high: str, kind: SqlType) -> str:
     return larger_sql(smaller_sql(value, high, kind), low, kind)
 
 

@@ -93,6 +93,9 @@ class Engine:
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
         }
+        self._public = {
+            str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
+        }
         protected = {table.name.name for table in policy.protected()}
         names = Names(protected, {name.name for name in policy.tables})
         self._names = names
@@ -166,7 +169,9 @@ class Engine:
     async def _asked(
         self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
     ) -> Answer:
-        for name in sorted(self.changed & {n for block in private.blocks for n in block.tables()}):
+        # A public table may also stand in a condition of any block.
+        used = {name for block in private.blocks for name in block.tables()} | self._public
+        for name in sorted(self.changed & used):
             raise Refusal(
                 Code.UNAVAILABLE,
                 f"the table {name} is not what the policy was checked against",

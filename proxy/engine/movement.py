@@ -5,7 +5,6 @@ The exact results are those of the compiled SQL; grouping and merging of partiti
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -14,7 +13,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
-from proxy.exact.table import ExactRow, ExactTable, added_up
+from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
 from proxy.planner.plan import (
     BlockPlan,
@@ -85,14 +84,9 @@ def movements(
              medians whose partitions are drawn per row, or are by where it is stored: two runs, or two
              databases, have them not in common
     """
-    mine, theirs = [_grouped(table) for table in here], [_grouped(table) for table in there]
-    place = {
-        number: (t, slots)
-        for t, table in enumerate(here)
-        for number, slots in zip(table.releases, table.slots, strict=True)
-    }
-    for number in sorted(place):  # what is made of others is not there
-        release, (table, slots) = plan.releases[number], place[number]
+    mine, theirs = [by_keys(table) for table in here], [by_keys(table) for table in there]
+    for number, table, slots in places(here):  # what is made of others is not there
+        release = plan.releases[number]
         pairs = _Pairs(mine[table], theirs[table], slots)
         for measure, planned, seen in _moved(plan, release, pairs):
             yield Movement(number, measure, Fraction(planned), Fraction(seen))
@@ -122,13 +116,6 @@ class _Pairs:
 
     def squared(self, slot: int | None) -> int:
         return sum(moved**2 for moved in self.apart(slot))
-
-
-def _grouped(table: ExactTable) -> _Groups:
-    found: _Groups = defaultdict(list)
-    for row in table.rows:
-        found[row.keys].append(row)
-    return dict(found)
 
 
 _Found = tuple[Measure, Fraction | int, Fraction | int]

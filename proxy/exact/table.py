@@ -37,6 +37,24 @@ class ExactTable:
         return "ExactTable(hidden)"
 
 
+def by_keys(table: ExactTable) -> dict[tuple[str | None, ...], list[ExactRow]]:
+    """The rows of each group, one or one per cell, in the order in which groups came."""
+    found: dict[tuple[str | None, ...], list[ExactRow]] = {}
+    for row in table.rows:
+        found.setdefault(row.keys, []).append(row)
+    return found
+
+
+def places(tables: Iterable[ExactTable]) -> list[tuple[int, int, Slots]]:
+    """(release, which table it is in, where there), in the order of the releases."""
+    found = [
+        (release, number, slots)
+        for number, table in enumerate(tables)
+        for release, slots in zip(table.releases, table.slots, strict=True)
+    ]
+    return sorted(found, key=lambda place: place[0])
+
+
 def added_up(rows: Iterable[ExactRow], slot: int | None) -> int:
     """The sum of one partial result over rows; 0 without any."""
     assert slot is not None, "the compiler left out what the plan needs"

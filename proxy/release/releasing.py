@@ -9,7 +9,7 @@ from itertools import product
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
-from proxy.exact.table import ExactRow, ExactTable, added_up
+from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
@@ -57,18 +57,13 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
              with private keys one row per group that the selection keeps, in the order of their texts;
              exactly one row without GROUP BY
     """
-    grouped = [_by_keys(table) for table in tables]
-    place = {
-        number: (t, slots)
-        for t, table in enumerate(tables)
-        for number, slots in zip(table.releases, table.slots, strict=True)
-    }
+    grouped = [by_keys(table) for table in tables]
+    drawing = places(tables)
     rows = []
-    drawing = sorted(place.items(), key=lambda item: item[0])
     is_selected = any(table.selected for table in tables[:1])
     for keys in _groups(plan, grouped, bits, is_selected):
         drawn: dict[int, NoisyValue] = {}
-        for number, (table, slots) in drawing:
+        for number, table, slots in drawing:
             group = grouped[table].get(keys, [])
             drawn[number] = _release(plan.releases[number], slots, group, plan.cells, bits)
         answers = plan.releases[: plan.answers()]
@@ -87,13 +82,6 @@ def _answers(
             yield derived(release, plan, drawn)
         else:
             yield drawn[number]
-
-
-def _by_keys(table: ExactTable) -> dict[Keys, list[ExactRow]]:
-    found: dict[Keys, list[ExactRow]] = {}
-    for row in table.rows:
-        found.setdefault(row.keys, []).append(row)
-    return found
 
 
 def keeper(plan: BlockPlan, bits: RandomBits) -> Callable[[int], bool] | None:

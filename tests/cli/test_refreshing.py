@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 
 import psycopg
 import pytest
@@ -59,18 +59,23 @@ def _add(pair: Servers, code: str) -> None:
         connection.execute("INSERT INTO public.regions VALUES (%s)", (code,))
 
 
-async def _until_fresh(database: Database, there: str) -> None:
-    refreshing = asyncio.create_task(copy_public_tables([database], 0.02))
+async def _during(lasting: Coroutine[None, None, None], until: Callable[[], bool]) -> None:
+    task = asyncio.create_task(lasting)
     try:
         for _ in range(500):
-            if (there,) in await asyncio.to_thread(_rows, database) and there in str(
-                await asyncio.to_thread(_keys, database)
-            ):
+            if await asyncio.to_thread(until):
                 return
             await asyncio.sleep(0.02)
     finally:
-        refreshing.cancel()
-    raise AssertionError("not copied again in time")
+        task.cancel()
+    raise AssertionError("it did not happen in time")
+
+
+async def _until_fresh(database: Database, there: str) -> None:
+    await _during(
+        copy_public_tables([database], 0.02),
+        lambda: (there,) in _rows(database) and there in str(_keys(database)),
+    )
 
 
 def test_rows_and_keys_are_copied_again(pair: Servers, served: Database) -> None:
@@ -117,15 +122,7 @@ async def _refusal(database: Database, table: str) -> str | None:
 
 
 async def _watched(database: Database, until: Callable[[], bool]) -> None:
-    watching = asyncio.create_task(watch_catalogues([database], 0.02))
-    try:
-        for _ in range(500):
-            if until():
-                return
-            await asyncio.sleep(0.02)
-    finally:
-        watching.cancel()
-    raise AssertionError("not noticed in time")
+    await _during(watch_catalogues([database], 0.02), until)
 
 
 def _run(pair: Servers, statement: str) -> None:
@@ -158,6 +155,23 @@ def test_a_table_that_lost_what_plans_rely_on_is_not_asked(
             await _watched(served, lambda: bool(served.engine.changed))
             assert await _refusal(served, "members") == _MEMBERS
             assert await _refusal(served, "people") is None
+        finally:
+            await served.close()
+
+    asyncio.run(story())
+
+
+def test_a_public_table_that_changed_may_stand_in_any_condition(
+    pair: Servers, served: Database
+) -> None:
+    async def story() -> None:
+        await served.open()
+        try:
+            _run(pair, "ALTER TABLE public.regions ALTER code TYPE varchar(9)")
+            await _watched(served, lambda: bool(served.engine.changed))
+            question = "people WHERE region IN (SELECT code FROM regions)"
+            refused = await _refusal(served, question)
+            assert refused == _MEMBERS.replace("members", "regions")
         finally:
             await served.close()
 
