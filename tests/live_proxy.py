@@ -58,11 +58,21 @@ class LiveProxy:
         """From the ledger itself, over all databases: entries, their epsilon, entries not settled."""
         entries, epsilon, open_ = 0, 0.0, 0
         for database in self.assembly.databases.values():
-            with psycopg.connect(database.shadow.superuser_dsn) as connection:
-                row = connection.execute(_SPENT, (analyst or self.analyst,)).fetchone()
+            with psycopg.connect(database.lease.ledger_dsn) as connection:
+                given = (analyst or self.analyst, database.lease.source)
+                row = connection.execute(_SPENT, given).fetchone()
             assert row is not None
             entries, epsilon, open_ = entries + row[0], epsilon + row[1], open_ + row[2]
         return entries, epsilon, open_
+
+    def set_limit(self, database: str, analyst: str, epsilon: str, delta: str) -> None:
+        """As a policy's line of its own would write it."""
+        lease = self.assembly.databases[database].lease
+        with psycopg.connect(lease.ledger_dsn) as connection:
+            connection.execute(
+                "INSERT INTO ledger.allowance VALUES (%s, 'analyst', %s, %s, %s, 'month')",
+                (lease.source, analyst, epsilon, delta),
+            )
 
     def when_settled(self, analyst: str) -> tuple[int, float, int]:
         """Settling follows the answer: wait for it, a few seconds at most."""
@@ -93,13 +103,14 @@ class LiveProxy:
 _SPENT = """\
 SELECT count(*)::int, coalesce(sum(r.epsilon), 0)::float8,
        (count(*) FILTER (WHERE s.receipt IS NULL))::int
-FROM dp.receipt r LEFT JOIN dp.settlement s ON s.receipt = r.id WHERE r.analyst = %s"""
+FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
+WHERE r.analyst = %s AND r.source = %s"""
 
 
 def sample_databases(servers: Servers) -> list[Database]:
     return [
-        assemble(servers.policies[name], servers.catalogs[name], servers.shadows[name])
-        for name in servers.policies
+        assemble(policy, servers.catalogs[name], servers.shadows[name], servers.lease(policy))
+        for name, policy in servers.policies.items()
     ]
 
 

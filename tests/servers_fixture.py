@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import functools
 import itertools
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -21,14 +22,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+import psycopg
 from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.model import Catalog, TableName
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.demo_data import make_demo_data
 from proxy.databases.embedded import EmbeddedPostgres, start_together
+from proxy.databases.ledger_home import embedded_ledger
+from proxy.databases.ledger_lease import BudgetLease
+from proxy.databases.ledger_sources import Identity, adopt_new
 from proxy.databases.shadow import Shadow
-from proxy.databases.users import add_analyst
+from proxy.databases.shadow_roles import match_roles
+from proxy.databases.users import add_analyst, verifiers
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import (
     Bounds,
@@ -58,6 +64,7 @@ class Servers:
 
     protected: EmbeddedPostgres
     shadow_server: EmbeddedPostgres
+    ledger_dsn: str
     source_dsns: Mapping[str, str]
     policies: Mapping[str, Policy]
     catalogs: Mapping[str, Catalog]
@@ -78,23 +85,42 @@ class Servers:
     def new_analyst(self) -> str:
         """A fresh one, with nothing spent. alice and bob are always there."""
         name = f"analyst_{next(self._numbers)}"
-        add_analyst(self.shadow_server.dsn(), name, PASSWORD)
+        self.add_analyst(name, PASSWORD)
         return name
+
+    def add_analyst(self, name: str, password: str) -> None:
+        add_analyst(self.ledger_dsn, name, password)
+        self.match_roles()
+
+    def match_roles(self) -> None:
+        """What `serve` does each second."""
+        with psycopg.connect(self.shadow_server.dsn()) as connection:
+            names = connection.execute(
+                "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'"
+            ).fetchall()
+        databases = [name for (name,) in names]
+        match_roles(self.shadow_server.dsn(), databases, verifiers(self.ledger_dsn))
+
+    def lease(self, policy: Policy) -> BudgetLease:
+        """Budgets of their own, as if nobody had served this data before."""
+        return new_lease(self.ledger_dsn, policy)
 
 
 @functools.cache
 def servers() -> Servers:
     home = Path(tempfile.mkdtemp(prefix="dpproxy-test-"))
     protected = EmbeddedPostgres(home, "protected", durable=False)
-    shadow_server = EmbeddedPostgres(home, "shadow")  # durable: the ledger insists
+    shadow_server = EmbeddedPostgres(home, "shadow", disposable=True)
+    ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
 
     def stop() -> None:
         protected.stop()
         shadow_server.stop()
+        ledger_server.stop()
         shutil.rmtree(home, ignore_errors=True)
 
     atexit.register(stop)
-    start_together([protected, shadow_server])
+    start_together([protected, shadow_server, ledger_server])
     source_dsns = make_demo_data(protected.dsn())
     catalogs = {database: read_catalog(dsn) for database, dsn in source_dsns.items()}
     policies = {
@@ -107,9 +133,21 @@ def servers() -> Servers:
     }
     for database, shadow in shadows.items():
         shadow.build(policies[database], catalogs[database])
+    ledger = embedded_ledger(ledger_server)
+    found = Servers(protected, shadow_server, ledger, source_dsns, policies, catalogs, shadows)
     for analyst in ("alice", "bob"):
-        add_analyst(shadow_server.dsn(), analyst, PASSWORD)
-    return Servers(protected, shadow_server, source_dsns, policies, catalogs, shadows)
+        found.add_analyst(analyst, PASSWORD)
+    return found
+
+
+_LEASES = itertools.count(1)
+
+
+def new_lease(ledger_dsn: str, policy: Policy) -> BudgetLease:
+    """On a source that is nobody else's."""
+    name = f"{policy.database} {next(_LEASES)} of {os.getpid()}"
+    source = adopt_new(ledger_dsn, Identity("invented", name), name)
+    return BudgetLease(ledger_dsn, source.id, policy)
 
 
 PRIVACY = Privacy(

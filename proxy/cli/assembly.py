@@ -13,6 +13,7 @@ from proxy.catalog.change import still_holds
 from proxy.catalog.model import Catalog
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.engine_ledger import EngineLedger
+from proxy.databases.ledger_lease import BudgetLease
 from proxy.databases.ledger_tables import LedgerTables
 from proxy.databases.os_random import OsRandom
 from proxy.databases.protected import ProtectedDatabase
@@ -38,6 +39,7 @@ class Database:
     engine: Engine
     protected: ProtectedDatabase
     ledger: EngineLedger
+    lease: BudgetLease
 
     async def open(self) -> None:
         await self.protected.open()
@@ -46,6 +48,7 @@ class Database:
     async def close(self) -> None:
         await self.protected.close()
         await self.ledger.close()
+        self.lease.close()
 
     def refresh(self) -> None:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
@@ -100,15 +103,20 @@ class Assembly:
 
 
 def assemble(
-    policy: Policy, catalog: Catalog, shadow: Shadow, bits: RandomBits | None = None
+    policy: Policy,
+    catalog: Catalog,
+    shadow: Shadow,
+    lease: BudgetLease,
+    bits: RandomBits | None = None,
 ) -> Database:
-    """One database. The shadow must have been built from this policy and catalogue.
+    """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
+    budgets of its data.
 
     bits: the operating system's unless a test brings its own.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
-    ledger = EngineLedger(LedgerTables(shadow.superuser_dsn))
+    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source))
     public = read_public_values(policy, catalog)
     engine = Engine(policy, catalog, relations, protected, ledger, bits or OsRandom(), public)
-    return Database(policy, catalog, shadow, engine, protected, ledger)
+    return Database(policy, catalog, shadow, engine, protected, ledger, lease)

@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
-import structlog
+from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.loading import CheckedPolicy
-from proxy.cli.shadow_server import Server
+from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.stopped import Stopped
+from proxy.databases.ledger_lease import BudgetLease
+from proxy.databases.ledger_sources import (
+    Source,
+    SourceError,
+    UnknownSource,
+    find_source,
+    read_identity,
+)
 from proxy.databases.shadow import Shadow
 from proxy.databases.shadow_tables import ShadowError
 
-_log = structlog.get_logger("dpproxy.building")
 
+def build(checked: CheckedPolicy, servers: ProxyServers, source: Source) -> Database:
+    """The limits in the ledger and the shadow made what the policy says, and the engine in front of them.
 
-def build(checked: CheckedPolicy, shadow_server: Server) -> Database:
-    """The shadow made what the policy says, and the engine in front of it."""
+    Refuses  Stopped
+    """
     policy, catalog = checked.policy, checked.catalog
-    shadow = Shadow(shadow_server.dsn(), policy.database, shadow_server.address)
     try:
-        is_new = shadow.build(policy, catalog)
+        lease = BudgetLease(servers.ledger_dsn, source.id, policy)
+    except SourceError as error:
+        raise Stopped(str(error)) from None
+    shadow = Shadow(servers.shadow.dsn(), policy.database, servers.shadow.address)
+    try:
+        shadow.build(policy, catalog)
     except ShadowError as error:
+        lease.close()
         raise Stopped(f"database {policy.database}: {error}") from None
-    if not is_new:
-        try:
-            shadow.refresh_public_tables(policy, catalog)
-        except ShadowError as error:
-            _log.warning("stale_public_tables", database=policy.database, reason=str(error))
-    return assemble(policy, catalog, shadow)
+    return assemble(policy, catalog, shadow, lease)
+
+
+def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: str) -> Source:
+    """
+    Given    a policy, the ledger, and for the hint: the policy's file, the options that name the ledger
+    Refuses  Stopped where the ledger does not know the data, with the commands that tell it
+    """
+    database = checked.policy.database
+    try:
+        return find_source(ledger_dsn, read_identity(checked.policy.source), database)
+    except SourceError as error:
+        raise Stopped(f"database {database}: {error}") from None
+    except UnknownSource as error:
+        adopt = f"dpproxy ledger adopt --policy {file} {options}".rstrip()
+        known = ", ".join(error.known) or "none yet"
+        raise Stopped(
+            f"database {database}: the ledger does not know this data ({error.identity}).\n"
+            f"  If nobody has asked about these people before: {adopt} --new\n"
+            f"  If it is the data of a source that the ledger knows, moved, upgraded or restored ({known}):"
+            f" {adopt} --as NAME"
+        ) from None

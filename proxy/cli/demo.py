@@ -14,11 +14,20 @@ from pathlib import Path
 from proxy.cli.assembly import Database
 from proxy.cli.building import build
 from proxy.cli.doors import Doors
-from proxy.cli.loading import load_policies
-from proxy.cli.state import PROTECTED, SHADOW
+from proxy.cli.loading import CheckedPolicy, load_policies
+from proxy.cli.proxy_servers import ProxyServers, proxy_servers
+from proxy.cli.state import PROTECTED
 from proxy.cli.stopped import Stopped
 from proxy.databases.demo_data import make_demo_data
-from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
+from proxy.databases.embedded import EmbeddedPostgres
+from proxy.databases.ledger_sources import (
+    Source,
+    UnknownSource,
+    adopt_as,
+    adopt_new,
+    find_source,
+    read_identity,
+)
 from proxy.databases.users import add_analyst, list_analysts, set_password
 
 ANALYST = "analyst"
@@ -32,6 +41,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Demo:
+    servers: ProxyServers
     databases: Sequence[Database]
     password: str
 
@@ -50,28 +60,33 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
             f"run it from a clone of the repository (looked in {_POLICIES})"
         )
     protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
-    shadow_server = EmbeddedPostgres(state, SHADOW)
     is_new = not protected.home.exists()
-    servers = [protected, shadow_server]
     with contextlib.ExitStack() as stopping:
-        with _step(say, "making" if is_new else "starting", f"two PostgreSQL servers in {state}"):
-            try:
-                start_together(servers)
-            except InUse:
-                raise Stopped(f"another dpproxy runs in {state}: stop it, or use --state") from None
-        for server in servers:
-            stopping.callback(server.stop)
+        with _step(say, "making" if is_new else "starting", f"three PostgreSQL servers in {state}"):
+            servers = stopping.enter_context(proxy_servers(state, None, beside=(protected,)))
         with _step(say, "making" if is_new else "checking", "50,000 people and 60,000 orders"):
             sources = make_demo_data(protected.dsn())
         with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
             environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
             checked = load_policies(policies, environment)
-            databases = [build(one, shadow_server) for one in checked]
-            password = _with_analyst(shadow_server, state)
+            databases = [build(one, servers, _source(one, servers.ledger_dsn)) for one in checked]
+            password = _with_analyst(servers.ledger_dsn, state)
+            servers.match_roles(tuple(one.policy.database for one in databases))
         try:
-            yield Demo(databases, password)
+            yield Demo(servers, databases, password)
         finally:
             say("stopping the PostgreSQL servers ...")
+
+
+def _source(checked: CheckedPolicy, ledger_dsn: str) -> Source:
+    """Invented data is adopted without being asked; made again, it keeps its budgets."""
+    name = checked.policy.database
+    identity = read_identity(checked.policy.source)
+    try:
+        return find_source(ledger_dsn, identity, name)
+    except UnknownSource as unknown:
+        adopt = adopt_as if name in unknown.known else adopt_new
+        return adopt(ledger_dsn, identity, name)
 
 
 def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
@@ -89,17 +104,17 @@ def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
     }
 
 
-def _with_analyst(shadow_server: EmbeddedPostgres, state: Path) -> str:
+def _with_analyst(ledger_dsn: str, state: Path) -> str:
     """The same password at each start, so that a line copied yesterday works today."""
     kept = state / "analyst.password"
     if not kept.exists():
         kept.touch(mode=0o600)
     password = kept.read_text() or os.urandom(9).hex()
     kept.write_text(password)
-    if ANALYST in list_analysts(shadow_server.dsn()):
-        set_password(shadow_server.dsn(), ANALYST, password)
+    if ANALYST in list_analysts(ledger_dsn):
+        set_password(ledger_dsn, ANALYST, password)
     else:
-        add_analyst(shadow_server.dsn(), ANALYST, password)
+        add_analyst(ledger_dsn, ANALYST, password)
     return password
 
 

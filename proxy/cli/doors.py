@@ -14,8 +14,10 @@ from typing import Protocol
 
 from proxy.cli.addresses import Address
 from proxy.cli.assembly import Assembly, Database
+from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.stopped import Stopped
+from proxy.cli.watching import keep_mark, keep_roles, something_lost
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
 from proxy.servers.http.server import HttpServer
@@ -51,12 +53,15 @@ class _Server(Protocol):
 
 
 async def keep_open(
-    databases: Sequence[Database], where: Where, until: Callable[[Doors], Awaitable[int]]
+    servers: ProxyServers,
+    databases: Sequence[Database],
+    where: Where,
+    until: Callable[[Doors], Awaitable[int]],
 ) -> int:
     """
-    Given    databases, assembled; until: runs while the doors are open, e.g. `signalled`
+    Given    databases, assembled on these servers; until: runs while the doors are open, e.g. `signalled`
     Gives    what `until` gives, when everything is closed again in good order
-    Refuses  Stopped where a port is taken, or the shadow's server could lose a charge
+    Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
     assembly = Assembly(databases)
     tls = None if where.tls is None else _tls(*where.tls)
@@ -76,9 +81,32 @@ async def keep_open(
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
-        for lasting in (copy_public_tables(databases), watch_catalogues(databases)):
+        for lasting in (
+            copy_public_tables(databases),
+            watch_catalogues(databases),
+            keep_roles(servers, databases),
+            keep_mark(servers, databases),
+        ):
             closing.callback(asyncio.create_task(lasting).cancel)
-        return await until(Doors(wire.address, http.address))
+        return await _until_lost(servers, databases, until(Doors(wire.address, http.address)))
+
+
+async def _until_lost(
+    servers: ProxyServers, databases: Sequence[Database], work: Awaitable[int]
+) -> int:
+    """Refuses  Stopped where a server or the ledger is lost while the work goes on"""
+    working = asyncio.ensure_future(work)
+    losing = asyncio.ensure_future(something_lost(servers, databases))
+    try:
+        await asyncio.wait({working, losing}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Stopped(losing.result())
+    finally:
+        for task in (working, losing):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task
 
 
 def check_can_open(where: Where) -> None:

@@ -119,3 +119,9 @@ class UnspentLedger:
 
     async def remaining(self, analyst: str) -> Loss:
         return self._limit
+
+    async def budget(self, analyst: str) -> str:
+        return "[]"
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        return "[]"

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from proxy.base.errors import Fault
+from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import audit, doctor, explain, policy_check
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.stopped import Stopped
@@ -31,6 +32,7 @@ for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
 policy.command("check")(policy_check)
 app.add_typer(user, name="user")
+app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
 
 

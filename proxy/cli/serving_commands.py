@@ -11,10 +11,10 @@ from typing import Annotated, Optional
 import typer
 
 from proxy.cli.addresses import Address, read_address
-from proxy.cli.command_options import Http, Listen, PolicyFiles, ShadowDsn, State
+from proxy.cli.command_options import Http, LedgerDsn, Listen, PgBin, PolicyFiles, State
 from proxy.cli.logs import log_to_stderr
+from proxy.cli.proxy_servers import proxy_servers
 from proxy.cli.running import end_on_sigterm, run
-from proxy.cli.shadow_server import shadow_server
 from proxy.cli.state import demo_state
 from proxy.cli.stopped import Stopped
 
@@ -60,7 +60,7 @@ def demo(
             typer.echo("\nclosing the doors ...")
             return 0
 
-        raise typer.Exit(run(keep_open(prepared.databases, where, announce)))
+        raise typer.Exit(run(keep_open(prepared.servers, prepared.databases, where, announce)))
 
 
 def _check_demo(state: Path) -> int:
@@ -78,7 +78,7 @@ def _check_demo(state: Path) -> int:
             typer.echo("\n" + "\n".join(lines) + "\n")
             return 0 if is_good else 1
 
-        return run(keep_open(prepared.databases, where, ask))
+        return run(keep_open(prepared.servers, prepared.databases, where, ask))
 
 
 def serve(
@@ -86,12 +86,13 @@ def serve(
     listen: Listen = _WIRE,
     http: Http = _HTTP,
     state: State = None,
-    shadow: ShadowDsn = None,
+    ledger: LedgerDsn = None,
+    pg_bin: PgBin = None,
     tls_cert: Annotated[Optional[Path], typer.Option(help="PEM, for both doors.")] = None,  # noqa: UP045
     tls_key: Annotated[Optional[Path], typer.Option(help="PEM.")] = None,  # noqa: UP045
 ) -> None:
     """Serve the databases of the given policies."""
-    from proxy.cli.building import build
+    from proxy.cli.building import build, known_source
     from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
     from proxy.cli.loading import load_policies
 
@@ -103,8 +104,16 @@ def serve(
     where = Where(_address(listen), _address(http), tls)
     check_can_open(where)
     checked = load_policies(policy, os.environ)
-    with shadow_server(state, shadow, may_attach=False) as server:
-        databases = [build(one, server) for one in checked]
+    with proxy_servers(state, ledger, pg_bin=pg_bin) as servers:
+        options = "" if state is None else f"--state {state}"
+        sources = [
+            known_source(one, servers.ledger_dsn, file, options)
+            for one, file in zip(checked, policy, strict=True)
+        ]
+        databases = [
+            build(one, servers, source) for one, source in zip(checked, sources, strict=True)
+        ]
+        servers.match_roles(tuple(one.policy.database for one in databases))
 
         async def announce(doors: Doors) -> int:
             names = ", ".join(one.policy.database for one in databases)
@@ -116,7 +125,7 @@ def serve(
             typer.echo("closing the doors ...")
             return 0
 
-        raise typer.Exit(run(keep_open(databases, where, announce)))
+        raise typer.Exit(run(keep_open(servers, databases, where, announce)))
 
 
 def _address(text: str, default: str | None = None) -> Address:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-SHADOW, PROTECTED = "shadow", "protected"  # folders in a state directory
+# Folders in a state directory. The shadow's is made anew at every start; the ledger's is what to back up.
+LEDGER, SHADOW, PROTECTED = "ledger", "shadow", "protected"
 SERVE_STATE = Path(".state") / "serve"
 
 

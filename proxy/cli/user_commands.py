@@ -1,4 +1,4 @@
-"""`dpproxy user`: analysts, who are roles of the shadow."""
+"""`dpproxy user`: analysts, who stand in the ledger; every process that serves it follows within seconds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from proxy.cli.command_options import ShadowDsn, State
-from proxy.cli.shadow_server import shadow_server
-from proxy.databases.users import add_analyst, list_analysts, remove_analyst
+from proxy.cli.command_options import LedgerDsn, State
+from proxy.cli.proxy_servers import ledger_alone
+from proxy.databases.users import add_analyst, list_analysts, remove_analyst, set_password
 
-user = typer.Typer(no_args_is_help=True, help="Analysts: roles of the shadow.")
+user = typer.Typer(no_args_is_help=True, help="Analysts: who may ask, by name and password.")
 
 
 @user.command("add")
@@ -19,29 +19,46 @@ def user_add(
     name: str,
     password_stdin: Annotated[bool, typer.Option(help="Read it from standard input.")] = False,
     state: State = None,
-    shadow: ShadowDsn = None,
+    ledger: LedgerDsn = None,
 ) -> None:
-    """Add an analyst, who may ask of every database served from this shadow."""
-    if password_stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
-    else:
-        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    with shadow_server(state, shadow, may_attach=True) as server:
-        add_analyst(server.dsn(), name, password)
+    """Add an analyst, who may ask of every database served with this ledger."""
+    password = _password(password_stdin)
+    with ledger_alone(state, ledger) as dsn:
+        add_analyst(dsn, name, password)
     typer.echo(f"added {name}")
 
 
+@user.command("password")
+def user_password(
+    name: str,
+    password_stdin: Annotated[bool, typer.Option(help="Read it from standard input.")] = False,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Give an analyst another password; sessions of the old one end within seconds."""
+    password = _password(password_stdin)
+    with ledger_alone(state, ledger) as dsn:
+        set_password(dsn, name, password)
+    typer.echo(f"changed {name}")
+
+
 @user.command("list")
-def user_list(state: State = None, shadow: ShadowDsn = None) -> None:
+def user_list(state: State = None, ledger: LedgerDsn = None) -> None:
     """The analysts' names."""
-    with shadow_server(state, shadow, may_attach=True) as server:
-        for name in list_analysts(server.dsn()):
+    with ledger_alone(state, ledger) as dsn:
+        for name in list_analysts(dsn):
             typer.echo(name)
 
 
 @user.command("remove")
-def user_remove(name: str, state: State = None, shadow: ShadowDsn = None) -> None:
-    """End an analyst's sessions and remove the role. What was spent stays in the ledger."""
-    with shadow_server(state, shadow, may_attach=True) as server:
-        remove_analyst(server.dsn(), name)
+def user_remove(name: str, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Remove an analyst, whose sessions end within seconds. What was spent stays in the ledger."""
+    with ledger_alone(state, ledger) as dsn:
+        remove_analyst(dsn, name)
     typer.echo(f"removed {name}")
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

@@ -35,10 +35,6 @@ SELECT coalesce(json_agg(t ORDER BY t.name), '[]')::text FROM (
         'name', column_name, 'type', data_type, 'low', low, 'high', high, 'values', "values",
         'usable_for', usable_for) ORDER BY number) AS columns
     FROM (SELECT *, row_number() OVER () AS number FROM dp.columns) c GROUP BY table_name) t"""
-_BUDGET = "SELECT coalesce(json_agg(b), '[]')::text FROM dp.budget b"
-_HISTORY = """\
-SELECT coalesce(json_agg(h ORDER BY h.receipt DESC), '[]')::text
-FROM (SELECT * FROM dp.history ORDER BY receipt DESC LIMIT 1000) h"""
 
 
 class ConnectedSession:
@@ -127,12 +123,6 @@ class ConnectedSession:
 
     async def schema(self) -> str:
         return await self._document(_SCHEMA)
-
-    async def budget(self) -> str:
-        return await self._document(_BUDGET)
-
-    async def history(self) -> str:
-        return await self._document(_HISTORY)
 
     async def _document(self, text: str) -> str:
         (document,) = await self._row(text)

@@ -3,6 +3,7 @@
 The folder STATE/NAME, mode 0700:
 
     data/                what initdb made; `data.part` until initdb has finished
+    pristine/            of a disposable server: what initdb made, copied to data/ at every start
     superuser.password   random, mode 0600
     endpoint.json        the TCP port and the socket directory of the last start
     owner.lock           locked (flock) by the process that started the server, as long as it lives
@@ -19,6 +20,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -72,18 +74,21 @@ class EmbeddedPostgres:
         pg_bin: Path | None = None,
         tcp: bool = True,
         durable: bool = True,
+        disposable: bool = False,
         settings: Mapping[str, str] | None = None,
         account: str | None = None,
     ) -> None:
         """
         Given    durable=False: fsync off, for data that can be made again (never for a ledger);
+                 disposable=True: empty at every start, whatever was in it before, and not durable;
                  settings: more lines of postgresql.conf; account: a kind of postgres_launcher
         """
         self.home = (state_dir / name).resolve()  # one folder, however it is written
         self.name = name
         self._pg_bin = pg_bin
         self._tcp = tcp
-        self._durable = durable
+        self._durable = durable and not disposable
+        self._disposable = disposable
         self._settings = dict(settings or {})
         self._account_kind = account
         self._endpoint: Endpoint | None = None
@@ -101,11 +106,9 @@ class EmbeddedPostgres:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and TCP port, for analysts."""
+        """Host and TCP port, or without TCP the socket's directory and its number, as libpq takes them."""
         endpoint = self._reached()
-        if not endpoint.tcp:
-            raise EmbeddedPostgresError(f"{self} does not listen on TCP")
-        return LOOPBACK, endpoint.port
+        return (LOOPBACK if endpoint.tcp else endpoint.socket_directory), endpoint.port
 
     @property
     def process_id(self) -> int | None:
@@ -207,9 +210,24 @@ class EmbeddedPostgres:
             find_binaries(self._pg_bin), self.home, self._account_kind
         )
         self._account.own(self.home)
-        if not self._data.exists():
+        if self._disposable:
+            self._make(self.home / "pristine")
+            shutil.rmtree(self._data, ignore_errors=True)
+            shutil.copytree(self.home / "pristine", self._data, copy_function=shutil.copy)
+            self._account.own(self._data, *self._data.rglob("*"))
+        else:
+            self._make(self._data)
+
+    def _make(self, directory: Path) -> None:
+        """By initdb, unless it is there. A pristine one of another major version is made anew."""
+        version = directory / "PG_VERSION"
+        if self._disposable and version.exists():
+            if version.read_text().strip() == str(self._binaries.major):
+                return
+            shutil.rmtree(directory)
+        if not directory.exists():
             make_data_directory(
-                self._data,
+                directory,
                 self._password,
                 SUPERUSER,
                 self._binaries,

@@ -52,6 +52,17 @@ class EngineLedger:
     async def remaining(self, analyst: str) -> Loss:
         return _loss((await self._tables.remaining(analyst)).usable)
 
+    async def budget(self, analyst: str) -> str:
+        return await self._tables.budget(analyst)
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        return await self._tables.history(analyst, newest_first=newest_first)
+
+    @property
+    def last_receipt(self) -> int:
+        """The highest number that this process has seen committed."""
+        return self._tables.last_receipt
+
     async def _settle(self, receipt: int, answered: bool) -> None:
         try:
             await self._tables.settle(receipt, Outcome.ANSWERED if answered else Outcome.FAILED)

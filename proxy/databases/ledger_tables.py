@@ -1,12 +1,13 @@
-"""The ledger in the shadow: a charge is one round trip, durable before it returns.
+"""One source's part of the ledger: a charge is one round trip, durable before it returns.
 
-`dp.reserve` (ledger.sql) is one statement and so one transaction: it locks both balances, checks all
+`ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks both balances, checks all
 limits, appends the receipt and commits. Nothing is ever refunded.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,10 +34,27 @@ _OPTIONS = (
     " -c idle_in_transaction_session_timeout=30s -c jit=off"
 )
 _OPEN_SECONDS = 30.0
+_BUDGET = """\
+SELECT coalesce(json_agg(b), '[]')::text FROM (
+    SELECT CASE kind WHEN 'total' THEN '(everybody together)' ELSE %(analyst)s::text END AS analyst,
+           trim_scale(epsilon_limit) AS epsilon_limit, trim_scale(epsilon_spent) AS epsilon_spent,
+           trim_scale(greatest(epsilon_limit - epsilon_spent, 0)) AS epsilon_remaining,
+           trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
+           trim_scale(greatest(delta_limit - delta_spent, 0)) AS delta_remaining,
+           period, renews_at
+    FROM ledger.standing(%(source)s, %(analyst)s, transaction_timestamp()) ORDER BY kind) b"""
+_HISTORY = """\
+SELECT coalesce(json_agg(h ORDER BY h.receipt), '[]')::text FROM (
+    SELECT r.id AS receipt, r.at, trim_scale(r.epsilon) AS epsilon, trim_scale(r.delta) AS delta,
+           coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement,
+           r.policy_digest AS policy
+    FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
+    WHERE r.source = %(source)s AND r.analyst = %(analyst)s
+    ORDER BY r.id DESC LIMIT 10000) h"""
 
 
 class LedgerNotDurable(RuntimeError):
-    """The shadow's server would lose charges in a crash: dpproxy does not serve on it."""
+    """The ledger's server would lose charges in a crash: dpproxy does not serve on it."""
 
 
 class Outcome(Enum):
@@ -62,7 +80,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """id: of dp.receipt; remaining: what the analyst can still spend."""
+    """id: of ledger.receipt; remaining: what the analyst can still spend."""
 
     id: int
     charged: Amount
@@ -71,11 +89,13 @@ class Receipt:
 
 
 class LedgerTables:
-    """One ledger, through a pool of connections of the shadow's superuser."""
+    """The charges of one source, through a pool of connections to the ledger's server."""
 
-    def __init__(self, superuser_dsn: str, connections: int = 4) -> None:
+    def __init__(self, ledger_dsn: str, source: int, connections: int = 4) -> None:
+        self._source = source
+        self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(
-            superuser_dsn,
+            ledger_dsn,
             min_size=1,
             max_size=connections,
             open=False,
@@ -95,7 +115,7 @@ class LedgerTables:
                     row = await cursor.fetchone()
                     if row is None or row[0] != wanted:
                         raise LedgerNotDurable(
-                            f"the shadow's server must have {setting} = {wanted}"
+                            f"the ledger's server must have {setting} = {wanted}"
                         )
         except BaseException:
             await self._pool.close()
@@ -105,19 +125,33 @@ class LedgerTables:
         await self._pool.close()
 
     async def reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, policy_digest: str
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        policy_digest: str,
+        events: Sequence[Mapping[str, object]] = (),
     ) -> Receipt:
         """Charge, durably, before any data is read.
 
-        Given    the analyst, the loss of one statement, its fingerprint, the policy's digest
+        Given    the analyst, the loss of one statement, its fingerprint, the policy's digest, the
+                 mechanisms that the loss is composed of (proxy.ledger.events)
         Gives    a receipt, once the charge is committed to disk
         Refuses  OVER_BUDGET where the analyst's or everybody's budget does not cover it; `Fault` where
                  the ledger does not answer: the charge may then stand, so there is no second try
         """
         cost = charge(loss)
         row = await self._one(
-            "SELECT * FROM dp.reserve(%s, %s, %s, %s, %s)",
-            (analyst, decimal(cost.epsilon), decimal(cost.delta), fingerprint, policy_digest),
+            "SELECT * FROM ledger.reserve(%s, %s, %s, %s, %s, %s, %s)",
+            (
+                self._source,
+                analyst,
+                decimal(cost.epsilon),
+                decimal(cost.delta),
+                json.dumps(list(events)),
+                fingerprint,
+                policy_digest,
+            ),
         )
         standing = Standing(
             _amount(row["own_epsilon"], row["own_delta"]),
@@ -128,6 +162,7 @@ class LedgerTables:
             raise over_budget(
                 analyst, cost, Refused(standing.own, standing.total, standing.renews_at)
             )
+        self.last_receipt = max(self.last_receipt, row["receipt"])
         return Receipt(row["receipt"], cost, standing.usable, standing.renews_at)
 
     async def settle(self, receipt: int, outcome: Outcome) -> None:
@@ -138,7 +173,7 @@ class LedgerTables:
         """
         async with self._connection() as connection:
             await connection.execute(
-                "INSERT INTO dp.settlement (receipt, outcome) SELECT %s, %s"
+                "INSERT INTO ledger.settlement (receipt, outcome) SELECT %s, %s"
                 " FROM pg_catalog.set_config('synchronous_commit', 'off', true)"
                 " ON CONFLICT (receipt) DO NOTHING",
                 (receipt, outcome.value),
@@ -151,8 +186,8 @@ class LedgerTables:
             await cursor.execute(
                 "SELECT kind, greatest(epsilon_limit - epsilon_spent, 0) AS epsilon,"
                 " greatest(delta_limit - delta_spent, 0) AS delta, renews_at"
-                " FROM dp.standing(%s, transaction_timestamp())",
-                (analyst,),
+                " FROM ledger.standing(%s, %s, transaction_timestamp())",
+                (self._source, analyst),
             )
             lines = {row["kind"]: row for row in await cursor.fetchall()}
         own, total = lines["analyst"], lines["total"]
@@ -161,6 +196,25 @@ class LedgerTables:
             _amount(total["epsilon"], total["delta"]),
             own["renews_at"],
         )
+
+    async def budget(self, analyst: str) -> str:
+        """The analyst's line and everybody's, as a JSON array of objects: the rows of dp.budget."""
+        return await self._document(_BUDGET, {"source": self._source, "analyst": analyst})
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        """The analyst's latest receipts as a JSON array: the rows of dp.history."""
+        statement = _HISTORY.replace("ORDER BY h.receipt)", "ORDER BY h.receipt DESC)")
+        return await self._document(
+            statement if newest_first else _HISTORY, {"source": self._source, "analyst": analyst}
+        )
+
+    async def _document(self, statement: str, parameters: Mapping[str, object]) -> str:
+        async with self._connection() as connection:
+            cursor = await connection.execute(statement.encode(), parameters)
+            row = await cursor.fetchone()
+        if row is None:
+            raise Fault("the ledger gave no answer")
+        return str(row[0])
 
     async def _one(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any]:
         async with self._connection() as connection:

@@ -1,12 +1,11 @@
 """The shadow of one protected database: same tables, no data, a guard on every protected table.
 
-Built from the policy and the catalogue, never from a dump. The ledger in its schema `dp` outlives
-every rebuild.
+Built from the policy and the catalogue, never from a dump. It is disposable: its server is made anew at
+every start of the program, and nothing in it is worth keeping.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from importlib.resources import files
 
@@ -18,15 +17,14 @@ from proxy.base.decimals import decimal_text
 from proxy.catalog.model import Catalog, TableName
 from proxy.databases import shadow_statements as statements
 from proxy.databases.shadow_columns import exposed_columns
+from proxy.databases.shadow_roles import ensure_group
 from proxy.databases.shadow_tables import ShadowError, ShadowTable, shadow_tables, types_of
-from proxy.databases.users import ensure_group
-from proxy.ledger import amounts
 from proxy.policy.model import Policy
 
 _PACKAGE = files("proxy.databases")
 _PARTS = tuple(
     _PACKAGE.joinpath(name).read_text(encoding="utf-8")
-    for name in ("shadow.sql", "ledger.sql", "shadow_grants.sql")
+    for name in ("shadow.sql", "shadow_grants.sql")
 )
 _SETTINGS = {
     "statement_timeout": "5min",
@@ -42,8 +40,8 @@ class Shadow:
 
     def __init__(self, server_dsn: str, database: str, address: tuple[str, int]) -> None:
         """
-        Given    the superuser's way into the shadow's server (EmbeddedPostgres.dsn(), or --shadow);
-                 the database's name; host and port for analysts
+        Given    the superuser's way into the shadow's server (EmbeddedPostgres.dsn());
+                 the database's name; host (or socket directory) and port for analysts
         """
         self.database = database
         self.analyst_host_port = address
@@ -57,37 +55,30 @@ class Shadow:
         """Holds a password: never log it."""
         return make_conninfo(self._server_dsn, dbname=self.database)
 
-    def build(self, policy: Policy, catalog: Catalog, source_dsn: str | None = None) -> bool:
+    def build(self, policy: Policy, catalog: Catalog, source_dsn: str | None = None) -> None:
         """Make the shadow what the policy says, in one transaction; or leave it as it was.
 
         Given    a policy that was checked against the catalogue; where public rows are copied from
                  (the policy's own source if not given)
-        Gives    whether anything was rebuilt: not, if it was built from the same policy, the same
-                 catalogue and by the same program
         Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
         """
         self._ensure_database()
         try:
-            return self._build(policy, catalog, source_dsn or policy.source)
+            self._build(policy, catalog, source_dsn or policy.source)
         except psycopg.errors.LockNotAvailable:
             raise ShadowError(
                 "open transactions of analysts hold the shadow's tables: it stays as it was"
             ) from None
 
-    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> bool:
-        digests = (policy.digest, _catalog_digest(policy, catalog), _program_digest())
+    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
         with psycopg.connect(self.superuser_dsn) as connection:
             connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(_LOCK_TIMEOUT)))
             connection.execute("SET search_path = pg_catalog; SET statement_timeout = 0")
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
-            if _built_from(connection) == digests:
-                return False
             _drop_schemas(connection)
-            for part in _PARTS[:-1]:
-                connection.execute(part)
+            connection.execute(_PARTS[0])
             tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
             _make_tables(connection, tables, source_dsn)
-            _write_allowances(connection, policy)
             connection.execute("DELETE FROM dp.exposed_column")
             connection.cursor().executemany(
                 "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
@@ -99,13 +90,6 @@ class Shadow:
             connection.execute(_PARTS[-1])
             for default in self._defaults(policy):
                 connection.execute(default)
-            connection.execute("DELETE FROM dp.built_from")
-            connection.execute(
-                "INSERT INTO dp.built_from (policy_digest, catalog_digest, program_digest, at)"
-                " VALUES (%s, %s, %s, transaction_timestamp())",
-                digests,
-            )
-        return True
 
     def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
         """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
@@ -186,29 +170,6 @@ class Shadow:
                 )
 
 
-def _catalog_digest(policy: Policy, catalog: Catalog) -> str:
-    exposed = [repr(catalog.tables.get(name)) for name in sorted(policy.tables)]
-    return hashlib.sha256("\n".join(exposed).encode()).hexdigest()
-
-
-def _program_digest() -> str:
-    """Changes with the static DDL and with the code that generates the rest."""
-    texts = [*_PARTS]
-    for module in ("shadow.py", "shadow_columns.py", "shadow_statements.py", "shadow_tables.py"):
-        texts.append(_PACKAGE.joinpath(module).read_text(encoding="utf-8"))
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
-
-
-def _built_from(connection: psycopg.Connection) -> tuple[str, str, str] | None:
-    known = connection.execute("SELECT to_regclass('dp.built_from')").fetchone()
-    if known is None or known[0] is None:
-        return None
-    row = connection.execute(
-        "SELECT policy_digest, catalog_digest, program_digest FROM dp.built_from"
-    ).fetchone()
-    return (row[0], row[1], row[2]) if row else None
-
-
 def _known_types(
     connection: psycopg.Connection, policy: Policy, catalog: Catalog
 ) -> frozenset[str]:
@@ -277,29 +238,3 @@ def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: s
                     copy.write(block)
     except psycopg.Error as error:
         raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error
-
-
-def _write_allowances(connection: psycopg.Connection, policy: Policy) -> None:
-    budgets = policy.budgets
-    limits = [
-        ("total", "", amounts.limit(budgets.total.limit), budgets.total.per),
-        ("default", "", amounts.limit(budgets.default.limit), budgets.default.per),
-        *(
-            ("analyst", name, amounts.limit(budget.limit), budget.per)
-            for name, budget in budgets.analysts.items()
-        ),
-    ]
-    connection.execute("DELETE FROM dp.allowance")
-    connection.cursor().executemany(
-        "INSERT INTO dp.allowance (kind, analyst, epsilon, delta, period) VALUES (%s, %s, %s, %s, %s)",
-        [
-            (
-                kind,
-                analyst,
-                amounts.decimal(limit.epsilon),
-                amounts.decimal(limit.delta),
-                period.value,
-            )
-            for kind, analyst, limit, period in limits
-        ],
-    )

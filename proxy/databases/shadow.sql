@@ -43,15 +43,6 @@ LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('high'); END $$;
 CREATE OR REPLACE FUNCTION dp.error(estimate anyelement) RETURNS double precision
 LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('error'); END $$;
 
--- What the shadow was built from: one row.
-CREATE TABLE IF NOT EXISTS dp.built_from (
-    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-    policy_digest text NOT NULL,
-    catalog_digest text NOT NULL,
-    program_digest text NOT NULL,
-    at timestamptz NOT NULL
-);
-
 CREATE TABLE IF NOT EXISTS dp.exposed_column (
     position integer PRIMARY KEY,
     table_name text NOT NULL,
@@ -68,3 +59,27 @@ CREATE VIEW dp.columns AS
 SELECT table_name, column_name, data_type, low, high, "values", usable_for
 FROM dp.exposed_column
 ORDER BY position;
+
+-- What an analyst has spent stands in the ledger, on another server. The proxy puts these relations into
+-- the statement that names them; here they have columns, for PostgreSQL to analyse it, and no rows to read.
+CREATE OR REPLACE FUNCTION dp.answered_apart(relation text) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RAISE EXCEPTION USING
+        ERRCODE = '0A000',
+        MESSAGE = format('%s is answered by the proxy, which did not see it named', relation),
+        HINT = format('Name it in the statement itself: SELECT * FROM %s.', relation);
+END $$;
+
+CREATE OR REPLACE VIEW dp.budget AS
+SELECT b.* FROM (SELECT dp.answered_apart('dp.budget') AS apart OFFSET 0) a,
+    LATERAL (SELECT NULL::text, NULL::numeric, NULL::numeric, NULL::numeric, NULL::numeric, NULL::numeric,
+                    NULL::numeric, NULL::text, NULL::timestamptz WHERE a.apart)
+        AS b (analyst, epsilon_limit, epsilon_spent, epsilon_remaining, delta_limit, delta_spent,
+              delta_remaining, period, renews_at);
+
+CREATE OR REPLACE VIEW dp.history AS
+SELECT h.* FROM (SELECT dp.answered_apart('dp.history') AS apart OFFSET 0) a,
+    LATERAL (SELECT NULL::bigint, NULL::timestamptz, NULL::numeric, NULL::numeric, NULL::text, NULL::text,
+                    NULL::text WHERE a.apart)
+        AS h (receipt, at, epsilon, delta, outcome, statement, policy);

@@ -7,7 +7,7 @@ GRANT USAGE ON SCHEMA dp TO dp_analyst;
 GRANT SELECT ON dp.columns, dp.budget, dp.history TO dp_analyst;
 GRANT EXECUTE ON FUNCTION
     dp.guard(text), dp.refuse(text, text, text), dp.misplaced(text),
-    dp.low(anyelement), dp.high(anyelement), dp.error(anyelement), dp.my_standing()
+    dp.low(anyelement), dp.high(anyelement), dp.error(anyelement), dp.answered_apart(text)
 TO dp_analyst;
 
 -- Nothing that fills the disk outside temporary tables: large objects, messages in the log of changes.

@@ -194,6 +194,14 @@ class Engine:
         finally:
             await self._ledger.settle(charged.receipt, answered)
 
+    async def budget(self, analyst: str) -> str:
+        """What is left to the analyst and to everybody, as JSON. Reads the ledger only."""
+        return await self._ledger.budget(analyst)
+
+    async def history(self, analyst: str) -> str:
+        """The analyst's receipts as JSON, the latest first. Reads the ledger only."""
+        return await self._ledger.history(analyst, newest_first=True)
+
     async def explain(
         self,
         question: Question,

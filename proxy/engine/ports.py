@@ -53,3 +53,11 @@ class Ledger(Protocol):
     async def remaining(self, analyst: str) -> Loss:
         """What the analyst can still spend, as reserve would see it."""
         ...
+
+    async def budget(self, analyst: str) -> str:
+        """The analyst's line and everybody's, as JSON: the rows of dp.budget."""
+        ...
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        """The analyst's latest receipts, as JSON: the rows of dp.history."""
+        ...

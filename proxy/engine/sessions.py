@@ -96,14 +96,6 @@ class AnalystSession(Protocol):
         """What can be asked, as JSON."""
         ...
 
-    async def budget(self) -> str:
-        """The analyst's budget and everybody's, as JSON."""
-        ...
-
-    async def history(self) -> str:
-        """The analyst's latest receipts, as JSON, newest first."""
-        ...
-
 
 class AnalystSessions(Protocol):
     def session(

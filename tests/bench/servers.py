@@ -24,8 +24,12 @@ from proxy.catalog.model import Catalog
 from proxy.cli.assembly import Assembly, assemble
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres, start_together
+from proxy.databases.ledger_home import embedded_ledger
+from proxy.databases.ledger_lease import BudgetLease
+from proxy.databases.ledger_sources import Identity, adopt_new
 from proxy.databases.shadow import Shadow
-from proxy.databases.users import add_analyst
+from proxy.databases.shadow_roles import match_roles
+from proxy.databases.users import add_analyst, verifiers
 from proxy.policy.model import Policy
 from tests.bench.policies import served
 
@@ -34,7 +38,7 @@ _ANALYST, _PASSWORD = "analyst", "analyst's password"
 _SETTINGS = {"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"}
 _SCRIPTS = files("tests.bench")
 
-Served = Mapping[str, tuple[Policy, Catalog, Shadow]]
+Served = Mapping[str, tuple[Policy, Catalog, Shadow, str, int]]
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,14 @@ def servers(
     name = f"protected-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="dpproxy-bench-") as temporary:
-        shadow_server = EmbeddedPostgres(Path(temporary), "shadow", pg_bin=pg_bin)
-        start_together([protected, shadow_server])
+        shadow_server = EmbeddedPostgres(Path(temporary), "shadow", pg_bin=pg_bin, disposable=True)
+        ledger_server = EmbeddedPostgres(Path(temporary), "ledger", tcp=False)
+        start_together([protected, shadow_server, ledger_server])
         try:
             source = protected.dsn(_DATABASE)
             _load(protected.dsn(), source, small_rows, large_rows)
-            found = _shadows(shadow_server, source, large=large_rows > 0)
+            ledger = embedded_ledger(ledger_server)
+            found = _shadows(shadow_server, ledger, source, large=large_rows > 0)
             with psycopg.connect(source) as connection:
                 version = connection.execute("SHOW server_version").fetchone()
             assert version is not None
@@ -96,6 +102,7 @@ def servers(
         finally:
             protected.stop()
             shadow_server.stop()
+            ledger_server.stop()
 
 
 def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
@@ -132,13 +139,21 @@ def _run(connection: psycopg.Connection, script: str, rows: int) -> None:
     connection.execute(text.replace("{rows}", str(rows)).encode())
 
 
-def _shadows(server: EmbeddedPostgres, source: str, *, large: bool) -> Served:
+def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, large: bool) -> Served:
     found = {}
     for database, (policy, catalog) in served(source, read_catalog(source), large=large).items():
         shadow = Shadow(server.dsn(), database, server.address)
         shadow.build(policy, catalog)
-        found[database] = (policy, catalog, shadow)
-    add_analyst(server.dsn(), _ANALYST, _PASSWORD)
+        identity = Identity("bench", database)
+        found[database] = (
+            policy,
+            catalog,
+            shadow,
+            ledger,
+            adopt_new(ledger, identity, database).id,
+        )
+    add_analyst(ledger, _ANALYST, _PASSWORD)
+    match_roles(server.dsn(), list(found), verifiers(ledger))
     return found
 
 
@@ -166,7 +181,12 @@ def _serve(found: Served, pipe: Connection) -> None:
 
 
 async def _serving(found: Served, pipe: Connection) -> None:
-    assembly = Assembly([assemble(*one) for one in found.values()])
+    assembly = Assembly(
+        [
+            assemble(policy, catalog, shadow, BudgetLease(ledger, source, policy))
+            for policy, catalog, shadow, ledger, source in found.values()
+        ]
+    )
     await assembly.open()
     server = assembly.wire_server()
     await server.start("127.0.0.1", 0)

@@ -9,10 +9,9 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.cli.assembly import Database
-from proxy.cli.building import build
-from proxy.cli.loading import CheckedPolicy
+from proxy.cli.assembly import Database, assemble
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from proxy.databases.shadow import Shadow
 from tests.live.served_database import asked, planned, served_database
 from tests.servers_fixture import Servers, servers
 
@@ -38,7 +37,7 @@ def pair() -> Servers:
 
 @pytest.fixture
 def served(pair: Servers) -> Iterator[Database]:
-    yield served_database(pair.protected, pair.shadow_server, _NAME, _SCRIPT, _TABLES)
+    yield served_database(pair, _NAME, _SCRIPT, _TABLES)
     for server in (pair.protected, pair.shadow_server):
         with psycopg.connect(server.dsn(), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {_NAME} WITH (FORCE)")
@@ -104,7 +103,9 @@ def test_a_source_that_is_down_for_a_while(pair: Servers, served: Database) -> N
 
 def test_a_start_copies_them_again(pair: Servers, served: Database) -> None:
     _add(pair, "west")
-    again = build(CheckedPolicy(served.policy, served.catalog), pair.shadow_server)
+    shadow = Shadow(pair.shadow_server.dsn(), _NAME, pair.shadow_server.address)
+    shadow.build(served.policy, served.catalog)
+    again = assemble(served.policy, served.catalog, shadow, served.lease)
     assert ("west",) in _rows(again)
     assert _keys(again) == (("north", "south", "west"),)
 

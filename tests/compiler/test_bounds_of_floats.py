@@ -37,7 +37,7 @@ _TABLES = f"tables: {{public.t: {{unit: row, columns: {{{_COLUMNS}}}}}}}\n"
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Database, psycopg.Connection]]:
     pair = servers()
-    database = served_database(pair.protected, pair.shadow_server, _NAME, _SCRIPT, _TABLES, "best")
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES, "best")
     with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as connection:
         yield database, connection
 

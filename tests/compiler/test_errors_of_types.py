@@ -58,7 +58,7 @@ tables:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Database, psycopg.Connection]]:
     pair = servers()
-    database = served_database(pair.protected, pair.shadow_server, _NAME, _SCRIPT, _TABLES)
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES)
     with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as connection:
         connection.execute("SET search_path = ''")
         yield database, connection

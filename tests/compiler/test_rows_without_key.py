@@ -43,7 +43,7 @@ tables:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Database, str]]:
     pair = servers()
-    database = served_database(pair.protected, pair.shadow_server, _NAME, _SCRIPT, _TABLES)
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES)
     yield database, pair.protected.dsn(_NAME)
 
 

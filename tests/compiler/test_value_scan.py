@@ -46,7 +46,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[Database, str]]:
     pair = servers()
     tables = _TABLES % request.param
     yield (
-        served_database(pair.protected, pair.shadow_server, name, _SCRIPT, tables, "best"),
+        served_database(pair, name, _SCRIPT, tables, "best"),
         pair.protected.dsn(name),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.databases.ledger_database import make_ledger
 from tests.servers_fixture import Servers, servers
@@ -20,9 +21,9 @@ def pair() -> Servers:
 @pytest.fixture
 def ledger_dsn(pair: Servers) -> Iterator[str]:
     """An empty ledger in a database of its own."""
-    with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as server:
+    with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
         server.execute("CREATE DATABASE ledger")
-        dsn = pair.shadow_server.dsn("ledger")
+        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger")
         make_ledger(dsn)
         yield dsn
         server.execute("DROP DATABASE ledger WITH (FORCE)")

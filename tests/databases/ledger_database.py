@@ -6,40 +6,41 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from fractions import Fraction
-from importlib import resources
 from typing import Any, TypeVar
 
 import psycopg
 
+from proxy.databases.ledger_migrations import migrate
+from proxy.databases.ledger_sources import Identity, adopt_new
 from proxy.databases.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Period
 
 _T = TypeVar("_T")
+SOURCE = 1
 
 
 def make_ledger(dsn: str) -> None:
-    """In an empty database, as the shadow makes it."""
-    files = resources.files("proxy.databases")
-    with psycopg.connect(dsn) as connection:
-        for name in ("shadow.sql", "ledger.sql"):
-            connection.execute((files / name).read_bytes())
+    """In an empty database, with one source: number 1."""
+    migrate(dsn)
+    adopt_new(dsn, Identity("invented", "data"), "data")
 
 
 def set_limits(
     dsn: str, own: str, total: str, per: Period = Period.MONTH, delta: str = "0.5"
 ) -> None:
     with psycopg.connect(dsn) as connection:
-        connection.execute("DELETE FROM dp.allowance")
+        connection.execute("DELETE FROM ledger.allowance")
         connection.execute(
-            "INSERT INTO dp.allowance VALUES ('total', '', %s, %s, 'none'), ('default', '', %s, %s, %s)",
+            "INSERT INTO ledger.allowance VALUES (1, 'total', '', %s, %s, 'none'),"
+            " (1, 'default', '', %s, %s, %s)",
             (Decimal(total), Decimal(delta), Decimal(own), Decimal(delta), per.value),
         )
 
 
 def with_ledger(dsn: str, use: Callable[[LedgerTables], Awaitable[_T]], connections: int = 4) -> _T:
     async def run() -> _T:
-        ledger = LedgerTables(dsn, connections)
+        ledger = LedgerTables(dsn, SOURCE, connections)
         await ledger.open()
         try:
             return await use(ledger)

@@ -29,7 +29,7 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
         "from proxy.databases.ledger_tables import LedgerTables\n"
         "from proxy.mechanisms.loss import Loss\n"
         "async def main():\n"
-        "    ledger = LedgerTables(sys.stdin.readline().strip())\n"
+        "    ledger = LedgerTables(sys.stdin.readline().strip(), 1)\n"
         "    await ledger.open()\n"
         "    receipt = await ledger.reserve('alice', Loss(Fraction(4), Fraction(0)), 'f', 'p')\n"
         "    print(receipt.id, flush=True)\n"
@@ -51,8 +51,8 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
         proxy.send_signal(signal.SIGKILL)
     assert rows(
         ledger_dsn,
-        "SELECT r.id, r.epsilon::integer, s.outcome FROM dp.receipt r"
-        " LEFT JOIN dp.settlement s ON s.receipt = r.id",
+        "SELECT r.id, r.epsilon::integer, s.outcome FROM ledger.receipt r"
+        " LEFT JOIN ledger.settlement s ON s.receipt = r.id",
     ) == [(receipt, 4, None)]
 
     async def use(ledger: LedgerTables) -> Fraction:
@@ -72,7 +72,7 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
         assert postmaster is not None
 
         async def use() -> list[int]:
-            ledger = LedgerTables(server.dsn())
+            ledger = LedgerTables(server.dsn(), 1)
             await ledger.open()
             receipts: list[int] = []
             try:
@@ -94,11 +94,11 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
         returned = asyncio.run(use())
         assert len(returned) >= 100
         server.restart()
-        kept = {row[0] for row in rows(server.dsn(), "SELECT id FROM dp.receipt")}
+        kept = {row[0] for row in rows(server.dsn(), "SELECT id FROM ledger.receipt")}
         assert kept >= set(returned)
         assert len(kept) <= len(returned) + 1, "one may have been committed without an answer"
         (spent,) = rows(
-            server.dsn(), "SELECT epsilon::integer FROM dp.balance WHERE kind = 'total'"
+            server.dsn(), "SELECT epsilon::integer FROM ledger.balance WHERE kind = 'total'"
         )
         assert spent == (len(kept),)
     finally:
@@ -107,7 +107,7 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
 
 def test_a_ledger_that_could_lose_a_commit_is_not_opened(pair: Servers) -> None:
     async def open_it(dsn: str) -> None:
-        ledger = LedgerTables(dsn)
+        ledger = LedgerTables(dsn, 1)
         with pytest.raises(LedgerNotDurable, match="fsync = on"):
             await ledger.open()
 

@@ -79,10 +79,10 @@ def test_the_database_decides_as_the_pure_rule(
     with psycopg.connect(make_conninfo(ledger_dsn, options="-c timezone=Asia/Tokyo")) as connection:
 
         def write_limits() -> None:
-            connection.execute("DELETE FROM dp.allowance")
+            connection.execute("DELETE FROM ledger.allowance")
             connection.execute(
-                "INSERT INTO dp.allowance VALUES ('total', '', %s, %s, 'none'),"
-                " ('default', '', %s, %s, %s)",
+                "INSERT INTO ledger.allowance VALUES (1, 'total', '', %s, %s, 'none'),"
+                " (1, 'default', '', %s, %s, %s)",
                 (
                     *(Decimal(total_limit) / 10, Decimal(total_limit).scaleb(-6)),
                     *(Decimal(own_limit) / 10, Decimal(own_limit).scaleb(-6), period.value),
@@ -107,7 +107,7 @@ def test_the_database_decides_as_the_pure_rule(
                 row = connection.execute(
                     "SELECT receipt IS NOT NULL, greatest(own_epsilon, 0), greatest(own_delta, 0),"
                     " greatest(total_epsilon, 0), greatest(total_delta, 0), renews_at"
-                    " FROM dp.reserve_at(%s, %s, %s, 'f', 'p', %s)",
+                    " FROM ledger.reserve_at(1, %s, %s, %s, '[]', 'f', 'p', %s)",
                     (first, decimal(cost.epsilon), decimal(cost.delta), now),
                 ).fetchone()
                 assert row is not None
@@ -121,7 +121,7 @@ def test_the_database_decides_as_the_pure_rule(
                 assert row[5] == own.renews_at
             for analyst in ("a", "b"):
                 shown = connection.execute(
-                    "SELECT epsilon_spent, delta_spent, renews_at FROM dp.standing(%s, %s)"
+                    "SELECT epsilon_spent, delta_spent, renews_at FROM ledger.standing(1, %s, %s)"
                     " ORDER BY kind",
                     (analyst, now),
                 ).fetchall()

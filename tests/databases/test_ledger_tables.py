@@ -37,16 +37,16 @@ def test_a_receipt_and_what_remains(ledger_dsn: str) -> None:
     assert second.remaining.epsilon == Fraction("2.166666666666666666"), "everybody's is less"
     assert rows(
         ledger_dsn,
-        "SELECT r.id, analyst, epsilon::text, delta::text, reused, fingerprint, policy_digest, outcome"
-        " FROM dp.receipt r LEFT JOIN dp.settlement s ON s.receipt = r.id ORDER BY r.id",
+        "SELECT r.id, analyst, epsilon::text, delta::text, events, fingerprint, policy_digest, outcome"
+        " FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id ORDER BY r.id",
     ) == [
         (
             *(first.id, "alice", "0.333333333333333334", "0.000001000000000000000000000000"),
-            *(False, "count orders", "policy 1", "answered"),
+            *([], "count orders", "policy 1", "answered"),
         ),
         (
             *(second.id, "bob", "0.500000000000000000", "0.000001000000000000000000000000"),
-            *(False, "sum total", "policy 1", "failed"),
+            *([], "sum total", "policy 1", "failed"),
         ),
     ]
 
@@ -70,7 +70,7 @@ def test_over_budget_charges_nothing(ledger_dsn: str) -> None:
     assert "renews at" in own.hint
     assert total.message.startswith("everybody's privacy budget does not cover")
     assert "left are epsilon 0.75," in total.message
-    assert rows(ledger_dsn, "SELECT sum(epsilon)::text FROM dp.receipt") == [
+    assert rows(ledger_dsn, "SELECT sum(epsilon)::text FROM ledger.receipt") == [
         ("1.500000000000000000",)
     ]
 
@@ -81,7 +81,7 @@ def test_32_at_once_with_budget_for_10(ledger_dsn: str, analysts: int) -> None:
     set_limits(ledger_dsn, own="10", total="10")
 
     async def use(ledger: LedgerTables) -> list[Receipt | BaseException]:
-        other = LedgerTables(ledger_dsn, 8)  # as if another proxy shared the shadow
+        other = LedgerTables(ledger_dsn, 1, 8)  # as if another proxy shared the shadow
         await other.open()
         try:
             return await asyncio.gather(
@@ -103,7 +103,7 @@ def test_32_at_once_with_budget_for_10(ledger_dsn: str, analysts: int) -> None:
     assert sorted(int(receipt.remaining.epsilon) for receipt in receipts) == list(range(10))
     refusals = [result for result in results if isinstance(result, Refusal)]
     assert len(refusals) == 22
-    assert rows(ledger_dsn, "SELECT epsilon::integer FROM dp.balance WHERE kind = 'total'") == [
+    assert rows(ledger_dsn, "SELECT epsilon::integer FROM ledger.balance WHERE kind = 'total'") == [
         (10,)
     ]
 
@@ -120,14 +120,16 @@ def test_a_ledger_that_is_gone_is_a_fault(ledger_dsn: str) -> None:
 def test_append_only(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="5", total="5")
     with psycopg.connect(ledger_dsn, autocommit=True) as connection:
-        row = connection.execute("SELECT receipt FROM dp.reserve('a', 1, 0, 'f', 'p')").fetchone()
+        row = connection.execute(
+            "SELECT receipt FROM ledger.reserve(1, 'a', 1, 0, '[]', 'f', 'p')"
+        ).fetchone()
         assert row is not None
-        connection.execute("INSERT INTO dp.settlement VALUES (%s, now(), 'answered')", row)
+        connection.execute("INSERT INTO ledger.settlement VALUES (%s, now(), 'answered')", row)
         for table, column in (("receipt", "analyst"), ("settlement", "outcome")):
             for statement in (
-                "UPDATE dp.{} SET {} = 'failed'",
-                "DELETE FROM dp.{} WHERE {} <> ''",
-                "TRUNCATE dp.{} CASCADE -- {}",
+                "UPDATE ledger.{} SET {} = 'failed'",
+                "DELETE FROM ledger.{} WHERE {} <> ''",
+                "TRUNCATE ledger.{} CASCADE -- {}",
             ):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
                     connection.execute(
@@ -135,9 +137,9 @@ def test_append_only(ledger_dsn: str) -> None:
                     )
         for bad in ("'a', -1, 0", "'a', NULL, 0", "'a', 1, -1e-9"):
             with pytest.raises(psycopg.errors.RaiseException, match="not negative"):
-                connection.execute(f"SELECT dp.reserve({bad}, 'f', 'p')".encode())
+                connection.execute(f"SELECT ledger.reserve(1, {bad}, '[]', 'f', 'p')".encode())
         with pytest.raises(psycopg.errors.CheckViolation):
-            connection.execute("SELECT dp.reserve('', 1, 0, 'f', 'p')")
+            connection.execute("SELECT ledger.reserve(1, '', 1, 0, '[]', 'f', 'p')")
 
 
 def test_reserve_is_quick(ledger_dsn: str) -> None:

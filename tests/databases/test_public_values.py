@@ -11,8 +11,7 @@ from tests.servers_fixture import servers
 def test_dates_are_iso() -> None:
     pair = servers()
     database = served_database(
-        pair.protected,
-        pair.shadow_server,
+        pair,
         "public_values",
         "CREATE TABLE public.days (day date PRIMARY KEY); INSERT INTO public.days VALUES ('2026-01-31');"
         "CREATE TABLE public.t (id int PRIMARY KEY);"

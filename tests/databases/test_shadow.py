@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
 import psycopg
 import pytest
@@ -169,32 +168,21 @@ def test_public_rows_are_refreshed(
     assert count() == [(2,)]
 
 
-def test_the_same_again_rebuilds_nothing(shadow: Shadow, policy: Policy, catalog: Catalog) -> None:
-    before = shadow.relation_oids()
-    assert shadow.build(policy, catalog) is False
-    assert shadow.relation_oids() == before
-
-
-def test_another_policy_or_catalogue_rebuilds_and_keeps_the_ledger(
+def test_another_policy_or_catalogue_is_built_anew(
     shadow: Shadow, policy: Policy, catalog: Catalog
 ) -> None:
-    with psycopg.connect(shadow.superuser_dsn) as connection:
-        connection.execute("SELECT dp.reserve('somebody', 3, 1e-7, 'f', 'p')")
     smaller = replace(
         policy,
         tables={clinic("visit"): policy.tables[clinic("visit")]},
         budgets=budgets(total=5),
         digest="clinic 2",
     )
-    assert shadow.build(smaller, catalog) is True
+    shadow.build(smaller, catalog)
     assert shadow.relation_oids().keys() == {clinic("visit")}
-    spent = "SELECT kind, epsilon_limit::integer, epsilon_spent::integer FROM dp.standing('somebody', now())"
-    assert ask(shadow.superuser_dsn, spent) == [("analyst", 10000, 3), ("total", 5, 3)]
     visit = catalog.tables[clinic("visit")]
     changed = Catalog({**catalog.tables, visit.name: replace(visit, primary_key=())})
-    assert shadow.build(smaller, changed) is True
+    shadow.build(smaller, changed)
     assert read_catalog(shadow.superuser_dsn).tables[clinic("visit")].primary_key == ()
-    assert len(ask(shadow.superuser_dsn, "SELECT * FROM dp.receipt")) == 1
 
 
 def test_a_failed_build_changes_nothing(shadow: Shadow, policy: Policy, catalog: Catalog) -> None:
@@ -230,29 +218,18 @@ def test_an_open_transaction_keeps_the_old_shadow(
         with pytest.raises(ShadowError, match="it stays as it was"):
             shadow.build(replace(policy, digest="x"), catalog)
         assert shadow.relation_oids() == before
-    assert shadow.build(replace(policy, digest="x"), catalog)
+    shadow.build(replace(policy, digest="x"), catalog)
+    assert shadow.relation_oids() != before
 
 
 def test_a_table_without_columns_has_its_guarded_row_too(pair: Servers) -> None:
     database = served_database(
-        pair.protected,
-        pair.shadow_server,
+        pair,
         "no_columns",
         "CREATE TABLE public.t (id integer PRIMARY KEY)",
         "tables: {public.t: {unit: row}}\n",
     )
     assert ask(database.shadow.superuser_dsn, "SELECT count(*) FROM public.t") == [(1,)]
-
-
-def test_limits_are_rounded_down(shadow: Shadow, policy: Policy, catalog: Catalog) -> None:
-    third = replace(
-        policy.budgets.total, limit=replace(policy.budgets.total.limit, epsilon=Fraction(1, 3))
-    )
-    budget = replace(policy.budgets, total=third)
-    shadow.build(replace(policy, budgets=budget, digest="thirds"), catalog)
-    assert ask(
-        shadow.superuser_dsn, "SELECT epsilon::text FROM dp.allowance WHERE kind = 'total'"
-    ) == [("0.333333333333333333",)]
 
 
 def test_no_password_in_a_repr(shadow: Shadow) -> None:

@@ -1,4 +1,4 @@
-"""Analysts come and go; their passwords are known to nobody."""
+"""Analysts come and go in the ledger, the shadow's roles follow; their passwords are known to nobody."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from tests.servers_fixture import Servers
 
 
 def test_add_use_change_remove(pair: Servers) -> None:
-    server = pair.shadow_server.dsn()
     name, password = 'O"Hara; drop', "it's a 'secret' \\ pässword"
-    add_analyst(server, name, password)
-    assert name in list_analysts(server)
-    with psycopg.connect(server) as connection:
+    pair.add_analyst(name, password)
+    assert name in list_analysts(pair.ledger_dsn)
+    with psycopg.connect(pair.shadow_server.dsn()) as connection:
         row = connection.execute(
             "SELECT rolpassword, rolsuper, rolcreatedb, rolcreaterole, rolbypassrls, rolreplication"
             " FROM pg_authid WHERE rolname = %s",
@@ -33,15 +32,45 @@ def test_add_use_change_remove(pair: Servers) -> None:
     dsn = make_conninfo(pair.analyst_dsn("shop", name), password=password)
     with psycopg.connect(dsn) as connection:
         assert connection.execute("SELECT session_user").fetchone() == (name,)
-        connection.execute("CREATE TEMP TABLE mine AS SELECT 1")
-        connection.commit()
-        set_password(server, name, "another")
-        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-            psycopg.connect(dsn)
-        remove_analyst(server, name)
+        set_password(pair.ledger_dsn, name, "another")
+        pair.match_roles()
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT 1")
-    assert name not in list_analysts(server)
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(dsn)
+    with psycopg.connect(make_conninfo(dsn, password="another")) as connection:
+        connection.execute("CREATE TEMP TABLE mine AS SELECT 1")
+        connection.commit()
+        remove_analyst(pair.ledger_dsn, name)
+        pair.match_roles()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
+    assert name not in list_analysts(pair.ledger_dsn)
+
+
+def test_default_privileges_do_not_keep_an_analyst_from_being_removed(pair: Servers) -> None:
+    """F19: an entry in pg_default_acl made DROP ROLE fail for good."""
+    name = pair.new_analyst()
+    with psycopg.connect(pair.analyst_dsn("shop", name), autocommit=True) as connection:
+        connection.execute("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO public")
+        connection.execute("ALTER ROLE CURRENT_USER SET statement_timeout = 0")
+    remove_analyst(pair.ledger_dsn, name)
+    pair.match_roles()
+    with psycopg.connect(pair.shadow_server.dsn()) as connection:
+        assert not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (name,)).fetchall()
+    pair.add_analyst(name, "again")
+
+
+def test_who_is_added_again_is_another_with_the_same_name(pair: Servers) -> None:
+    name = pair.new_analyst()
+    remove_analyst(pair.ledger_dsn, name)
+    pair.match_roles()
+    pair.add_analyst(name, "the new one's password")
+    with psycopg.connect(pair.ledger_dsn) as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM ledger.analyst WHERE name = %s", (name,)
+        ).fetchone()
+    assert row == (2,)
 
 
 @pytest.mark.parametrize(
@@ -50,22 +79,22 @@ def test_add_use_change_remove(pair: Servers) -> None:
         ("", "x", "1 to 63 bytes"),
         ("ä" * 32, "x", "1 to 63 bytes"),
         ("a\0b", "x", "1 to 63 bytes"),
-        ("pg_read_all_data", "x", "reserves"),
-        ("public", "x", "reserves"),
-        ("postgres", "x", "already a role"),
-        ("dp_analyst", "x", "already a role"),
-        ("alice", "x", "already a role"),
+        ("pg_read_all_data", "x", "reserved"),
+        ("public", "x", "reserved"),
+        ("postgres", "x", "reserved"),
+        ("dp_analyst", "x", "reserved"),
+        ("alice", "x", "already an analyst"),
         ("zoe", "", "password is empty"),
     ],
 )
 def test_refused(pair: Servers, name: str, password: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
-        add_analyst(pair.shadow_server.dsn(), name, password)
+        add_analyst(pair.ledger_dsn, name, password)
 
 
 def test_only_analysts_are_removed(pair: Servers) -> None:
     for name in ("postgres", "dp_analyst", "nobody_here"):
         with pytest.raises(UserError, match="no analyst"):
-            remove_analyst(pair.shadow_server.dsn(), name)
+            remove_analyst(pair.ledger_dsn, name)
         with pytest.raises(UserError, match="no analyst"):
-            set_password(pair.shadow_server.dsn(), name, "x")
+            set_password(pair.ledger_dsn, name, "x")

@@ -62,6 +62,12 @@ class Recorder:
         self.calls.append("remaining")
         return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
 
+    async def budget(self, analyst: str) -> str:
+        return "[]"
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        return "[]"
+
 
 def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -> Answer:
     relations = {oid: name for name, oid in _OIDS.items()}

@@ -92,6 +92,12 @@ class Ports:
     async def remaining(self, analyst: str) -> Loss:
         return Loss(Fraction(10), Fraction(1, 10**4))
 
+    async def budget(self, analyst: str) -> str:
+        return "[]"
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        return "[]"
+
 
 def exact(dsn: str, text: str, rows: int = 50) -> list[ExactTable]:
     policy, catalog = known(dsn, rows)

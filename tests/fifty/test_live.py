@@ -72,7 +72,7 @@ def doors() -> Iterator[BothDoors]:
         shadow = Shadow(pair.shadow_server.dsn(), _name(database), pair.shadow_server.address)
         here = replace(policy(database), database=_name(database), source=source)
         shadow.build(here, catalog)
-        databases.append(assemble(here, catalog, shadow))
+        databases.append(assemble(here, catalog, shadow, pair.lease(here)))
     proxy = start_proxy(pair, databases)
     http = open_http(proxy)
     yield http

@@ -17,6 +17,7 @@ from proxy.engine.asking import Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.query.statements import Statement
+from tests.servers_fixture import Servers
 
 _HEAD = """\
 dpproxy: 1
@@ -55,8 +56,7 @@ def made_database(protected: EmbeddedPostgres, name: str, script: str) -> str:
 
 
 def served_database(
-    protected: EmbeddedPostgres,
-    shadow_server: EmbeddedPostgres,
+    pair: Servers,
     name: str,
     script: str,
     tables: str,
@@ -68,7 +68,7 @@ def served_database(
              tables: the rest of its policy, in YAML
     Gives    the database, to be served or asked by its engine
     """
-    source = made_database(protected, name, script)
+    source = made_database(pair.protected, name, script)
     if fill is not None:
         fill()
     text = _HEAD.format(name=name, mechanism=mechanism) + tables
@@ -77,9 +77,9 @@ def served_database(
     problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))
     assert problems == "", problems
     policy = fitted(policy, catalog)
-    shadow = Shadow(shadow_server.dsn(), name, shadow_server.address)
+    shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
     shadow.build(policy, catalog)
-    return assemble(policy, catalog, shadow)
+    return assemble(policy, catalog, shadow, pair.lease(policy))
 
 
 def asked(database: Database, question: str) -> Question:

@@ -38,8 +38,7 @@ _SEED = 20261121
 def adult() -> Iterator[Database]:
     pair = servers()
     database = served_database(
-        pair.protected,
-        pair.shadow_server,
+        pair,
         "adult",
         public_data.script(),
         _TABLES,
@@ -51,7 +50,7 @@ def adult() -> Iterator[Database]:
 async def answers(served: Database, aggregate: str, runs: int) -> list[float]:
     # Of its own: pools cannot be opened twice, and each aggregate has its own repeatable bits.
     bits = SeededBits(_SEED)
-    database = assemble(served.policy, served.catalog, served.shadow, bits)
+    database = assemble(served.policy, served.catalog, served.shadow, served.lease, bits)
     engine = database.engine
     statement = engine.look(f"SELECT {aggregate} FROM {ADULT}")
     assert isinstance(statement, Statement)

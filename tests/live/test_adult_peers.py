@@ -103,9 +103,7 @@ async def _tables(block: BlockPlan, source: str) -> list[ExactTable]:
 @pytest.fixture(scope="module")
 def adult() -> Adult:
     pair = servers()
-    database = served_database(
-        pair.protected, pair.shadow_server, _NAME, public_data.script(), _TABLES, "best"
-    )
+    database = served_database(pair, _NAME, public_data.script(), _TABLES, "best")
     public_data.load(pair.protected, _NAME, only=str(ADULT))
     return Adult(database, pair.protected.dsn(_NAME))
 
@@ -229,7 +227,8 @@ def test_an_answer_shows_selected_keys_only(adult: Adult) -> None:
 
 
 async def _answered(database: Database, question: str, runs: int) -> list[tuple[str | None, ...]]:
-    served = assemble(database.policy, database.catalog, database.shadow, SeededBits(_SEED + 2))
+    bits = SeededBits(_SEED + 2)
+    served = assemble(database.policy, database.catalog, database.shadow, database.lease, bits)
     statement = served.engine.look(question)
     assert isinstance(statement, Statement)
     asked = served.engine.read(statement, (served.shadow.relation_oids()[ADULT],), ())

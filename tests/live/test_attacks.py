@@ -150,7 +150,7 @@ def sides() -> Iterator[Sides]:
         ("lab_with", attacks.script()),
         ("lab_without", attacks.script() + _WITHOUT),
     ):
-        database = served_database(pair.protected, pair.shadow_server, name, script, attacks.TABLES)
+        database = served_database(pair, name, script, attacks.TABLES)
         made.append(Side(name, open_http(start_proxy(pair, [database]))))
     real = ProtectedDatabase.run
 

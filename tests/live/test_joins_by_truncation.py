@@ -59,11 +59,7 @@ def joined() -> Iterator[LiveProxy]:
 
     proxy = start_proxy(
         pair,
-        [
-            served_database(
-                pair.protected, pair.shadow_server, _NAME, _SCRIPT, _TABLES, fill=hide_a_column
-            )
-        ],
+        [served_database(pair, _NAME, _SCRIPT, _TABLES, fill=hide_a_column)],
     )
     yield proxy
     proxy.stop()

@@ -16,8 +16,8 @@ import structlog
 from proxy.cli.assembly import Database, assemble
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres, start_together
+from proxy.databases.ledger_home import embedded_ledger
 from proxy.databases.shadow import Shadow
-from proxy.databases.users import add_analyst
 from proxy.pgwire import frames
 from tests.cases import in_folder
 from tests.live import attacks, marked
@@ -39,53 +39,56 @@ class Watched:
     proxy: LiveProxy
     hop: RecordingHop
     log: io.StringIO
+    ledger: EmbeddedPostgres
 
     def client(self, database: str, port: int | None = None) -> RawClient:
         return RawClient(self.proxy.servers.analyst_dsn(database, "eve", port or self.hop.port))
 
     def logs(self) -> bytes:
-        servers = (self.proxy.servers.protected, self.proxy.servers.shadow_server)
+        servers = (self.proxy.servers.protected, self.proxy.servers.shadow_server, self.ledger)
         return b"\n".join(
             [self.log.getvalue().encode(), *(one.log.read_bytes() for one in servers)]
         )
 
 
-def _world(protected: EmbeddedPostgres, shadow_server: EmbeddedPostgres) -> Database:
-    source = made_database(protected, "world", marked.WORLD)
+def _world(pair: Servers) -> Database:
+    source = made_database(pair.protected, "world", marked.WORLD)
     policy = replace(marked.WORLD_POLICY, source=source, budgets=budgets(each=10**6))
     catalog = read_catalog(source)
-    shadow = Shadow(shadow_server.dsn(), "world", shadow_server.address)
+    shadow = Shadow(pair.shadow_server.dsn(), "world", pair.shadow_server.address)
     shadow.build(policy, catalog)
-    return assemble(policy, catalog, shadow)
+    return assemble(policy, catalog, shadow, pair.lease(policy))
 
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     home = tmp_path_factory.mktemp("leaks")
     protected = EmbeddedPostgres(home, "protected", durable=False)
-    shadow_server = EmbeddedPostgres(home, "shadow")
+    shadow_server = EmbeddedPostgres(home, "shadow", disposable=True)
+    ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
     log = io.StringIO()
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(log))
     handler = logging.StreamHandler(log)
     root, level = logging.getLogger(), logging.getLogger().level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
-    start_together([protected, shadow_server])
-    databases = [_world(protected, shadow_server)]
+    start_together([protected, shadow_server, ledger_server])
+    ledger = embedded_ledger(ledger_server)
+    pair = Servers(protected, shadow_server, ledger, {}, {}, {}, {})
+    databases = [_world(pair)]
     if _ATTACKS.is_dir():
         script = marked.lab()
-        databases.append(served_database(protected, shadow_server, "lab", script, attacks.TABLES))
-    add_analyst(shadow_server.dsn(), "eve", PASSWORD)
-    pair = Servers(protected, shadow_server, {}, {}, {}, {})
+        databases.append(served_database(pair, "lab", script, attacks.TABLES))
+    pair.add_analyst("eve", PASSWORD)
     proxy = start_proxy(pair, databases)
     hop = RecordingHop(proxy.port)
-    yield Watched(proxy, hop, log)
+    yield Watched(proxy, hop, log, ledger_server)
     hop.close()
     proxy.stop()
     root.removeHandler(handler)
     root.setLevel(level)
     structlog.reset_defaults()
-    for server in (protected, shadow_server):
+    for server in (protected, shadow_server, ledger_server):
         server.stop()
 
 

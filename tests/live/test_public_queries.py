@@ -50,8 +50,7 @@ FALSE_ALARM = 1e-6
 def public() -> Iterator[BothDoors]:
     pair = servers()
     database = served_database(
-        pair.protected,
-        pair.shadow_server,
+        pair,
         NAME,
         public_data.script(),
         public_data.policy_tables(),

@@ -187,12 +187,7 @@ def test_transaction_is_left_as_by_an_error_of_postgresql(
 
 def tiny(live: LiveProxy, analyst: str, epsilon: str) -> None:
     """A budget of its own, as a policy's line would write it."""
-    superuser = live.servers.shadows["shop"].superuser_dsn
-    with psycopg.connect(superuser) as connection:
-        connection.execute(
-            "INSERT INTO dp.allowance VALUES ('analyst', %s, %s, 0.001, 'month')",
-            (analyst, epsilon),
-        )
+    live.set_limit("shop", analyst, epsilon, "0.001")
 
 
 def test_over_budget(live: LiveProxy, analyst: str) -> None:

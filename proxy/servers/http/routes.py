@@ -118,13 +118,17 @@ class Routes:
             return JSONResponse({"databases": sorted(self._engines)})
 
     async def schema(self, request: Request) -> Response:
-        return await self._document(request, "tables", lambda session: session.schema())
+        return await self._document(request, "tables", lambda _, session: session.schema())
 
     async def budget(self, request: Request) -> Response:
-        return await self._document(request, "budget", lambda session: session.budget())
+        return await self._document(
+            request, "budget", lambda engine, session: engine.budget(session.analyst)
+        )
 
     async def history(self, request: Request) -> Response:
-        return await self._document(request, "history", lambda session: session.history())
+        return await self._document(
+            request, "history", lambda engine, session: engine.history(session.analyst)
+        )
 
     async def healthz(self) -> Response:
         return JSONResponse({"status": "ok"})
@@ -150,12 +154,12 @@ class Routes:
         self,
         request: Request,
         name: str,
-        read: Callable[[AnalystSession], Coroutine[Any, Any, str]],
+        read: Callable[[Engine, AnalystSession], Coroutine[Any, Any, str]],
     ) -> Response:
         credentials = read_credentials(request)
         database = request.query_params.get("database", "")
         async with self._session(database, credentials) as session:
-            document = await read(session)
+            document = await read(self._engines[database], session)
         body = f'{{"database":{json.dumps(database)},"{name}":{document}}}'
         return Response(body, media_type="application/json")
 

@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql as composed
 
 from proxy.databases.analyst_sessions import SessionLimits
-from proxy.databases.users import add_analyst, remove_analyst, set_password
+from proxy.databases.users import remove_analyst, set_password
 from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers_fixture import PASSWORD
 
@@ -75,9 +75,9 @@ def test_the_body_is_not_read_before_the_credentials_are_there(doors: BothDoors)
 
 
 def test_names_and_passwords_of_any_characters(doors: BothDoors) -> None:
-    superuser = doors.proxy.servers.shadow_server.dsn()
+    servers = doors.proxy.servers
     name, password = "o'Brien \\ \"é", "p:w'd \\ €"
-    add_analyst(superuser, name, password)
+    servers.add_analyst(name, password)
     try:
         response = doors.client.post(
             "/v1/query",
@@ -86,26 +86,28 @@ def test_names_and_passwords_of_any_characters(doors: BothDoors) -> None:
         )
         assert response.json()["rows"] == [[name]]
     finally:
-        remove_analyst(superuser, name)
+        remove_analyst(servers.ledger_dsn, name)
+        servers.match_roles()
 
 
 def test_a_long_name_has_the_budget_of_the_role(doors: BothDoors) -> None:
     """PostgreSQL cuts names at 63 bytes: what is longer is not another analyst."""
     name = "n" * 63
-    add_analyst(doors.proxy.servers.shadow_server.dsn(), name, PASSWORD)
+    servers = doors.proxy.servers
+    servers.add_analyst(name, PASSWORD)
     try:
         response = doors.query("SELECT count(*) FROM shop.orders", analyst=name + "x")
         if response.status_code == 200:
             assert doors.proxy.spent(name)[0] == 1
         assert doors.proxy.spent(name + "x")[0] == 0
     finally:
-        remove_analyst(doors.proxy.servers.shadow_server.dsn(), name)
+        remove_analyst(servers.ledger_dsn, name)
+        servers.match_roles()
 
 
 def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
     limits = SessionLimits(age_seconds=1.0)
     short = open_http(doors.proxy, limits)
-    superuser = doors.proxy.servers.shadow_server.dsn()
     name = doors.proxy.servers.new_analyst()
     try:
         processes = {
@@ -114,7 +116,8 @@ def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
         }
         assert len(processes) == 1  # one login
         assert short.sessions.idle == 1
-        set_password(superuser, name, "another")
+        set_password(doors.proxy.servers.ledger_dsn, name, "another")
+        doors.proxy.servers.match_roles()
         deadline = time.monotonic() + 10
         while short.query("SELECT 1", analyst=name).status_code == 200:
             assert time.monotonic() < deadline, "the old password goes on"
@@ -128,7 +131,8 @@ def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
 def test_a_removed_analyst_is_out_at_once(doors: BothDoors) -> None:
     name = doors.proxy.servers.new_analyst()
     assert doors.query("SELECT 1", analyst=name).status_code == 200
-    remove_analyst(doors.proxy.servers.shadow_server.dsn(), name)
+    remove_analyst(doors.proxy.servers.ledger_dsn, name)
+    doors.proxy.servers.match_roles()
     assert doors.query("SELECT 1", analyst=name).status_code == 401
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import psycopg
 import pytest
 from psycopg.pq import DiagnosticField
 
@@ -66,7 +65,7 @@ REFUSED = (
     f"TRUNCATE {_ORDERS}",
     f"DROP TABLE {_ORDERS}",
     f"CREATE VIEW v AS SELECT * FROM {_ORDERS}",
-    "SELECT * FROM dp.receipt",
+    "SELECT * FROM ledger.receipt",
     "SELECT dp.low(1)",
     "SELECT count(*) FROM shop.orders WHERE status = ANY (ARRAY(SELECT status FROM shop.orders))",
 )
@@ -173,10 +172,7 @@ def test_settings_out_of_range(doors: BothDoors, epsilon: str) -> None:
 
 def test_over_budget(doors: BothDoors) -> None:
     poor = doors.proxy.servers.new_analyst()
-    with psycopg.connect(doors.proxy.servers.shadows["shop"].superuser_dsn) as connection:
-        connection.execute(
-            "INSERT INTO dp.allowance VALUES ('analyst', %s, 1.5, 0.1, 'month')", (poor,)
-        )
+    doors.proxy.set_limit("shop", poor, "1.5", "0.1")
     sql = f"SELECT count(*) FROM {_ORDERS}"
     first = doors.query(sql, analyst=poor)
     assert first.json()["privacy"]["remaining"]["epsilon"] == 0.5

@@ -1,0 +1,140 @@
+"""`dpproxy ledger`: the only thing to back up, and what an operator does with it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from proxy.cli.command_options import LedgerDsn, PolicyFile, State
+from proxy.cli.proxy_servers import ledger_alone
+from proxy.cli.state import SERVE_STATE
+from proxy.cli.stopped import Stopped
+from proxy.cli.text_table import text_table
+from proxy.databases import ledger_backup
+from proxy.databases.ledger_check import ledger_problems
+from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.databases.ledger_reports import receipts, spending
+from proxy.databases.ledger_sources import (
+    SourceError,
+    adopt_as,
+    adopt_new,
+    known_sources,
+    read_identity,
+)
+
+ledger = typer.Typer(
+    no_args_is_help=True, help="The ledger: budgets, receipts, analysts. Back it up."
+)
+File = Annotated[Path, typer.Argument(metavar="FILE")]
+
+
+@ledger.command("show")
+def show(state: State = None, ledger: LedgerDsn = None) -> None:
+    """What each analyst and everybody together has spent, of which data."""
+    with ledger_alone(state, ledger) as dsn:
+        for source in known_sources(dsn):
+            typer.echo(
+                f"{source.name}: {'; '.join(map(str, source.identities)) or 'not bound yet'}"
+            )
+        heads = ["source", "analyst", "per", "epsilon", "of", "delta", "of", "receipts"]
+        for line in text_table(heads, [list(row) for row in spending(dsn)]):
+            typer.echo(line)
+
+
+@ledger.command("export")
+def export(state: State = None, ledger: LedgerDsn = None) -> None:
+    """All receipts, as CSV on standard output."""
+    with ledger_alone(state, ledger) as dsn:
+        writer = csv.writer(sys.stdout)
+        writer.writerows(receipts(dsn))
+
+
+@ledger.command("verify")
+def verify(state: State = None, ledger: LedgerDsn = None) -> None:
+    """Compare balances with receipts, and the ledger with its high-water mark."""
+    with ledger_alone(state, ledger) as dsn:
+        problems = list(ledger_problems(dsn))
+        try:
+            MarkFile(state or SERVE_STATE).check(mark_of(dsn))
+        except LedgerWentBack as error:
+            problems.append(str(error))
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo("all checks passed")
+
+
+@ledger.command("backup")
+def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Copy the whole ledger into a new file, also while dpproxy serves."""
+    with ledger_alone(state, ledger) as dsn:
+        count = _told(lambda: ledger_backup.backup(dsn, file))
+    typer.echo(f"wrote {file}: {count} receipts")
+
+
+@ledger.command("restore")
+def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Fill an empty ledger from a backup."""
+    with ledger_alone(state, ledger) as dsn:
+        count = _told(lambda: ledger_backup.restore(dsn, file))
+    typer.echo(f"restored {count} receipts")
+
+
+@ledger.command("adopt")
+def adopt(
+    policy: PolicyFile,
+    new: Annotated[
+        bool, typer.Option("--new", help="These people have never been asked about before.")
+    ] = False,
+    as_name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--as", help="The data of a source that the ledger knows.", metavar="NAME"),
+    ] = None,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="With --new: another name than the policy's database.", metavar="NAME"),
+    ] = None,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Say what the data of a policy is, before it is served for the first time or after it moved."""
+    from proxy.cli.loading import read_policy_file
+    from proxy.databases.policy_errors import PolicyErrors
+
+    if new == (as_name is not None):
+        raise Stopped("say either --new or --as NAME")
+    try:
+        read, _ = read_policy_file(policy, os.environ)
+        identity = read_identity(read.source)
+        with ledger_alone(state, ledger) as dsn:
+            if as_name is None:
+                found = adopt_new(dsn, identity, name or read.database)
+            else:
+                found = adopt_as(dsn, identity, as_name)
+    except PolicyErrors as error:
+        raise Stopped(str(error)) from None
+    except SourceError as error:
+        raise Stopped(str(error)) from None
+    typer.echo(f"{identity} is the source {found.name}")
+
+
+@ledger.command("accept")
+def accept(state: State = None, ledger: LedgerDsn = None) -> None:
+    """Accept a ledger that is older than its high-water mark: what was spent since then is forgotten."""
+    with ledger_alone(state, ledger) as dsn:
+        now = mark_of(dsn)
+        MarkFile(state or SERVE_STATE).write(now)
+    typer.echo(f"accepted: the ledger's last receipt is {now.receipt}")
+
+
+def _told(work: ledger_backup.Work) -> int:
+    try:
+        return work()
+    except ledger_backup.BackupError as error:
+        raise Stopped(str(error)) from None

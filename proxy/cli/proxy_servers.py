@@ -1,0 +1,123 @@
+"""The two servers that a dpproxy process stands on: the lasting ledger's, and its own disposable shadow."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.cli.state import LEDGER, SERVE_STATE, SHADOW
+from proxy.cli.stopped import Stopped
+from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
+from proxy.databases.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
+from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.databases.ledger_migrations import LedgerTooNew
+from proxy.databases.shadow_roles import match_roles
+from proxy.databases.state_of_0_1 import is_state_of_0_1, migrate_state
+from proxy.databases.users import verifiers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyServers:
+    """ledger_dsn holds a password: never log it. embedded: those that this process must keep alive."""
+
+    ledger_dsn: str
+    shadow: EmbeddedPostgres
+    embedded: tuple[EmbeddedPostgres, ...]
+    mark: MarkFile
+
+    def __repr__(self) -> str:
+        return f"ProxyServers({self.shadow})"
+
+    def dead(self) -> tuple[str, ...]:
+        """Names of the servers that do not run any more."""
+        return tuple(server.name for server in self.embedded if not server.is_running())
+
+    def match_roles(self, databases: tuple[str, ...]) -> None:
+        """The shadow's roles are the ledger's analysts."""
+        match_roles(self.shadow.dsn(), databases, verifiers(self.ledger_dsn))
+
+
+@contextlib.contextmanager
+def proxy_servers(
+    state: Path | None,
+    ledger_dsn: str | None,
+    *,
+    pg_bin: Path | None = None,
+    beside: tuple[EmbeddedPostgres, ...] = (),
+) -> Iterator[ProxyServers]:
+    """
+    Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
+             another PostgreSQL for the shadow; further servers to start with them
+    Gives    all of them running until the end
+    Refuses  Stopped
+    """
+    home = state or SERVE_STATE
+    shadow = EmbeddedPostgres(home, SHADOW, pg_bin=pg_bin, disposable=True)
+    ledger = None if ledger_dsn is not None else EmbeddedPostgres(home, LEDGER, tcp=False)
+    with contextlib.ExitStack() as stopping:
+        if ledger is not None and is_state_of_0_1(home):
+            _start((ledger,), home)
+            stopping.callback(ledger.stop)
+            migrate_state(home, embedded_ledger(ledger))
+            _start((shadow, *beside), home)
+        else:
+            _start((*(() if ledger is None else (ledger,)), shadow, *beside), home)
+            if ledger is not None:
+                stopping.callback(ledger.stop)
+        for server in (shadow, *beside):
+            stopping.callback(server.stop)
+        dsn = _ledger_dsn(ledger, ledger_dsn)
+        mark = MarkFile(home)
+        try:
+            mark.check(mark_of(dsn))
+        except LedgerWentBack as error:
+            raise Stopped(
+                f"{error}. If that is meant: dpproxy ledger accept --state {home}"
+            ) from None
+        embedded = (*(() if ledger is None else (ledger,)), shadow, *beside)
+        yield ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=embedded, mark=mark)
+
+
+@contextlib.contextmanager
+def ledger_alone(state: Path | None, ledger_dsn: str | None) -> Iterator[str]:
+    """
+    Gives    the ledger's connection string, for commands beside `serve`: a running ledger is used, one that
+             does not run is started for the command
+    Refuses  Stopped
+    """
+    if ledger_dsn is not None:
+        yield _ledger_dsn(None, ledger_dsn)
+        return
+    home = state or SERVE_STATE
+    ledger = EmbeddedPostgres(home, LEDGER, tcp=False)
+    if ledger.attach():
+        yield _ledger_dsn(ledger, None)
+        return
+    if not ledger.home.exists() and not is_state_of_0_1(home):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _start((ledger,), home)
+    try:
+        if is_state_of_0_1(home):
+            migrate_state(home, embedded_ledger(ledger))
+        yield _ledger_dsn(ledger, None)
+    finally:
+        ledger.stop()
+
+
+def _start(servers: tuple[EmbeddedPostgres, ...], home: Path) -> None:
+    try:
+        start_together(servers)
+    except InUse:
+        raise Stopped(f"another dpproxy runs in {home}: stop it, or use --state") from None
+
+
+def _ledger_dsn(embedded: EmbeddedPostgres | None, given: str | None) -> str:
+    try:
+        if embedded is not None:
+            return embedded_ledger(embedded)
+        assert given is not None
+        return given_ledger(given)
+    except (LedgerTooNew, LedgerNotOurs) as error:
+        raise Stopped(str(error)) from None

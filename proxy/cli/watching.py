@@ -1,0 +1,75 @@
+"""What a serving process does beside answering: it keeps the shadow's roles the ledger's analysts, writes the
+ledger's high-water mark, and notices when something that it stands on is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import structlog
+
+from proxy.cli.assembly import Database
+from proxy.cli.proxy_servers import ProxyServers
+from proxy.databases.ledger_mark import mark_of
+from proxy.databases.shadow_roles import match_roles
+from proxy.databases.users import verifiers
+
+ROLES_SECONDS = 1.0
+MARK_SECONDS = 0.5
+ALIVE_SECONDS = 0.25
+
+_log = structlog.get_logger("dpproxy.watching")
+
+
+async def keep_roles(
+    servers: ProxyServers, databases: Sequence[Database], every_seconds: float = ROLES_SECONDS
+) -> None:
+    """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were."""
+    names = tuple(database.policy.database for database in databases)
+    known: Mapping[str, str] | None = None
+    while True:
+        try:
+            wanted = await asyncio.to_thread(verifiers, servers.ledger_dsn)
+            if wanted != known:
+                changed = await asyncio.to_thread(match_roles, servers.shadow.dsn(), names, wanted)
+                known = wanted
+                if changed:
+                    _log.info("analysts_changed", names=list(changed))
+        except Exception as error:  # a server that is away for a moment must not end this
+            _log.warning("analysts_not_read", kind=type(error).__name__)
+        await asyncio.sleep(every_seconds)
+
+
+async def keep_mark(
+    servers: ProxyServers, databases: Sequence[Database], every_seconds: float = MARK_SECONDS
+) -> None:
+    """Until it is cancelled: the mark follows the receipts of this process within a second."""
+    mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
+    servers.mark.write(mark)
+    while True:
+        await asyncio.sleep(every_seconds)
+        highest = max((one.ledger.last_receipt for one in databases), default=0)
+        if highest > mark.receipt:
+            mark = replace(mark, receipt=highest)
+            try:
+                await asyncio.to_thread(servers.mark.write, mark)
+            except OSError as error:
+                _log.error("mark_not_written", kind=type(error).__name__)
+
+
+async def something_lost(
+    servers: ProxyServers, databases: Sequence[Database], every_seconds: float = ALIVE_SECONDS
+) -> str:
+    """Ends when the process cannot go on, with the reason."""
+    while True:
+        await asyncio.sleep(every_seconds)
+        dead = servers.dead()
+        if dead:
+            return f"the embedded PostgreSQL server '{dead[0]}' has ended: see its server.log"
+        for database in databases:
+            if not await asyncio.to_thread(database.lease.holds):
+                return (
+                    f"database {database.policy.database}: the connection to the ledger was lost, and with"
+                    " it the lease on the budgets"
+                )

@@ -1,0 +1,81 @@
+"""The high-water mark: how far the ledger has come, kept beside it.
+
+A ledger that is put back from an old copy forgets what was spent since. Who finds fewer receipts in it than
+the mark says refuses to serve until an operator accepts that (`dpproxy ledger accept`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psycopg
+
+_FILE = "ledger.mark"
+
+
+class LedgerWentBack(RuntimeError):
+    """The ledger is older than its mark, or another one than the mark is of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """ledger: its identity; receipt: the highest number of a receipt that was seen in it."""
+
+    ledger: str
+    receipt: int
+
+
+def mark_of(ledger_dsn: str) -> Mark:
+    """How far the ledger is now."""
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(
+            "SELECT i.id::text, (SELECT coalesce(max(r.id), 0) FROM ledger.receipt r)"
+            " FROM ledger.identity i"
+        ).fetchone()
+    assert row is not None
+    return Mark(ledger=row[0], receipt=int(row[1]))
+
+
+class MarkFile:
+    """The mark in a state folder."""
+
+    def __init__(self, state: Path) -> None:
+        self._path = state / _FILE
+
+    def read(self) -> Mark | None:
+        """Refuses  LedgerWentBack where there is a mark that cannot be read"""
+        try:
+            text = self._path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            found = json.loads(text)
+            return Mark(ledger=str(found["ledger"]), receipt=int(found["receipt"]))
+        except (ValueError, KeyError, TypeError):
+            raise LedgerWentBack(f"the mark {self._path} cannot be read") from None
+
+    def write(self, mark: Mark) -> None:
+        """Whole or not at all; readable by us alone."""
+        part = self._path.with_suffix(".part")
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.touch(mode=0o600)
+        part.write_text(json.dumps(asdict(mark)), encoding="utf-8")
+        part.replace(self._path)
+
+    def check(self, now: Mark) -> None:
+        """Refuses  LedgerWentBack"""
+        known = self.read()
+        if known is None:
+            return
+        if known.ledger != now.ledger:
+            raise LedgerWentBack(
+                f"the ledger is another one ({now.ledger}) than the one served from this folder"
+                f" before ({known.ledger})"
+            )
+        if now.receipt < known.receipt:
+            raise LedgerWentBack(
+                f"the ledger has gone back: its last receipt is {now.receipt}, and receipt"
+                f" {known.receipt} was in it before. What was spent between is forgotten"
+            )

@@ -1,0 +1,43 @@
+"""What a ledger says to its operator: spending by analyst, and every receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+
+_SPENDING = """\
+SELECT s.name, coalesce(nullif(w.analyst, ''), '(everybody together)'), st.period,
+       trim_scale(st.epsilon_spent)::text, trim_scale(st.epsilon_limit)::text,
+       trim_scale(st.delta_spent)::text, trim_scale(st.delta_limit)::text, w.receipts::text
+FROM ledger.source s
+CROSS JOIN LATERAL (
+    SELECT r.analyst, count(*) AS receipts FROM ledger.receipt r WHERE r.source = s.id GROUP BY 1
+    UNION ALL SELECT '', count(*) FROM ledger.receipt r WHERE r.source = s.id
+) w
+CROSS JOIN LATERAL ledger.standing(s.id, w.analyst, transaction_timestamp()) st
+WHERE s.budgets IS NOT NULL AND (st.kind = 'total') = (w.analyst = '')
+ORDER BY 1, 2"""
+_RECEIPTS = """\
+SELECT r.id, s.name, r.at, r.analyst, r.epsilon::text, r.delta::text, coalesce(o.outcome, 'reserved'),
+       r.fingerprint, r.policy_digest, r.events::text
+FROM ledger.receipt r JOIN ledger.source s ON s.id = r.source
+LEFT JOIN ledger.settlement o ON o.receipt = r.id ORDER BY r.id"""
+_HEADS = (
+    *("receipt", "source", "at", "analyst", "epsilon", "delta", "outcome", "statement", "policy"),
+    "events",
+)
+
+
+def spending(ledger_dsn: str) -> Iterator[tuple[str, ...]]:
+    """Source, analyst, period, epsilon spent and allowed, delta spent and allowed, number of receipts."""
+    with psycopg.connect(ledger_dsn) as connection:
+        yield from connection.execute(_SPENDING).fetchall()
+
+
+def receipts(ledger_dsn: str) -> Iterator[tuple[object, ...]]:
+    """A line of heads, then every receipt, oldest first."""
+    yield _HEADS
+    with psycopg.connect(ledger_dsn) as connection, connection.cursor("receipts") as cursor:
+        cursor.execute(_RECEIPTS)
+        yield from cursor
