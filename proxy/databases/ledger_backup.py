@@ -6,10 +6,11 @@ PostgreSQL's COPY format, at the end a line with the SHA-256 of everything befor
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -91,7 +92,7 @@ def restore(ledger_dsn: str, file: Path) -> int:
             " restore it with the dpproxy that wrote it, then update"
         )
     receipts = 0
-    with psycopg.connect(ledger_dsn) as connection:
+    with contextlib.closing(lines), psycopg.connect(ledger_dsn) as connection:
         for table in ("source", "analyst", "receipt"):
             row = connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier("ledger", table))
@@ -130,7 +131,7 @@ def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[b
     return int(head["rows"])
 
 
-def _checked(file: Path) -> Iterator[bytes]:
+def _checked(file: Path) -> Generator[bytes, None, None]:
     """The lines of a backup, once the whole is known to be what was written."""
     digest, last = hashlib.sha256(), b""
     with file.open("rb") as read:
@@ -143,7 +144,12 @@ def _checked(file: Path) -> Iterator[bytes]:
         is_whole = False
     if not is_whole:
         raise BackupError(f"{file}: not a whole backup of a ledger")
-    return iter(file.open("rb"))
+    return _lines(file)
+
+
+def _lines(file: Path) -> Generator[bytes, None, None]:
+    with file.open("rb") as read:
+        yield from read
 
 
 class _Digesting:
