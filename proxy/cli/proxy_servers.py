@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import typer
+
 from proxy.cli.state import LEDGER, SERVE_STATE, SHADOW
 from proxy.cli.stopped import Stopped
 from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
@@ -60,7 +62,7 @@ def proxy_servers(
         if ledger is not None and is_state_of_0_1(home):
             _start((ledger,), home)
             stopping.callback(ledger.stop)
-            migrate_state(home, embedded_ledger(ledger))
+            _migrate(home, ledger)
             _start((shadow, *beside), home)
         else:
             _start((*(() if ledger is None else (ledger,)), shadow, *beside), home)
@@ -100,10 +102,16 @@ def ledger_alone(state: Path | None, ledger_dsn: str | None) -> Iterator[str]:
     _start((ledger,), home)
     try:
         if is_state_of_0_1(home):
-            migrate_state(home, embedded_ledger(ledger))
+            _migrate(home, ledger)
         yield _ledger_dsn(ledger, None)
     finally:
         ledger.stop()
+
+
+def _migrate(home: Path, ledger: EmbeddedPostgres) -> None:
+    brought = migrate_state(home, embedded_ledger(ledger))
+    if brought is not None:
+        typer.echo(f"brought the state of dpproxy 0.1 in {home} into a ledger: {brought}", err=True)
 
 
 def _start(servers: tuple[EmbeddedPostgres, ...], home: Path) -> None:

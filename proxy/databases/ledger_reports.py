@@ -15,8 +15,9 @@ CROSS JOIN LATERAL (
     SELECT r.analyst, count(*) AS receipts FROM ledger.receipt r WHERE r.source = s.id GROUP BY 1
     UNION ALL SELECT '', count(*) FROM ledger.receipt r WHERE r.source = s.id
 ) w
+JOIN ledger.allowance a ON a.source = s.id AND a.kind = 'total'
 CROSS JOIN LATERAL ledger.standing(s.id, w.analyst, transaction_timestamp()) st
-WHERE s.budgets IS NOT NULL AND (st.kind = 'total') = (w.analyst = '')
+WHERE (st.kind = 'total') = (w.analyst = '')
 ORDER BY 1, 2"""
 _RECEIPTS = """\
 SELECT r.id, s.name, r.at, r.analyst, r.epsilon::text, r.delta::text, coalesce(o.outcome, 'reserved'),

@@ -7,16 +7,15 @@ the data. The old server's files are kept beside, renamed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psycopg
-import structlog
 from psycopg.conninfo import make_conninfo
 
 from proxy.databases.embedded import EmbeddedPostgres
 
-_log = structlog.get_logger("dpproxy.state")
 _OLD, _KEPT = "shadow", "shadow-0.1"
 _RECEIPTS_AT_ONCE = 10_000
 
@@ -27,12 +26,26 @@ def is_state_of_0_1(home: Path) -> bool:
     return (old / "data" / "PG_VERSION").exists() and not (old / "pristine").exists()
 
 
-def migrate_state(home: Path, ledger_dsn: str) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    databases: int
+    analysts: int
+    receipts: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.databases} databases, {self.analysts} analysts, {self.receipts} receipts;"
+            f" the old files are kept as {_KEPT}"
+        )
+
+
+def migrate_state(home: Path, ledger_dsn: str) -> Brought | None:
     """
     Given    the state folder; the connection string of its new ledger
     Gives    users, receipts, balances and limits in the ledger, in one transaction; the old folder renamed.
-             Run again after a crash, nothing is brought twice
+             Run again after a crash, nothing is brought twice: None
     """
+    brought = None
     old = EmbeddedPostgres(home, _OLD)
     old.start()
     try:
@@ -46,21 +59,19 @@ def migrate_state(home: Path, ledger_dsn: str) -> None:
                 (row[0],),
             ).fetchone()
             if done is None:
-                counts = _bring_all(server, ledger, old.dsn())
+                brought = _bring_all(server, ledger, old.dsn())
                 ledger.execute(
                     "INSERT INTO ledger.operation (what, detail)"
                     " VALUES ('migrate 0.1', jsonb_build_object('from', %s::text))",
                     (row[0],),
                 )
-                _log.warning("state_migrated", folder=str(home), kept_as=_KEPT, **counts)
     finally:
         old.stop()
     old.home.rename(home / _KEPT)
+    return brought
 
 
-def _bring_all(
-    server: psycopg.Connection, ledger: psycopg.Connection, old_dsn: str
-) -> dict[str, int]:
+def _bring_all(server: psycopg.Connection, ledger: psycopg.Connection, old_dsn: str) -> Brought:
     analysts = server.execute(
         "SELECT r.rolname, r.rolpassword FROM pg_auth_members m JOIN pg_authid r ON r.oid = m.member"
         " JOIN pg_authid g ON g.oid = m.roleid WHERE g.rolname = 'dp_analyst' AND r.rolcanlogin"
@@ -81,7 +92,7 @@ def _bring_all(
             if there is not None and there[0]:
                 databases += 1
                 receipts += _bring_ledger(shadow, ledger, database)
-    return {"databases": databases, "analysts": len(analysts), "receipts": receipts}
+    return Brought(databases=databases, analysts=len(analysts), receipts=receipts)
 
 
 def _bring_ledger(shadow: psycopg.Connection, ledger: psycopg.Connection, database: str) -> int:

@@ -135,8 +135,7 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
             "no certificate with its key",
         ),
         (("--policy", _SHOP, "--listen", "6432"), "not HOST:PORT: 6432"),
-        (("--policy", _SHOP, "--state", "x", "--shadow", "host=/x"), "not both"),
-        (("--policy", _SHOP, "--shadow", "host=/nothing password=secret"), "dpproxy: "),
+        (("--policy", _SHOP, "--ledger", "host=/nothing password=secret"), "cannot be reached"),
     ],
 )
 def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str) -> None:
@@ -145,7 +144,7 @@ def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str
 
 
 def test_analysts_that_cannot_be_listed(here: Here) -> None:
-    arguments = ("user", "list", "--shadow", "host=/nothing password=secret")
+    arguments = ("user", "list", "--ledger", "host=/nothing password=secret")
     _assert_told(here(_sources(), *arguments), "dpproxy: ")
 
 
@@ -219,15 +218,17 @@ def test_explain(here: Here) -> None:
     assert "it costs nothing" in free.err
 
 
-def test_users_of_a_given_server(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    shadow = servers().shadow_server.dsn()
+def test_users_of_a_given_ledger(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = servers()
     monkeypatch.setattr(sys, "stdin", io.StringIO(_PASSWORD + "\n"))
-    assert here({}, "user", "add", "frank", "--password-stdin", "--shadow", shadow).code == 0
-    dsn = make_conninfo(shadow, host="127.0.0.1", port=servers().shadow_server.address[1])
-    as_frank = make_conninfo(dsn, user="frank", password=_PASSWORD, dbname="shop")
+    assert (
+        here({}, "user", "add", "frank", "--password-stdin", "--ledger", pair.ledger_dsn).code == 0
+    )
+    pair.match_roles()
+    as_frank = make_conninfo(pair.analyst_dsn("shop", "frank"), password=_PASSWORD)
     psycopg.connect(as_frank).close()
     # From the environment, so that the password is in no list of processes.
-    environment = {"DPPROXY_SHADOW": shadow}
+    environment = {"DPPROXY_LEDGER": pair.ledger_dsn}
     assert "frank" in here(environment, "user", "list").out.split()
     assert here(environment, "user", "remove", "frank").out == "removed frank\n"
     assert "frank" not in here(environment, "user", "list").out.split()
