@@ -1,4 +1,4 @@
-"""The shadow of one protected database: same tables, no data, a guard on every protected table.
+"""The shadow of one protected database: same tables, no data, no right to read a protected table.
 
 Built from the policy and the catalogue, never from a dump. It is disposable: its server is made anew at
 every start of the program, and nothing in it is worth keeping.
@@ -17,21 +17,17 @@ from proxy.base.decimals import decimal_text
 from proxy.catalog.model import Catalog, TableName
 from proxy.databases import shadow_statements as statements
 from proxy.databases.shadow_columns import exposed_columns
+from proxy.databases.shadow_guard import Guarded, check_guard, guarded
 from proxy.databases.shadow_roles import ensure_group
 from proxy.databases.shadow_tables import ShadowError, ShadowTable, shadow_tables, types_of
 from proxy.policy.model import Policy
+from proxy.query.empty_twins import TWIN_SCHEMA
 
 _PACKAGE = files("proxy.databases")
 _PARTS = tuple(
     _PACKAGE.joinpath(name).read_text(encoding="utf-8")
-    for name in ("shadow.sql", "shadow_grants.sql")
+    for name in ("shadow.sql", "shadow_catalogue.sql", "shadow_grants.sql")
 )
-_SETTINGS = {
-    "statement_timeout": "5min",
-    "idle_in_transaction_session_timeout": "1h",
-    "temp_file_limit": "2GB",
-    "jit": "off",
-}
 _LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
 
 
@@ -46,6 +42,7 @@ class Shadow:
         self.database = database
         self.analyst_host_port = address
         self._server_dsn = server_dsn
+        self._guarded: Guarded | None = None
 
     def __repr__(self) -> str:  # the DSN holds a password
         return f"Shadow({self.database!r})"
@@ -74,10 +71,13 @@ class Shadow:
         with psycopg.connect(self.superuser_dsn) as connection:
             connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(_LOCK_TIMEOUT)))
             connection.execute("SET search_path = pg_catalog; SET statement_timeout = 0")
+            connection.execute("SET allow_system_table_mods = on")  # a schema named pg_...
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
-            _drop_schemas(connection)
-            connection.execute(_PARTS[0])
             tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
+            self._guarded = guarded(tables)
+            _drop_schemas(connection)
+            for part in _PARTS:
+                connection.execute(part)
             _make_tables(connection, tables, source_dsn)
             connection.execute("DELETE FROM dp.exposed_column")
             connection.cursor().executemany(
@@ -87,9 +87,27 @@ class Shadow:
                     for position, row in enumerate(exposed_columns(policy, catalog, tables))
                 ],
             )
-            connection.execute(_PARTS[-1])
+            check_guard(connection, guarded(tables))
             for default in self._defaults(policy):
                 connection.execute(default)
+
+    def verify(self) -> tuple[str, ...]:
+        """Compare the guard with what it must be, and repair it.
+
+        Given    a shadow that was built
+        Gives    the names of what was repaired, for the log; nothing where all was right
+        Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached
+        """
+        if self._guarded is None:
+            raise ShadowError("the shadow was not built")
+        try:
+            with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
+                connection.execute("SET lock_timeout = '10s'; SET statement_timeout = '30s'")
+                connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+                return check_guard(connection, self._guarded)
+        except psycopg.Error as error:
+            kind = error.sqlstate or type(error).__name__
+            raise ShadowError(f"its guard could not be verified ({kind})") from None
 
     def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
         """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
@@ -120,7 +138,7 @@ class Shadow:
 
     def _refresh(self, policy: Policy, catalog: Catalog) -> None:
         with psycopg.connect(self.superuser_dsn) as connection:
-            # No foreign key is checked meanwhile: sentinel rows refer to these.
+            # Foreign keys between public tables are not checked meanwhile: not all are valid.
             connection.execute("SET LOCAL session_replication_role = replica")
             known = _known_types(connection, policy, catalog)
             for table in shadow_tables(policy, catalog, known):
@@ -146,7 +164,6 @@ class Shadow:
     def _ensure_database(self) -> None:
         """CREATE DATABASE cannot run in a transaction. Nobody but analysts gets in, and only here."""
         name = sql.Identifier(self.database)
-        group = sql.Identifier(statements.ANALYSTS)
         with psycopg.connect(self._server_dsn, autocommit=True) as connection:
             ensure_group(connection)
             connection.execute("SELECT pg_advisory_lock(hashtextextended('dp.database', 0))")
@@ -159,15 +176,6 @@ class Shadow:
                 )
             for closed in (sql.Identifier("postgres"), sql.Identifier("template1"), name):
                 connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(closed))
-            connection.execute(
-                sql.SQL("GRANT CONNECT, TEMPORARY ON DATABASE {} TO {}").format(name, group)
-            )
-            for setting, value in _SETTINGS.items():
-                connection.execute(
-                    sql.SQL("ALTER DATABASE {} SET {} = {}").format(
-                        name, sql.Identifier(setting), sql.Literal(value)
-                    )
-                )
 
 
 def _known_types(
@@ -185,7 +193,9 @@ def _known_types(
 def _drop_schemas(connection: psycopg.Connection) -> None:
     rows = connection.execute(
         "SELECT nspname FROM pg_namespace"
-        " WHERE nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema')"
+        " WHERE nspname = %s OR"
+        " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
+        (TWIN_SCHEMA,),
     ).fetchall()
     for (schema,) in rows:
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
@@ -194,22 +204,18 @@ def _drop_schemas(connection: psycopg.Connection) -> None:
 def _make_tables(
     connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
 ) -> None:
-    group = sql.Identifier(statements.ANALYSTS)
-    for schema in sorted({table.name.schema for table in tables} | {"public"}):
-        name = sql.Identifier(schema)
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(name))
-        connection.execute(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(name, group))
-    by_name = {table.name: table for table in tables}
+    """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
+    for schema in sorted({table.name.schema for table in tables} | {"public", TWIN_SCHEMA}):
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
     for table in tables:
         connection.execute(statements.create(table))
         if not table.protected:
             _copy_rows(connection, table, source_dsn)
     for table in tables:
-        if table.protected:
-            connection.execute(statements.sentinel(table, by_name))
-        for statement in (*statements.keys(table), *statements.guard(table)):
+        for statement in statements.keys(table):
             connection.execute(statement)
-        connection.execute(statements.grant(table))
+        if table.protected:
+            connection.execute(statements.twin(table))
     for table in tables:
         for key in table.foreign_keys:
             try:
@@ -217,8 +223,6 @@ def _make_tables(
                     connection.execute(statements.foreign_key(table, key, valid=True))
             except psycopg.errors.ForeignKeyViolation:
                 connection.execute(statements.foreign_key(table, key, valid=False))
-        # One page, one row: with that known, the planner scans the table, so that a condition on a
-        # key meets the sentinel row instead of passing it by in the index.
         connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.name)))
 
 

@@ -3,18 +3,6 @@
 
 CREATE SCHEMA IF NOT EXISTS dp;
 
--- The guard's function: the row-security policy of every protected table calls it for the sentinel
--- row. Lowest cost, so that it runs before any leakproof condition of the user (order_qual_clauses in
--- src/backend/optimizer/plan/createplan.c sorts by security level, then cost).
-CREATE OR REPLACE FUNCTION dp.guard(protected_table text) RETURNS boolean
-LANGUAGE plpgsql STABLE COST 0.0001 AS $$
-BEGIN
-    RAISE EXCEPTION USING
-        ERRCODE = '42501',
-        MESSAGE = format('table "%s" is protected: its rows cannot be read', protected_table),
-        HINT = format('Ask for aggregates, for example SELECT count(*) FROM %s.', protected_table);
-END $$;
-
 -- A refusal, raised in the place of the statement that is refused.
 CREATE OR REPLACE FUNCTION dp.refuse(sqlstate_code text, message_text text, hint_text text)
 RETURNS void LANGUAGE plpgsql AS $$

@@ -1,28 +1,21 @@
--- Who may do what in a shadow. Run last at each build.
+-- The catalogue of a shadow has been changed for analysts (shadow_catalogue.sql): what it is now is noted, for
+-- the rules that compare it each minute (shadow_rules.sql). Run last at each build.
 
-REVOKE ALL ON ALL TABLES IN SCHEMA dp FROM PUBLIC, dp_analyst;
-REVOKE ALL ON ALL ROUTINES IN SCHEMA dp FROM PUBLIC, dp_analyst;
-REVOKE ALL ON SCHEMA dp FROM PUBLIC, dp_analyst;
-GRANT USAGE ON SCHEMA dp TO dp_analyst;
-GRANT SELECT ON dp.columns, dp.budget, dp.history TO dp_analyst;
-GRANT EXECUTE ON FUNCTION
-    dp.guard(text), dp.refuse(text, text, text), dp.misplaced(text),
-    dp.low(anyelement), dp.high(anyelement), dp.error(anyelement), dp.answered_apart(text)
-TO dp_analyst;
+CREATE OR REPLACE FUNCTION dp.digest_of_catalogue() RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog AS $$
+    SELECT md5(string_agg(what, ';' ORDER BY what)) FROM (
+        SELECT format('%s %s %s', p.oid::regprocedure, p.prosecdef, pg_get_functiondef(p.oid)) AS what
+        FROM pg_proc p
+        WHERE p.pronamespace = 'pg_catalog'::regnamespace AND (p.oid >= 16384 OR p.proname ~ '^dp_')
+        UNION ALL
+        SELECT format('%s %s', c.oid::regclass, pg_get_viewdef(c.oid))
+        FROM pg_class c
+        WHERE c.relkind = 'v' AND c.relnamespace IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+        UNION ALL
+        SELECT 'regrole ' || typoutput FROM pg_type WHERE oid = 'regrole'::regtype
+    ) AS every
+$$;
 
--- Nothing that fills the disk outside temporary tables: large objects, messages in the log of changes.
-DO $$
-DECLARE
-    routine regprocedure;
-BEGIN
-    FOR routine IN
-        SELECT oid::regprocedure FROM pg_catalog.pg_proc
-        WHERE pronamespace = 'pg_catalog'::regnamespace
-          AND (proname LIKE 'lo\_%' OR proname IN ('lowrite', 'pg_logical_emit_message'))
-    LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', routine);
-    END LOOP;
-END $$;
-
--- Statistics say nothing about protected data here (the shadow has none), but no tool needs them either.
-REVOKE SELECT ON pg_catalog.pg_stats, pg_catalog.pg_stats_ext, pg_catalog.pg_stats_ext_exprs FROM PUBLIC;
+CREATE TABLE IF NOT EXISTS dp.catalogue (digest text NOT NULL);
+DELETE FROM dp.catalogue;
+INSERT INTO dp.catalogue VALUES (dp.digest_of_catalogue());

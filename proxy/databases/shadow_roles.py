@@ -10,9 +10,9 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.databases.analyst_shares import SESSIONS_PER_ANALYST
 from proxy.databases.shadow_statements import ANALYSTS
 
-CONNECTIONS_PER_ANALYST = 24
 _REMOVE_SECONDS = 10.0
 
 
@@ -71,7 +71,7 @@ def _create(connection: psycopg.Connection, name: str, verifier: str) -> None:
             " NOBYPASSRLS CONNECTION LIMIT {limit} PASSWORD {verifier} IN ROLE {group}"
         ).format(
             name=sql.Identifier(name),
-            limit=sql.Literal(CONNECTIONS_PER_ANALYST),
+            limit=sql.Literal(SESSIONS_PER_ANALYST),
             verifier=sql.Literal(verifier),
             group=sql.Identifier(ANALYSTS),
         )

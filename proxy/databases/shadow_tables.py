@@ -16,32 +16,6 @@ from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTab
 RESERVED_SCHEMA = "dp"
 _PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\))?[a-z ]*(?:\[\])*')
 
-# Any value of the type will do: the sentinel row is never read, only met.
-_SENTINELS = {
-    "boolean": "false",
-    "smallint": "0",
-    "integer": "0",
-    "bigint": "0",
-    "numeric": "0",
-    "real": "0",
-    "double precision": "0",
-    "text": "",
-    "character varying": "",
-    "character": "",
-    "bytea": "",
-    "date": "2000-01-01",
-    "timestamp without time zone": "2000-01-01 00:00:00",
-    "timestamp with time zone": "2000-01-01 00:00:00+00",
-    "time without time zone": "00:00",
-    "time with time zone": "00:00+00",
-    "interval": "0",
-    "uuid": "00000000-0000-0000-0000-000000000000",
-    "json": "null",
-    "jsonb": "null",
-    "inet": "0.0.0.0",  # noqa: S104 - a value, nobody listens on it
-    "cidr": "0.0.0.0/32",
-}
-
 
 class ShadowError(RuntimeError):
     """The shadow cannot be built."""
@@ -49,12 +23,9 @@ class ShadowError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class ShadowColumn:
-    """sentinel: the text of its value in the sentinel row, None for NULL."""
-
     name: str
     type_name: str
     nullable: bool
-    sentinel: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +111,7 @@ def _without_references(
 
 def _column(column: Column, known_types: Collection[str]) -> ShadowColumn:
     known = column.type_name in known_types
-    type_name = column.type_name if known else "text"
-    if column.nullable:
-        return ShadowColumn(column.name, type_name, True, None)
-    sentinel = "{}" if type_name.endswith("[]") else _SENTINELS.get(_base(type_name))
-    # Without a value for the sentinel row, NOT NULL has to be given up.
-    return ShadowColumn(column.name, type_name, sentinel is None, sentinel)
-
-
-def _base(type_name: str) -> str:
-    """
-    >>> _base("timestamp(3) with time zone"), _base("numeric(8,2)")
-    ('timestamp with time zone', 'numeric')
-    """
-    return re.sub(r"\([^)]*\)", "", type_name)
+    return ShadowColumn(column.name, column.type_name if known else "text", column.nullable)
 
 
 def _references(

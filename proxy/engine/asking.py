@@ -55,6 +55,11 @@ class Question:
     reading: Reading
     parameter_oids: tuple[int, ...]
 
+    @property
+    def reads_nothing(self) -> bool:
+        """A probe: its text is run on tables without rows, nothing is planned or charged."""
+        return not self.reading.query.blocks
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -153,6 +158,8 @@ class Engine:
         Refuses  what planning refuses, SETTING, OVER_BUDGET, CANCELLED by statement_timeout (what was charged
                  stays so); Fault where the data cannot be had
         """
+        if question.reads_nothing:
+            return Answer("{}", NOTHING, None, None, (), False)
         chosen, private = self._planned(question, arguments, settings)
         if question.statement.kind is Kind.EXPLAIN:
             return await self._explained(question, private, analyst)

@@ -14,7 +14,7 @@ _PLAN_JSON = "SELECT (${0}->'explain')::json AS \"QUERY PLAN\""
 def residual_text(question: Question) -> str:
     """Of an EXPLAIN: rows of text as PostgreSQL's own, or one JSON value."""
     reading = question.reading
-    if question.statement.kind is not Kind.EXPLAIN:
+    if question.statement.kind is not Kind.EXPLAIN or question.reads_nothing:
         return reading.text
     shape = _PLAN_JSON if question.statement.explain_json else _PLAN_TEXT
     return shape.format(reading.relation_parameter)

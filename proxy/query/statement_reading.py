@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
-from sqlglot import TokenType, exp
+from sqlglot import TokenType
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
@@ -26,11 +26,13 @@ from proxy.query.blocks import (
     selects,
     visible_ctes,
 )
+from proxy.query.empty_twins import on_twins
 from proxy.query.exposed import Exposed
 from proxy.query.from_functions import refuse_in_function
+from proxy.query.probes import reads_nothing, unused_ctes
 from proxy.query.query import Block, Query, Scalar
 from proxy.query.residual import Edit
-from proxy.query.slices import PUBLIC_LISTS, parse
+from proxy.query.slices import PUBLIC_LISTS
 from proxy.query.source_reading import nature_of, read_public_column
 from proxy.query.sources import Nature, Sources
 from proxy.query.statements import Kind, Statement
@@ -41,8 +43,9 @@ _HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """query: what is asked; text: the residual statement; relation_parameter: the number of its jsonb
-    parameter, {"b1": [rows of the first block], ...}."""
+    """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
+    text: the residual statement; relation_parameter: the number of its jsonb parameter,
+    {"b1": [rows of the first block], ...}."""
 
     query: Query
     text: str
@@ -67,7 +70,7 @@ def read_statement(
     Structure bounds the time of parsing (base.limits); recursion that gets too deep is a refusal.
 
     Given    resolved: for each of statement.relations the protected table it names in the session, or None
-    Gives    None where nothing protected is asked for (or provably nothing of it): relay it as it is
+    Gives    None where nothing protected is asked for: relay it as it is
     Refuses  RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, each with its position
     """
     try:
@@ -93,9 +96,10 @@ def _read(
         if index > statement.first and _place(statement, index - 1).word == "table":
             _refuse_table(statement, index, table)
     found = selects(statement)
-    if _answers_nothing(statement, found):
-        return None
+    if reads_nothing(statement, found, protected):
+        return _on_twins(statement, found, protected, parameters)
     ctes = visible_ctes(statement.lexed)
+    idle = [cte.body for cte in unused_ctes(statement.lexed, ctes)]
     sources = Sources(statement.lexed, found, ctes, occurrences, parameters)
     parameter = len(parameters) + 1
     _find_public_lists(sources)
@@ -103,13 +107,15 @@ def _read(
     for select in found:
         if select.keyword in sources.consumed:
             continue
+        if any(first <= select.keyword < last for first, last in idle):
+            continue  # PostgreSQL does not run it
         nature = nature_of(sources, select)
         if nature is Nature.BLOCK:
             refuse_in_function(statement.lexed, select, found)
             _collect(sources, select, parameter, collected, exchanged=True)
         elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
-            if statement.kind is Kind.EXPLAIN:
-                return None  # plans of an empty table say nothing
+            if statement.kind is Kind.EXPLAIN and not _is_run(statement):
+                return _on_twins(statement, found, protected, parameters)
             _refuse_rows(statement, select, protected)
     if not collected.blocks:
         return None  # e.g. the target of an INSERT: the shadow grants no writes
@@ -117,6 +123,24 @@ def _read(
     if statement.kind is Kind.EXPLAIN:
         return Reading(query, statement.text, parameter)
     return Reading(query, residual.apply(statement.text, collected.edits), parameter)
+
+
+def _on_twins(
+    statement: Statement,
+    found: tuple[Select, ...],
+    protected: Mapping[int, Exposed],
+    parameters: tuple[SqlType, ...],
+) -> Reading:
+    """Nothing is asked of the data: the statement itself, on tables without rows."""
+    edits = on_twins(statement.lexed, found, protected)
+    text = residual.apply(statement.text, edits)
+    return Reading(Query((), ()), text, len(parameters) + 1)
+
+
+def _is_run(statement: Statement) -> bool:
+    """EXPLAIN ANALYZE."""
+    options = statement.lexed.lexemes[: statement.first]
+    return any(lexeme.word in ("analyze", "analyse") for lexeme in options)
 
 
 @dataclass(slots=True)
@@ -280,40 +304,3 @@ def _refuse_whole_table(statement: Statement, occurrences: Mapping[int, Exposed]
     if index > 2 or any(lexeme.word == "from" for lexeme in statement.lexed.lexemes):
         return
     _refuse_table(statement, index, occurrences[index])
-
-
-def _answers_nothing(statement: Statement, found: tuple[Select, ...]) -> bool:
-    """A probe for names and types: the outermost SELECT has LIMIT 0 or a condition of constants that is
-    false, so that PostgreSQL plans no scan (BI tools send these before each question)."""
-    outer = [select for select in found if select.depth == _place(statement, statement.first).depth]
-    if len(outer) != 1:
-        return False
-    clauses = outer[0].clauses
-    lexemes = statement.lexed.lexemes
-    if "limit" in clauses:
-        limit = lexemes[slice(*clauses["limit"])]
-        if len(limit) == 1 and limit[0].token.text == "0":
-            return True
-    return "where" in clauses and _is_false(statement, clauses["where"])
-
-
-_FALSE: Mapping[type[exp.Expr], Callable[[int, int], bool]] = {
-    exp.EQ: lambda a, b: a != b,
-    exp.NEQ: lambda a, b: a == b,
-    exp.GT: lambda a, b: a <= b,
-    exp.LT: lambda a, b: a >= b,
-}
-
-
-def _is_false(statement: Statement, span: Span) -> bool:
-    if span[1] - span[0] not in (1, 3):
-        return False
-    node = parse(statement.lexed, span, {})
-    if isinstance(node, exp.Boolean):
-        return not node.this
-    rule = _FALSE.get(type(node))
-    if rule is None:
-        return False
-    sides = (node.this, node.expression)
-    numbers = [int(side.name) for side in sides if isinstance(side, exp.Literal) and side.is_int]
-    return len(numbers) == 2 and rule(*numbers)

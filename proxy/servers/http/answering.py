@@ -56,7 +56,7 @@ async def answer(engine: Engine, session: AnalystSession, asked: Asked) -> Answe
             raise
         problem.receipt = given.receipt
         raise problem from None
-    return Answered(rows, given)
+    return Answered(rows, None if question.reads_nothing else given)
 
 
 async def explain(
@@ -66,6 +66,8 @@ async def explain(
     private = await _private(engine, session, asked)
     if private is None:
         await session.analyse(asked.sql, names_hint=True)
+        return None
+    if private.question.reads_nothing:
         return None
     arguments = await _arguments(session, private.question, asked)
     return await engine.explain(

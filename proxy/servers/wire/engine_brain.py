@@ -54,7 +54,7 @@ class EngineBrain:
         if question is None:
             return Verbatim()
         reading = question.reading
-        if statement.kind is Kind.EXPLAIN:
+        if statement.kind is Kind.EXPLAIN and not question.reads_nothing:
             text = residual_text(question)
             return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
         literal = statement.kind is Kind.COPY
