@@ -149,15 +149,17 @@ class Shadow:
                     _copy_rows(connection, table, policy.source)
 
     def relation_oids(self) -> dict[TableName, int]:
-        """The shadow's OID of every exposed table; they change with every rebuild."""
+        """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every
+        rebuild."""
         with psycopg.connect(self.superuser_dsn) as connection:
             return {
                 TableName(schema, name): oid
                 for schema, name, oid in connection.execute(
                     "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
                     " JOIN pg_namespace n ON n.oid = c.relnamespace"
-                    " WHERE c.relkind = 'r' AND n.nspname !~ '^pg_'"
-                    " AND n.nspname NOT IN ('dp', 'information_schema')"
+                    " WHERE (c.relkind = 'r' AND n.nspname !~ '^pg_'"
+                    " AND n.nspname NOT IN ('dp', 'information_schema'))"
+                    " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
                 )
             }
 

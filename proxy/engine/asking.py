@@ -33,6 +33,7 @@ from proxy.planner.facts import PublicValues, Surroundings
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import plan
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.query.account_relations import ACCOUNT_RELATIONS, BUDGET, HISTORY
 from proxy.query.exposed import Exposed
 from proxy.query.query import Scalar, bind
 from proxy.query.statement_reading import Reading, read_statement
@@ -102,7 +103,9 @@ class Engine:
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
         protected = {table.name.name for table in policy.protected()}
-        names = Names(protected, {name.name for name in policy.tables})
+        self._exposed.update(ACCOUNT_RELATIONS)
+        accounts = {name.name for name in ACCOUNT_RELATIONS}
+        names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
         self._look = lru_cache(maxsize=1024)(lambda text: look(text, names))
         self._read = lru_cache(maxsize=1024)(self._read_uncached)
@@ -158,6 +161,34 @@ class Engine:
         Refuses  what planning refuses, SETTING, OVER_BUDGET, CANCELLED by statement_timeout (what was charged
                  stays so); Fault where the data cannot be had
         """
+        answer = await self._answered(question, arguments, settings, analyst)
+        accounts = question.reading.accounts
+        return replace(
+            answer, relation=await self._with_accounts(answer.relation, accounts, analyst)
+        )
+
+    async def _with_accounts(
+        self, relation: str, accounts: frozenset[TableName], analyst: str
+    ) -> str:
+        """The relation, and beside it what the ledger says of the analyst by now."""
+        documents = {}
+        if BUDGET in accounts:
+            documents[BUDGET.name] = await self._ledger.budget(analyst)
+        if HISTORY in accounts:
+            documents[HISTORY.name] = await self._ledger.history(analyst)
+        if not documents:
+            return relation
+        parts = [f'"{name}":{document}' for name, document in documents.items()]
+        rest = relation.removeprefix("{")
+        return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest
+
+    async def _answered(
+        self,
+        question: Question,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> Answer:
         if question.reads_nothing:
             return Answer("{}", NOTHING, None, None, (), False)
         chosen, private = self._planned(question, arguments, settings)

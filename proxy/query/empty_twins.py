@@ -46,13 +46,34 @@ def on_twins(
     Gives    the edits that put the twins into every FROM, under the names that the tables had. What is
              missed keeps the table's name, and is refused by PostgreSQL
     """
+    texts = {table.name: twin_of(table.name) for table in protected.values()}
+    return in_place_of(
+        lexed,
+        found,
+        {
+            index: (
+                table.name,
+                f"{quoted(texts[table.name].schema)}.{quoted(texts[table.name].name)}",
+            )
+            for index, table in protected.items()
+        },
+    )
+
+
+def in_place_of(
+    lexed: Lexed, found: tuple[Select, ...], instead: Mapping[int, tuple[TableName, str]]
+) -> tuple[Edit, ...]:
+    """
+    Given    instead: first lexeme of what names a relation -> its name, and the text to read instead
+    Gives    the edits, in every FROM, under the names that the relations had
+    """
     edits = []
     replaced = set()
-    for index, table in protected.items():
+    for index, (name, text) in instead.items():
         span = _from_of(lexed, found, index)
         if span is not None:
-            replaced.add(table.name)
-            edits.append(_exchange(lexed, span, index, table.name))
+            replaced.add(name)
+            edits.append(_exchange(lexed, span, index, name, text))
     edits += _without_schema(lexed, replaced, {edit.start for edit in edits})
     return tuple(edits)
 
@@ -77,9 +98,7 @@ def _from_of(lexed: Lexed, found: tuple[Select, ...], index: int) -> Span | None
     return span if at == span[0] or before.word == "join" or follows_comma else None
 
 
-def _exchange(lexed: Lexed, span: Span, index: int, table: TableName) -> Edit:
-    twin = twin_of(table)
-    text = f"{quoted(twin.schema)}.{quoted(twin.name)}"
+def _exchange(lexed: Lexed, span: Span, index: int, table: TableName, text: str) -> Edit:
     last = _end_of_chain(lexed, index)
     end = lexed.lexemes[last - 1].end
     closed = last

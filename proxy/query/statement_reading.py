@@ -14,6 +14,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
 from proxy.query import residual
+from proxy.query.account_relations import ACCOUNT_RELATIONS, account_edits
 from proxy.query.block_reading import read_block, read_scalar
 from proxy.query.blocks import (
     AGGREGATES,
@@ -45,11 +46,14 @@ _HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY 
 class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
     text: the residual statement; relation_parameter: the number of its jsonb parameter,
-    {"b1": [rows of the first block], ...}."""
+    {"b1": [rows of the first block], ...}; accounts: dp.budget and dp.history, where they are named;
+    edits: what was changed in the client's text, but for those."""
 
     query: Query
     text: str
     relation_parameter: int
+    accounts: frozenset[TableName] = frozenset()
+    edits: tuple[Edit, ...] = ()
 
     def inlined(self, relation: str) -> str:
         """The residual with the relation as a literal, for COPY, which takes no parameters."""
@@ -85,10 +89,43 @@ def _read(
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...],
 ) -> Reading | None:
-    occurrences = _occurrences(statement, resolved, tables)
+    named = _occurrences(statement, resolved, tables)
+    accounts = {i: t.name for i, t in named.items() if t.name in ACCOUNT_RELATIONS}
+    occurrences = {i: t for i, t in named.items() if i not in accounts}
     protected = {i: t for i, t in occurrences.items() if t.protected}
+    if accounts:
+        return _with_accounts(statement, accounts, occurrences, parameters)
     if not protected:
         return None
+    return _of_protected(statement, occurrences, parameters)
+
+
+def _with_accounts(
+    statement: Statement,
+    accounts: Mapping[int, TableName],
+    occurrences: Mapping[int, Exposed],
+    parameters: tuple[SqlType, ...],
+) -> Reading:
+    """dp.budget or dp.history, alone or beside aggregates of protected tables."""
+    parameter = len(parameters) + 1
+    edits = account_edits(statement.lexed, selects(statement), accounts, parameter)
+    names = frozenset(accounts.values())
+    beside = None
+    if any(table.protected for table in occurrences.values()):
+        beside = _of_protected(statement, occurrences, parameters)
+    if beside is None:
+        text = residual.apply(statement.text, edits)
+        return Reading(Query((), ()), text, parameter, names)
+    taken = [(edit.start, edit.end) for edit in beside.edits]
+    free = [e for e in edits if not any(a <= e.start < b for a, b in taken)]
+    text = residual.apply(statement.text, [*beside.edits, *free])
+    return Reading(beside.query, text, parameter, names, beside.edits)
+
+
+def _of_protected(
+    statement: Statement, occurrences: Mapping[int, Exposed], parameters: tuple[SqlType, ...]
+) -> Reading | None:
+    protected = {i: t for i, t in occurrences.items() if t.protected}
     if statement.kind is Kind.TABLE:
         _refuse_whole_table(statement, protected)
         return None
@@ -122,7 +159,8 @@ def _read(
     query = Query(tuple(collected.blocks), tuple(collected.scalars))
     if statement.kind is Kind.EXPLAIN:
         return Reading(query, statement.text, parameter)
-    return Reading(query, residual.apply(statement.text, collected.edits), parameter)
+    edits = tuple(collected.edits)
+    return Reading(query, residual.apply(statement.text, edits), parameter, edits=edits)
 
 
 def _on_twins(
@@ -134,7 +172,7 @@ def _on_twins(
     """Nothing is asked of the data: the statement itself, on tables without rows."""
     edits = on_twins(statement.lexed, found, protected)
     text = residual.apply(statement.text, edits)
-    return Reading(Query((), ()), text, len(parameters) + 1)
+    return Reading(Query((), ()), text, len(parameters) + 1, edits=edits)
 
 
 def _is_run(statement: Statement) -> bool:
