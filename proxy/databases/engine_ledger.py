@@ -14,6 +14,7 @@ from proxy.ledger.amounts import Amount
 from proxy.mechanisms.loss import Loss
 
 _LOG = structlog.get_logger()
+_SETTLE_SECONDS = 2.0
 _DELTA_LARGEST = Fraction(10**12 - 1, 10**12)
 
 
@@ -30,7 +31,9 @@ class EngineLedger:
 
     async def close(self) -> None:
         if self._settling:
-            await asyncio.wait(self._settling)
+            _, unsettled = await asyncio.wait(self._settling, timeout=_SETTLE_SECONDS)
+            for task in unsettled:  # a note that is lost; the charge stands
+                task.cancel()
         await self._tables.close()
 
     async def is_ready(self) -> bool:

@@ -34,6 +34,7 @@ _OPTIONS = (
     " -c idle_in_transaction_session_timeout=30s -c jit=off"
 )
 _OPEN_SECONDS = 30.0
+_WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE kind WHEN 'total' THEN '(everybody together)' ELSE %(analyst)s::text END AS analyst,
@@ -99,6 +100,7 @@ class LedgerTables:
             min_size=1,
             max_size=connections,
             open=False,
+            timeout=_WAIT_SECONDS,
             kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": 0},
             name="ledger",
         )

@@ -98,5 +98,6 @@ def _notice(answer: Answer) -> str:
         for entry in answer.accuracy
         if entry.error_95 is not None
     )
-    text = f"differential privacy: charged {spent}{left}"
+    receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
+    text = f"differential privacy: charged {spent}{left}{receipt}"
     return f"{text}; 95 % error: {errors}" if errors else text

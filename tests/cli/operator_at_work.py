@@ -1,0 +1,153 @@
+"""Several `dpproxy serve` on one policy, and clients that remember every receipt that they were given."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from tests.cli.commands import Done, Serving, dpproxy, serving
+from tests.servers_fixture import servers
+
+PASSWORD = "a long password"
+QUESTION = "SELECT count(*) FROM shop.customers"
+_POLICY = """\
+dpproxy: 1
+database: shop
+source: ${{SHOP_DSN}}
+privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 2}}
+tables:
+  shop.customers:
+    unit: {{customer: id}}
+    max_rows_per_unit: 1
+    columns: {{state: {{values: [CA, TX]}}}}
+budgets:
+  total: {{epsilon: 1000000, delta: 1e-3}}
+  default: {{epsilon: 1000000, delta: 1e-4}}
+  analysts: {{{analysts}}}
+"""
+
+
+@dataclass(slots=True)
+class Operator:
+    """Runs commands on one state folder. options: that every command has."""
+
+    folder: Path
+    options: tuple[str, ...] = ()
+    analysts: dict[str, int] = field(default_factory=dict)  # name -> epsilon
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = ", ".join(f"{n}: {{epsilon: {e}, delta: 1e-4}}" for n, e in self.analysts.items())
+        self.policy.write_text(_POLICY.format(analysts=lines))
+
+    @property
+    def policy(self) -> Path:
+        return self.folder / "shop.yaml"
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"SHOP_DSN": servers().source_dsns["shop"]}
+
+    def run(self, *arguments: str | Path, typed: str = "") -> Done:
+        done = dpproxy(
+            *arguments,
+            "--state",
+            self.state,
+            *self.options,
+            typed=typed,
+            environment=self.environment,
+        )
+        assert done.code == 0, done.err
+        return done
+
+    def adopt(self, *names: str) -> None:
+        self.run("ledger", "adopt", "--policy", self.policy, "--new")
+        for name in names:
+            self.run("user", "add", name, "--password-stdin", typed=PASSWORD)
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[Listening]:
+        listening = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+        arguments = ("serve", "--policy", self.policy, *listening, "--state", self.state)
+        with serving(
+            self.folder, [*arguments, *self.options], "HTTP:", self.environment
+        ) as running:
+            yield Listening(running)
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    running: Serving
+
+    @property
+    def wire(self) -> tuple[str, int]:
+        return self._address("PostgreSQL clients: ")
+
+    @property
+    def http(self) -> tuple[str, int]:
+        return self._address("HTTP: http://")
+
+    def _address(self, start: str) -> tuple[str, int]:
+        (line,) = (x for x in self.running.printed.splitlines() if x.startswith(start))
+        host, _, port = line.removeprefix(start).partition("/")[0].partition(":")
+        return host, int(port)
+
+    def connect(self, name: str) -> psycopg.Connection:
+        host, port = self.wire
+        return psycopg.connect(
+            make_conninfo(
+                host=host,
+                port=port,
+                user=name,
+                password=PASSWORD,
+                dbname="shop",
+                options="-c dp.notice=on",
+                connect_timeout=30,
+            ),
+            autocommit=True,
+        )
+
+    def ask_over_http(self, name: str) -> int:
+        """The receipt of one answer. Refuses  OSError, http.client.HTTPException, KeyError"""
+        token = base64.b64encode(f"{name}:{PASSWORD}".encode()).decode()
+        connection = http.client.HTTPConnection(*self.http, timeout=30)
+        try:
+            connection.request(
+                "POST",
+                "/v1/query",
+                json.dumps({"database": "shop", "sql": QUESTION}),
+                {"Authorization": f"Basic {token}", "Content-Type": "application/json"},
+            )
+            body = json.loads(connection.getresponse().read())
+            return int(body["privacy"]["receipt"])
+        finally:
+            connection.close()
+
+
+def ask_over_the_wire(connection: psycopg.Connection) -> int:
+    """The receipt of one answer, from its NOTICE."""
+    said: list[str] = []
+
+    def note(diagnostic: psycopg.errors.Diagnostic) -> None:
+        said.append(diagnostic.message_primary or "")
+
+    connection.add_notice_handler(note)
+    try:
+        assert connection.execute(QUESTION).fetchone() is not None
+    finally:
+        connection.remove_notice_handler(note)
+    (receipt,) = re.findall(r"receipt (\d+)", " ".join(said))
+    return int(receipt)
