@@ -45,6 +45,9 @@ def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acce
     if not entry.value.entries:
         problems.add(entry.key_at, f"accept of {entry.key} names no place", _HOW)
     for place in entry.value.entries.values():
+        if not place.key.isprintable():
+            problems.add(place.key_at, "a place holds a character that cannot be printed")
+            continue
         reason = _reason(place.value, f"{entry.key} of {shown(place.key)}", problems)
         if reason is not None:
             yield Acceptance(name, place.key, reason)

@@ -16,7 +16,7 @@ from proxy.databases.policy_nodes import (
     values,
     whole,
 )
-from proxy.databases.yaml_positions import Entry, Position
+from proxy.databases.yaml_positions import Entry, MappingNode, Position, RefusedNode
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
 from proxy.policy.grid import fits_bigint, has_step
 from proxy.policy.model import BoundsKind, ColumnPolicy, Mechanism
@@ -84,7 +84,14 @@ def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str
         problems.add(entry.key_at, "columns names no column", "leave it out to list all of them")
     for column in (entries or {}).values():
         is_identifier(column.key, "a column", column.key_at, problems)
-        fields(column.value, f"public column {shown(column.key)}", column.key_at, (), (), problems)
+        if not isinstance(column.value, MappingNode | RefusedNode) or (
+            isinstance(column.value, MappingNode) and column.value.entries
+        ):
+            problems.add(
+                column.value.at,
+                f"nothing can be said of the public column {shown(column.key)}",
+                "write {}: all its values are public",
+            )
     return tuple(entries or ())
 
 

@@ -51,8 +51,7 @@ def fields(
             for entry in entries.values():
                 if entry.key not in known:
                     hint = problems.nearest(entry.key, known)
-                    keys = f"keys of {where}: {', '.join(known)}" if known else "write {}"
-                    hint = hint or keys
+                    hint = hint or f"keys of {where}: {', '.join(known)}"
                     problems.add(entry.key_at, f"unknown key {shown(entry.key)} in {where}", hint)
             for key in required:
                 if key not in entries:

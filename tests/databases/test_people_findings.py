@@ -358,8 +358,8 @@ def test_labels_and_checks() -> None:
         _TABLES
         + "CREATE TYPE c.mood AS ENUM ('sad', 'ok'); CREATE DOMAIN c.few AS integer CHECK (VALUE < 10);"
         ' CREATE TABLE c.days (id integer PRIMARY KEY, mood c.mood, "Time % of day" text'
-        """ CHECK ("Time % of day" IN ('am', 'pm')), number c.few, size integer CHECK (size > 0 AND size <> 7),"""
-        " other integer CHECK (other > size))"
+        """ CHECK ("Time % of day" IN ('am', 'pm')), number c.few,"""
+        " size integer CHECK (size > 0 AND size <> 7), other integer CHECK (other > size))"
     ) as connection:
         may_read(connection)
         policy = clinic_policy(
