@@ -28,20 +28,11 @@ def findings_lines(verdict: Verdict) -> Iterator[str]:
         name = FindingName.NOT_IN_THE_POLICY
         more = unnamed - _MOST_UNNAMED
         yield f"{name.severity.value.upper():8} {name.name}: and {more} more tables"
-    yield from accepted_lines(verdict)
-    counts = [f"{len(verdict.of(severity))} {severity.value}" for severity in Severity]
-    yield ", ".join([*counts, f"{len(verdict.accepted)} accepted"])
-
-
-def accepted_lines(verdict: Verdict) -> Iterator[str]:
     for one in verdict.accepted:
         yield f"ACCEPTED {one.finding.name.name}: {one.finding.what}"
         yield f"         because: {one.reason}"
-
-
-def warning_lines(verdict: Verdict) -> Iterator[str]:
-    for finding in verdict.of(Severity.WARNING):
-        yield f"WARNING  {finding.name.name}: {finding.what}"
+    counts = [f"{len(verdict.of(severity))} {severity.value}" for severity in Severity]
+    yield ", ".join([*counts, f"{len(verdict.accepted)} accepted"])
 
 
 def findings_json(verdict: Verdict) -> list[dict[str, Any]]:

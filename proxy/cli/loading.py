@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from proxy.catalog.model import Catalog
-from proxy.cli.findings_report import accepted_lines, refusal_text, warning_lines
+from proxy.cli.findings_report import refusal_text
 from proxy.cli.stopped import Stopped
 from proxy.databases.diagnosing import diagnose
 from proxy.databases.given_server import Unreachable, reachable_catalog
 from proxy.databases.policy_errors import PolicyErrors
 from proxy.databases.policy_yaml import locate, policy_text, read_policy
 from proxy.policy.check import check, fitted
+from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy.model import Policy
 
@@ -66,11 +69,11 @@ def verdict_of(checked: CheckedPolicy) -> Verdict:
 
 
 def load_policies(
-    paths: Sequence[Path], environment: Mapping[str, str], warn: Callable[[str], None]
+    paths: Sequence[Path], environment: Mapping[str, str], *, quiet: bool = False
 ) -> list[CheckedPolicy]:
     """All of them, one per database, to be served.
 
-    Given    warn: is told each finding that is accepted, and each warning
+    Given    quiet: warnings, and findings that are accepted, are not logged
     Refuses  Stopped, with the problems of every file, or with the severe findings that nobody accepts
     """
     loaded: list[CheckedPolicy] = []
@@ -89,8 +92,18 @@ def load_policies(
         verdict = verdict_of(one)
         if verdict.refuses:
             problems.append(refusal_text(verdict, one.text, one.file))
-        for line in (*accepted_lines(verdict), *warning_lines(verdict)):
-            warn(f"{one.policy.database}: {line}")
+        if not quiet:
+            _log_findings(one.policy.database, verdict)
     if problems:
         raise Stopped("\n".join(problems))
     return loaded
+
+
+def _log_findings(database: str, verdict: Verdict) -> None:
+    """At every start: what the owner has accepted, with the reason, and what is not severe enough to refuse."""
+    log = structlog.get_logger("dpproxy.findings")
+    for one in verdict.accepted:
+        name, what = one.finding.name.name, one.finding.what
+        log.warning("finding_accepted", database=database, name=name, what=what, reason=one.reason)
+    for finding in verdict.of(Severity.WARNING):
+        log.warning("finding", database=database, name=finding.name.name, what=finding.what)

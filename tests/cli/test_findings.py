@@ -57,16 +57,19 @@ def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) 
 
 
 def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path: Path) -> None:
-    path = _file(tmp_path, _POLICY + _ACCEPT)
+    path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}", "}, ROLE_OWNS: not}"))
     arguments: list[str | Path] = ["serve", "--policy", path, "--state", tmp_path / "s"]
     for start in ("first", "second"):
         folder = tmp_path / start
         folder.mkdir()
         with serving(folder, [*arguments, *_ANY], "/docs\n", {"CLINIC_DSN": source()}) as running:
-            told = (folder / "err.txt").read_text()
+            logged = [json.loads(line) for line in (folder / "err.txt").read_text().splitlines()]
             assert running.stop() == 0
-        assert "clinic: ACCEPTED PUBLIC_REFERS_TO_PEOPLE: c.visits is public" in told
-        assert "clinic:          because: visits are invented" in told
+        (accepted,) = (line for line in logged if line["event"] == "finding_accepted")
+        assert (accepted["database"], accepted["reason"]) == ("clinic", "visits are invented")
+        assert accepted["name"] == "PUBLIC_REFERS_TO_PEOPLE"
+        warned = {line["name"] for line in logged if line["event"] == "finding"}
+        assert warned == {"ACCEPTED_WITHOUT_EFFECT"}
 
 
 def test_serve_refuses_a_role_without_a_limit_of_temporary_files(
