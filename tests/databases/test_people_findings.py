@@ -107,6 +107,13 @@ def test_protected_tables_with_public_dimensions_are_left_in_peace() -> None:
             [VISITS, "c.cards: public"],
             "c.visits.person refers to its column 'person'",
         ),
+        # An heir, which has no foreign key of its own
+        (
+            "CREATE TABLE c.calls (person integer REFERENCES c.rooms);"
+            " CREATE TABLE c.calls1 () INHERITS (c.calls)",
+            ["c.calls1: {unit: {caller: person}, max_rows_per_unit: 5}", ROOMS],
+            "c.calls.person refers to its column 'id'",
+        ),
         # Partitions
         (
             "CREATE TABLE c.calls (person integer REFERENCES c.rooms) PARTITION BY LIST (person);"
@@ -115,7 +122,18 @@ def test_protected_tables_with_public_dimensions_are_left_in_peace() -> None:
             "refers to its column 'id'",
         ),
     ],
-    ids=["unit", "chain", "path", "row", "policy", "composite", "view", "not valid", "partition"],
+    ids=[
+        "unit",
+        "chain",
+        "path",
+        "row",
+        "policy",
+        "composite",
+        "view",
+        "not valid",
+        "heir",
+        "partition",
+    ],
 )
 def test_a_public_table_that_lists_people(script: str, tables: list[str], what: str) -> None:
     findings = found(script, *tables)
