@@ -27,7 +27,7 @@ tables:
 @pytest.fixture(scope="module")
 def shops() -> Database:
     pair = servers()
-    return served_database(pair.protected, pair.shadow_server, "shops", _SCRIPT, _TABLES)
+    return served_database(pair, "shops", _SCRIPT, _TABLES)
 
 
 def test_only_listed_columns_are_copied(shops: Database) -> None:
