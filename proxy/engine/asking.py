@@ -347,7 +347,7 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     the reference that leads to it (which is not the unit: several of its values belong to one)."""
     columns = catalog.tables[name].columns
     if isinstance(table, PublicTable):
-        return Exposed(name, {c.name: c for c in columns}, protected=False)
+        return Exposed(name, {c.name: c for c in columns if table.has(c.name)}, protected=False)
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
     listed = {*table.columns, held}
