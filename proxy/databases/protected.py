@@ -18,7 +18,6 @@ from proxy.databases.protected_connections import (
     Connection,
     NotAvailable,
     ProtectedConnections,
-    is_lost,
 )
 from proxy.exact.table import ExactRow, ExactTable
 
@@ -134,7 +133,7 @@ class ProtectedSession:
     ) -> ExactTable:
         """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.
 
-        A connection that is lost before a row has come is replaced once, for the first statement alone.
+        A connection that is lost before any reply has come is replaced once, for the first statement alone.
         Cancelled: returns at once, and the statement is cancelled on the server.
 
         Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
@@ -163,10 +162,11 @@ class ProtectedSession:
         may_try_again: bool,
     ) -> ExactTable:
         rows = _Rows(query, keep)
+        self._connection.replied = False
         try:
             await rows.read(self._connection, parameters)
         except psycopg.Error as error:
-            if not may_try_again or rows.have_come or not is_lost(self._connection, error):
+            if not may_try_again or self._connection.replied or not self._connection.broken:
                 raise
             _LOG.warning("protected_connection_lost", kind=type(error).__name__)
             self._connections.drop(self._connection)
@@ -183,14 +183,12 @@ class _Rows:
         self._keep = keep
         self._came: list[tuple[Any, ...]] = []
         self._kept: list[ExactRow] = []
-        self.have_come = False
 
     async def read(self, connection: Connection, parameters: Mapping[str, object]) -> None:
         """Refuses  psycopg.Error"""
         keep, number = self._keep, 0
         cursor = connection.cursor(binary=True)
         async for row in cursor.stream(self._query.sql.encode(), parameters, size=_ROWS_AT_ONCE):
-            self.have_come = True
             number += 1
             if number % _ROWS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # what has come already would not let others go on

@@ -7,13 +7,17 @@ that was to use it.
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
 import structlog
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.waiting import Ready
 
 _LOG = structlog.get_logger()
 
@@ -52,10 +56,43 @@ _BEGIN_SECONDS = 1.5  # on an idle connection; a firewall that drops it says not
 _END_SECONDS = 10.0
 _AGE_SECONDS = 3600.0
 _IDLE_SECONDS = 600.0
-_LOST_STATES = frozenset({"57P01", "57P02", "57P03", "57P05"})  # the server ends the session
-
-Connection = psycopg.AsyncConnection[Any]
+_WAIT_INTERVAL = 0.1  # psycopg's own
 T = TypeVar("T")
+
+
+class Connection(psycopg.AsyncConnection[Any]):
+    """replied: whether a byte has come since this was last set to False."""
+
+    replied = False
+
+    async def wait(
+        self, gen: PQGen[T], interval: float = _WAIT_INTERVAL, timeout: float | None = None
+    ) -> T:
+        return await super().wait(self._watched(gen), interval, timeout)
+
+    def _watched(self, gen: PQGen[T]) -> PQGen[T]:
+        try:
+            wants = next(gen)
+            while True:
+                ready = yield wants
+                # None where psycopg goes on with what it had interrupted to cancel it.
+                if not self.replied and ready and ready & Ready.R:
+                    self.replied = _has_bytes(self.pgconn.socket)
+                wants = gen.send(ready)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+
+def _has_bytes(descriptor: int) -> bool:
+    """Readable is also what has ended."""
+    peer = socket.socket(fileno=os.dup(descriptor))
+    try:
+        return len(peer.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)) > 0
+    except OSError:
+        return False
+    finally:
+        peer.close()
 
 
 class NotAvailable(Exception):
@@ -171,9 +208,7 @@ class ProtectedConnections:
         return connection
 
     async def _connected(self) -> Connection:
-        connection = await psycopg.AsyncConnection.connect(
-            self._source, autocommit=True, client_encoding="utf8"
-        )
+        connection = await Connection.connect(self._source, autocommit=True, client_encoding="utf8")
         try:
             await connection.execute(self._configure)
         except BaseException:
@@ -218,8 +253,3 @@ class ProtectedConnections:
         error = task.exception()
         if error is not None and not isinstance(error, psycopg.Error):
             _LOG.error("protected_connection_not_ended", kind=type(error).__name__)
-
-
-def is_lost(connection: Connection, error: psycopg.Error) -> bool:
-    """Whether an error is the end of its connection, and not of a statement alone."""
-    return connection.broken or error.sqlstate in _LOST_STATES

@@ -74,7 +74,7 @@ def test_who_holds_fewest_is_next_whoever_waited_longer() -> None:
         waiting = [asyncio.create_task(wait(name)) for name in ("mallory", "mallory", "carol")]
         await asyncio.sleep(0)
         places.give_back("mallory")
-        await asyncio.sleep(0)
+        await waiting[2]
         assert order == ["carol"]
         for task in waiting:
             task.cancel()
