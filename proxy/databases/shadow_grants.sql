@@ -6,7 +6,8 @@ REVOKE ALL ON SCHEMA dp FROM PUBLIC, dp_analyst;
 GRANT USAGE ON SCHEMA dp TO dp_analyst;
 GRANT SELECT ON dp.columns, dp.budget, dp.history TO dp_analyst;
 GRANT EXECUTE ON FUNCTION
-    dp.guard(text), dp.refuse(text, text, text), dp.misplaced(text),
+    dp.guard(text), dp.refuse(text, text, text),
+    dp.rehearse(text, text[], oid[], integer[], text, boolean), dp.misplaced(text),
     dp.low(anyelement), dp.high(anyelement), dp.error(anyelement), dp.my_standing()
 TO dp_analyst;
 
