@@ -169,6 +169,7 @@ class Privacy:
     median_noise: MedianNoise = MedianNoise.LAPLACE
     mechanism: Mechanism = Mechanism.SMOOTH_MEDIAN
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
+    timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
 
     def weight(self, of: Weighed) -> Fraction:
         """Its share of epsilon and delta, beside the others of a statement."""
