@@ -11,5 +11,6 @@ REPEATED_NODES = 64  # of an operand that stands twice in the typed form: BETWEE
 COLUMNS_PER_RESULT = 1_664  # PostgreSQL's own limit, MaxTupleAttributeNumber
 RELEASES_PER_STATEMENT = 64
 GROUPS_PER_STATEMENT = 10_000
+JOINED_ROWS_PER_UNIT = 10_000  # that a join of several rows of a unit with several others may form
 POLICY_BYTES = 1024 * 1024
 IDENTIFIER_BYTES = 63  # NAMEDATALEN - 1

@@ -4,14 +4,18 @@ than planned, and none raises on one of two neighbours only, where rows break it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from proxy.catalog.model import Column
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres
 from proxy.planner import table_rows
+from proxy.planner.facts import ColumnFacts, Surroundings
+from proxy.policy.model import ProtectedTable
 from tests.audit.two_states import MAJORS, TwoStates, server_of, two_states
 
 _PARENT = {
@@ -62,12 +66,12 @@ def test_nor_where_the_catalogue_says_not_null(
     parent: TwoStates, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second wall alone: sums do not depend on the catalogue's word."""
-    real = table_rows.ColumnFacts
+    real = table_rows._column_facts
 
-    def believing(*given: object, **named: object) -> object:
-        return real(*given, **{**named, "nullable": False})  # type: ignore[arg-type]
+    def believing(column: Column, policy: ProtectedTable, known: Surroundings) -> ColumnFacts:
+        return replace(real(column, policy, known), nullable=False)
 
-    monkeypatch.setattr(table_rows, "ColumnFacts", believing)
+    monkeypatch.setattr(table_rows, "_column_facts", believing)
     assert parent.too_far(question) == []
 
 
@@ -85,7 +89,8 @@ INSERT INTO s.t SELECT g, g % 5, g, 'k' || g % 3, g FROM generate_series(1, 50) 
 _FOREIGN = """
 CREATE EXTENSION postgres_fdw; CREATE SCHEMA s;
 CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{host}', port '{port}', dbname '{dbname}');
-CREATE USER MAPPING FOR PUBLIC SERVER far OPTIONS (user '{user}', password '{password}', password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER far
+    OPTIONS (user '{user}', password '{password}', password_required 'false');
 CREATE FOREIGN TABLE s.t (id int, cid int, x numeric(6,2) NOT NULL, k text, f float8)
     SERVER far OPTIONS (schema_name 's', table_name 't');
 CREATE VIEW s.seen AS SELECT * FROM s.t;
@@ -133,8 +138,8 @@ def foreign(server: EmbeddedPostgres) -> TwoStates:
 def test_the_modifier_of_a_foreign_table_is_not_believed(
     foreign: TwoStates, table: str, question: str
 ) -> None:
-    """Computed where the rows are, which do not obey it. (A row that comes is brought to its type by the wrapper,
-    which raises on this one: PROOFS.md, "Assumptions", says so.)"""
+    """Computed where the rows are, which do not obey it. (A row that comes is brought to its type by the
+    wrapper, which raises on this one: PROOFS.md, "Assumptions", says so.)"""
     asked = question.format(table)
     assert foreign.raises(asked) == (False, False)
     assert foreign.too_far(asked) == []

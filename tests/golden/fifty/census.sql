@@ -455,7 +455,7 @@ FROM census.adult WHERE region IN ('North', 'South') AND age BETWEEN 30 AND 49 A
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."region" IN (%(p1)s::text, %(p2)s::text)) AND ((r1."age" >= %(p3)s::bigint) AND (r1."age" <= %(p4)s::bigint)) AND (NOT (r1."education" IN (%(p5)s::text, %(p6)s::text))))
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."region" IN (%(p1)s::text, %(p2)s::text)) AND (r1."age" >= %(p3)s::bigint) AND (r1."age" <= %(p4)s::bigint) AND (NOT (r1."education" IN (%(p5)s::text, %(p6)s::text))))
 --   p1 = North
 --   p2 = South
 --   p3 = 30

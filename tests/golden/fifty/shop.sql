@@ -217,10 +217,12 @@ FROM shop.orders a JOIN shop.orders b ON a.customer_id = b.customer_id WHERE a.s
 -- shop.orders, unit r1."customer_id": rows 1600, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 1600, scale 200, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0 FROM ("shop"."orders" AS r1 JOIN "shop"."orders" AS r2 ON (r1."customer_id" = r2."customer_id")) WHERE r1."customer_id" IS NOT NULL AND ((r1."status" = %(p2)s::text) AND (r2."status" = %(p3)s::text)) GROUP BY r1."customer_id") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0 FROM ((SELECT * FROM (SELECT r1."id", r1."customer_id", r1."product_id", r1."quantity", r1."total", r1."status", r1."created_at", pg_catalog.row_number() OVER (PARTITION BY r1."customer_id" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."status" = %(p2)s::text)) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."customer_id", r2."product_id", r2."quantity", r2."total", r2."status", r2."created_at", pg_catalog.row_number() OVER (PARTITION BY r2."customer_id" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND (r2."status" = %(p5)s::text)) AS r2 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r2 ON (r1."customer_id" = r2."customer_id")) WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
 --   p1 = 1600
 --   p2 = returned
---   p3 = cancelled
+--   p3 = random
+--   p4 = 40
+--   p5 = cancelled
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
