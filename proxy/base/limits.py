@@ -12,5 +12,7 @@ COLUMNS_PER_RESULT = 1_664  # PostgreSQL's own limit, MaxTupleAttributeNumber
 RELEASES_PER_STATEMENT = 64
 GROUPS_PER_STATEMENT = 10_000
 JOINED_ROWS_PER_UNIT = 10_000  # that a join of several rows of a unit with several others may form
+PUBLIC_LIST_ELEMENTS = 100_000  # of all lists of public tables (IN (SELECT ...)) of a statement
+PUBLIC_LIST_BYTES = 4 * 1024 * 1024  # of their texts
 POLICY_BYTES = 1024 * 1024
 IDENTIFIER_BYTES = 63  # NAMEDATALEN - 1
