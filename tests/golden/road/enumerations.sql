@@ -150,7 +150,7 @@ SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELEC
 -- => backend
 SELECT * FROM (SELECT (r5."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r4 JOIN "w"."moods" AS r5 ON (r4."c" = r5."e"::text)) WHERE (r4."t" = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p2 = ['a ', 'low', 'unlisted', 'x']
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = low
 -- => loss
 -- epsilon 8 delta 0

@@ -11,7 +11,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catal
 --   p4 = random
 --   p5 = 2147483647
 --   p6 = 87
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -34,7 +34,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least
 --   p6 = 100
 --   p7 = ['x', 'y', 'z']
 --   p9 = random
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."k")::bigint AS v FROM "w"."rates" AS r2 WHERE (r2."k" > %(p1)s::bigint) LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."k")::bigint AS v FROM "w"."rates" AS r2 WHERE (r2."k" > %(p1)s::bigint) LIMIT 50001) AS f) AS g
 --     p1 = 7
 -- => loss
 -- epsilon 8 delta 0
@@ -49,8 +49,8 @@ SELECT count(*) FROM visits WHERE f8 IN (SELECT k FROM rates) OR n IN (SELECT k 
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL AND (((r3."f8")::numeric = ANY(%(l1)s::numeric[])) OR ((r3."n")::numeric = ANY(%(l2)s::numeric[]))) GROUP BY r3."uid") u
 --   p1 = 5
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT ((r1."k")::numeric)::numeric AS v FROM "w"."rates" AS r1 LIMIT 100001) AS f) AS g
---   l2 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT ((r2."k")::numeric)::numeric AS v FROM "w"."rates" AS r2 WHERE (r2."k" < %(p1)s::bigint) LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT ((r1."k")::numeric)::numeric AS v FROM "w"."rates" AS r1 LIMIT 50001) AS f) AS g
+--   l2 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT ((r2."k")::numeric)::numeric AS v FROM "w"."rates" AS r2 WHERE (r2."k" < %(p1)s::bigint) LIMIT 50001) AS f) AS g
 --     p1 = 50
 -- => loss
 -- epsilon 8 delta 0
@@ -69,7 +69,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_cata
 --   p4 = random
 --   p5 = 2147483647
 --   p6 = 53
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -82,7 +82,7 @@ SELECT count(*) FROM people p JOIN places q ON p.t = q.code AND q.zone IN (SELEC
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
 SELECT pg_catalog.count(*) FROM ("w"."people" AS r2 JOIN "w"."places" AS r3 ON (r2."t" = r3."code") AND (r3."zone" = ANY(%(l1)s::text[])))
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -95,7 +95,7 @@ SELECT count(*) FROM trips WHERE t IN (SELECT * FROM regions)
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
 SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[]))
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -109,7 +109,7 @@ WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zo
 -- => backend
 SELECT * FROM (SELECT (r5."t")::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" = ANY(%(l1)s::text[]))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
 --   p2 = ['x', 'y', 'z']
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
 -- => loss
 -- epsilon 8 delta 0
@@ -124,8 +124,8 @@ SELECT k, count(*) FROM (SELECT c IN (SELECT code FROM places) AS k FROM people 
 -- => backend
 SELECT * FROM (SELECT (r6."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r5."c" = ANY(%(l1)s::text[])) AS "k", r5."id" AS "dp_key1" FROM "w"."people" AS r5 WHERE (r5."t" = ANY(%(l2)s::text[]))) AS r6 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p3 = ['true', 'false']
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 100001) AS f) AS g
---   l2 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."code")::text AS v FROM "w"."places" AS r2 LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
+--   l2 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."code")::text AS v FROM "w"."places" AS r2 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -148,7 +148,7 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r3."uid" AS uni
 --   p5 = 131
 SELECT pg_catalog.count(*) FILTER (WHERE (r4."t" = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r4."i4")::numeric > %(s65536)s::numeric)) FROM "w"."people" AS r4
 --   s65536 = None
---   l1 = SELECT n, o::bigint, CASE WHEN n <= 100000 AND o <= 4194304 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 100001) AS f) AS g
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
