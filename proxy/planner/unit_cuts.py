@@ -132,7 +132,8 @@ def _cut_part(
         ):
             found = _with_unit(relation, table, part.column, known)
             unit = ColumnRef(found.outputs[-1][0], part.column.type, None, part.alias)
-            return _kept(found, part, unit, facts, known), unit
+            key = known.catalog.tables[table.table].primary_key
+            return _kept(found, part, unit, facts, known, key), unit
         case Joined():
             left, unit = _cut_part(relation.left, part, facts, known)
             if left is not relation.left:
@@ -161,6 +162,7 @@ def _kept(
     unit: ColumnRef,
     facts: Facts,
     known: Surroundings,
+    key: tuple[str, ...] = (),
 ) -> Kept:
     """In keyed-hash order of what names a row: its key, or else all that can be read of it. Rows that are equal
     in all of that are the same to everything above, whichever of them is kept."""
@@ -168,7 +170,7 @@ def _kept(
         names = _shown(source, known)
         key = known.catalog.tables[source.table].primary_key
         ordered_by = [_reference(source, name, known) for name in key or names]
-    else:
+    else:  # key: columns of a subquery of ours, where they name its rows
         outputs = (source.parts[0] if isinstance(source, Stacked) else source).outputs
         written = [name for name, _ in outputs]
         names = tuple(name for name in written if written.count(name) == 1)  # another is ambiguous
@@ -176,7 +178,7 @@ def _kept(
         for name, expression in outputs:
             fact = facts.get((source.alias, name))
             kind = fact.type if fact is not None else expression.type or SqlType.TEXT
-            if name in names:
+            if name in (key or names):
                 ordered_by.append(ColumnRef(name, kind, None, source.alias))
     place = _PLACE
     while place in names:
