@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.databases import protected
+from proxy.databases import protected_connections
 from proxy.planner import unit_cuts
 from proxy.planner.facts import Surroundings, Tracked
 from tests.audit.two_states import TwoStates, two_states
@@ -108,7 +108,7 @@ def _work(states: TwoStates, question: str, dsn: str) -> tuple[int, int]:
     """Pairs of rows that all joins form, and blocks of temporary files."""
     pairs = blocks = 0
     with psycopg.connect(dsn, autocommit=True) as connection:
-        for statement in protected._SESSION:
+        for statement in protected_connections._SESSION:
             connection.execute(statement.encode())
         for query in states.queries(question):
             values = {**query.parameters, **dict.fromkeys(query.seeds, 42)}
