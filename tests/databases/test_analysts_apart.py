@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.servers_fixture import Servers
+from tests.servers_fixture import PASSWORD, Servers
 
 _OTHER = "neighbour with a name"
 
@@ -16,20 +16,16 @@ _OTHER = "neighbour with a name"
 @pytest.fixture(scope="module")
 def other(pair: Servers) -> Iterator[psycopg.Connection]:
     """Logged in, with a table, a setting and a name of the application."""
-    name = pair.new_analyst()
+    pair.add_analyst(_OTHER, PASSWORD)
     with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as superuser:
-        rename = sql.SQL("ALTER ROLE {} RENAME TO {}")
-        superuser.execute(rename.format(sql.Identifier(name), sql.Identifier(_OTHER)))
-        limit = sql.SQL("ALTER ROLE {} SET application_name = 'their-setting'")
-        superuser.execute(limit.format(sql.Identifier(_OTHER)))
+        setting = sql.SQL("ALTER ROLE {} SET application_name = 'their-setting'")
+        superuser.execute(setting.format(sql.Identifier(_OTHER)))
     dsn = pair.analyst_dsn("shop", _OTHER)
     with psycopg.connect(dsn, autocommit=True, application_name="their-dashboard") as connection:
         connection.execute("CREATE TEMP TABLE theirs AS SELECT 'noisy answer' AS a")
         connection.execute("BEGIN")
         connection.execute("LOCK TABLE theirs")
         yield connection
-    with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as superuser:
-        superuser.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(_OTHER)))
 
 
 @pytest.fixture

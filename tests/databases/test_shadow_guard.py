@@ -24,7 +24,9 @@ _TABLES = (
 
 @pytest.fixture(scope="module")
 def shadow(pair: Servers) -> Shadow:
-    return served_database(pair.protected, pair.shadow_server, "guarded", _SCRIPT, _TABLES).shadow
+    database = served_database(pair, "guarded", _SCRIPT, _TABLES)
+    database.lease.close()
+    return database.shadow
 
 
 @pytest.fixture
@@ -45,7 +47,7 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         ("GRANT INSERT ON colour TO dp_analyst", "rights on public.colour"),
         ('REVOKE ALL ON pg_dp_empty."public.secret" FROM dp_analyst',
          'rights on pg_dp_empty."public.secret"'),
-        ("GRANT SELECT ON dp.built_from TO dp_analyst", "rights on dp.built_from"),
+        ("GRANT SELECT ON dp.exposed_column TO dp_analyst", "rights on dp.exposed_column"),
         ("ALTER TABLE secret OWNER TO alice", "owner of public.secret"),
         ("INSERT INTO secret VALUES (1)", "rows in public.secret"),
         ('INSERT INTO pg_dp_empty."public.secret" VALUES (1)', "rows in pg_dp_empty.public.secret"),

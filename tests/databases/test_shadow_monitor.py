@@ -11,16 +11,15 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.analyst_removal import drop_analyst
 from proxy.databases.analyst_shares import DATABASE_SETTINGS, Shares
 from proxy.databases.analyst_usage import ServerUsage, SessionUsage
 from proxy.databases.embedded import EmbeddedPostgres
 from proxy.databases.shadow_monitor import Ended, ShadowMonitor, to_end
+from proxy.databases.shadow_roles import match_roles
 from proxy.databases.shadow_tables import ShadowError
-from proxy.databases.users import add_analyst
-from tests.servers_fixture import PASSWORD
 
 _MIB = 1 << 20
+_PASSWORD = "of all of them"
 _SMALL = Shares(temporary_bytes=20 * _MIB, memory_bytes=60 * _MIB, locks=500)
 
 
@@ -33,7 +32,7 @@ class Small:
     def connect(self, name: str) -> psycopg.Connection:
         host, port = self.server.address
         return psycopg.connect(
-            make_conninfo(host=host, port=port, user=name, password=PASSWORD, dbname="shared"),
+            make_conninfo(host=host, port=port, user=name, password=_PASSWORD, dbname="shared"),
             autocommit=True,
         )
 
@@ -47,9 +46,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
         tmp_path_factory.mktemp("small"), "shadow", durable=False, for_analysts=True
     )
     server.start()
-    for name in ("mallory", "bob"):
-        add_analyst(server.dsn(), name, PASSWORD)
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        encrypt = connection.pgconn.encrypt_password
+        verifiers = {
+            name: encrypt(_PASSWORD.encode(), name.encode(), b"scram-sha-256").decode()
+            for name in ("mallory", "bob")
+        }
+        match_roles(server.dsn(), [], verifiers)
         connection.execute("CREATE DATABASE shared")
         for setting, value in DATABASE_SETTINGS.items():
             connection.execute(f"ALTER DATABASE shared SET {setting} = '{value}'".encode())
@@ -273,34 +276,3 @@ def test_what_is_ended_is_the_least_that_is_enough() -> None:
     assert ended(replace(calm, sessions=holding, notification_bytes=11)) == {1: "notifications"}
     old = (replace(_IDLE, session_seconds=7200.0), replace(_IDLE, process=2))
     assert ended(replace(calm, sessions=old, oldest_transaction_id=11)) == {1: "transaction ids"}
-
-
-def test_removing_an_analyst_takes_what_they_left(small: Small) -> None:
-    """F19: default privileges kept the role for ever."""
-    add_analyst(small.server.dsn(), "eve", PASSWORD)
-    eve = small.connect("eve")
-    eve.execute("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC")
-    eve.execute("ALTER ROLE CURRENT_USER SET work_mem = '8MB'")
-    eve.execute("CREATE TEMP TABLE mine ()")
-    assert drop_analyst(small.server.dsn(), "eve")
-    assert not _is_alive(eve)
-    with psycopg.connect(small.server.dsn()) as connection:
-        assert connection.execute("SELECT FROM pg_roles WHERE rolname = 'eve'").fetchone() is None
-    assert drop_analyst(small.server.dsn(), "eve")
-    add_analyst(small.server.dsn(), "eve", PASSWORD)
-    small.connect("eve").close()
-
-
-def test_a_role_that_cannot_be_dropped_has_no_way_in(
-    small: Small, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("proxy.databases.analyst_removal._SECONDS", 0.5)
-    add_analyst(small.server.dsn(), "carl", PASSWORD)
-    with psycopg.connect(small.server.dsn(), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE carls OWNER carl")  # which DROP OWNED leaves alone
-        assert not drop_analyst(small.server.dsn(), "carl")
-        assert connection.execute(
-            "SELECT rolcanlogin, rolpassword IS NULL FROM pg_authid WHERE rolname = 'carl'"
-        ).fetchone() == (False, True)
-        connection.execute("DROP DATABASE carls")
-    assert drop_analyst(small.server.dsn(), "carl")
