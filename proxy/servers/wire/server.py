@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 
+from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.brain import Served
 from proxy.servers.wire.connection import ClientConnection
 from proxy.servers.wire.hub import Hub, Limits
@@ -15,7 +16,8 @@ _POLL_SECONDS = 0.05
 
 class WireServer:
     """
-    Given    per database its shadow and its brain; TLS if there is a context
+    Given    per database its shadow and its brain; TLS if there is a context, and whether it is required;
+             gate: the one that all listeners share
     Gives    `start` listens, `address` is where, `stop` lets transactions end first
 
     Runs on asyncio or uvloop alike.
@@ -26,8 +28,13 @@ class WireServer:
         databases: Mapping[str, Served],
         tls: ssl.SSLContext | None = None,
         limits: Limits | None = None,
+        gate: LoginGate | None = None,
+        *,
+        requires_tls: bool = False,
     ) -> None:
-        self._hub = Hub(databases, tls, limits or Limits())
+        if requires_tls and tls is None:
+            raise ValueError("TLS cannot be required without a certificate")
+        self._hub = Hub(databases, tls, limits or Limits(), gate or LoginGate(), requires_tls)
         self._connections: set[ClientConnection] = set()
         self._server: asyncio.AbstractServer | None = None
         self._address: tuple[str, int] | None = None
@@ -73,3 +80,4 @@ class WireServer:
         for connection in list(self._connections):
             connection.end_with()
         await asyncio.sleep(0)
+        await self._hub.cancels.close()
