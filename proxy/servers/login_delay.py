@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-_FIRST_SECONDS, _LONGEST_SECONDS = 0.2, 5.0
+LONGEST_SECONDS = 5.0
+_FIRST_SECONDS = 0.2
 _FORGOTTEN_EVERY_SECONDS = 30.0  # one failure
 _MOST_FAILURES = 12.0
 _ENTRIES = 10_000
@@ -23,7 +24,10 @@ class LoginDelay:
     Gives    `failed` tells the delay of this answer. Memory is bounded: the oldest entries are forgotten
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, clock: Callable[[], float], longest_seconds: float = LONGEST_SECONDS
+    ) -> None:
+        self._longest_seconds = longest_seconds
         self._of_addresses = _Failures(clock)
         self._of_names = _Failures(clock)
         self._of_known = _Failures(clock)
@@ -35,8 +39,10 @@ class LoginDelay:
 
     def failed(self, address: str, name: str) -> float:
         if self.is_known(address, name):
-            return _seconds(self._of_known.add((address, name)))
-        return _seconds(max(self._of_addresses.add(address), self._of_names.add(name)))
+            failures = self._of_known.add((address, name))
+        else:
+            failures = max(self._of_addresses.add(address), self._of_names.add(name))
+        return float(min(self._longest_seconds, _FIRST_SECONDS * 2.0 ** (failures - 1)))
 
     def succeeded(self, address: str, name: str) -> None:
         self._of_known.forget((address, name))
@@ -69,7 +75,3 @@ def _remember(entries: OrderedDict, key: object, value: object, most: int) -> No
     entries.move_to_end(key)
     if len(entries) > most:
         entries.popitem(last=False)
-
-
-def _seconds(failures: float) -> float:
-    return float(min(_LONGEST_SECONDS, _FIRST_SECONDS * 2.0 ** (failures - 1)))

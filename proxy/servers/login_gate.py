@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import structlog
 
 from proxy.engine.fair_share import FairShare
-from proxy.servers.login_delay import LoginDelay
+from proxy.servers.login_delay import LONGEST_SECONDS, LoginDelay
 
 _log = structlog.get_logger("dpproxy.login")
 
@@ -32,6 +32,7 @@ class GateLimits:
     each_address: int = 8
     each_known: int = 2
     abandoned_seconds: float = 0.25
+    longest_delay_seconds: float = LONGEST_SECONDS
 
 
 class LoginGate:
@@ -39,7 +40,7 @@ class LoginGate:
         self, limits: GateLimits | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.limits = limits or GateLimits()
-        self._delay = LoginDelay(clock)
+        self._delay = LoginDelay(clock, self.limits.longest_delay_seconds)
         self._backends = FairShare(self.limits.backends, self.limits.each_address)
         self._lanes = FairShare(sys.maxsize, self.limits.each_address)
         self._known_lanes = FairShare(sys.maxsize, self.limits.each_known)

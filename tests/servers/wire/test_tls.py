@@ -11,7 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.servers.wire.tls import server_context
+from proxy.servers.certificate import server_context
+from proxy.servers.wire.tls import ALPN
 from tests.servers.wire.bare_connection import SSL_REQUEST, answer, dial, startup
 from tests.servers.wire.conftest import Running, serve
 
@@ -50,7 +51,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def encrypted(certificate: tuple[Path, Path]) -> Iterator[Running]:
-    yield from serve(tls=server_context(*certificate))
+    yield from serve(tls=server_context(*certificate, ALPN))
 
 
 def test_tls(encrypted: Running, certificate: tuple[Path, Path]) -> None:
