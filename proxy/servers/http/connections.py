@@ -104,6 +104,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def is_overdue(self, now: float) -> bool:
         limits, transport = self._limits, self._transport
+        if (
+            self._header_since is None
+            and self._awaits_header()
+            and self.inner.conn.trailing_data[0]
+        ):
+            self._header_since = now  # it came along with the request before
         if self._header_since is not None and now - self._header_since > limits.header_seconds:
             return True
         if transport is None:

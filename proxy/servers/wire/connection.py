@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import Counter
 from typing import cast
 
 import structlog
@@ -22,6 +21,7 @@ from proxy.servers.wire.guarded_reader import CANCELLED, GuardedReader, guarded_
 from proxy.servers.wire.hub import Hub
 from proxy.servers.wire.login import TOO_SLOW, Login
 from proxy.servers.wire.shadow_connection import ShadowConnection
+from proxy.servers.wire.strangers import Strangers
 from proxy.servers.wire.tls import TlsError, TlsLayer
 
 _log = structlog.get_logger("dpproxy.wire")
@@ -31,9 +31,15 @@ _SHADOW_BROKEN = fatal("08P01", "the connection to the server was lost")
 
 
 class ClientConnection(asyncio.Protocol):
-    def __init__(self, hub: Hub, registered: set[ClientConnection]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        registered: set[ClientConnection],
+        strangers: Strangers[ClientConnection],
+    ) -> None:
         self._hub = hub
         self._registered = registered
+        self._strangers = strangers
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._tls: TlsLayer | None = None
@@ -47,7 +53,6 @@ class ClientConnection(asyncio.Protocol):
         self._connecting: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._cancel_key: bytes | None = None
-        self._is_unauthenticated = False
         self._deadline: asyncio.TimerHandle | None = None
         self._is_closing = False
         self._is_paused = False
@@ -65,15 +70,9 @@ class ClientConnection(asyncio.Protocol):
         name = transport.get_extra_info("peername")
         host = name[0] if isinstance(name, tuple) else None
         self._address = network_of(host)
-        unauthenticated = self._hub.unauthenticated
-        if (
-            unauthenticated.total() >= limits.unauthenticated_connections
-            or unauthenticated[self._address] >= limits.unauthenticated_per_address
-        ):
-            transport.abort()
-            return
-        unauthenticated[self._address] += 1
-        self._is_unauthenticated = True
+        crowded_out = self._strangers.add(self, self._address)
+        if crowded_out is not None:
+            crowded_out._abort()
         self._deadline = self._loop.call_later(
             limits.authentication_seconds, self.end_with, TOO_SLOW
         )
@@ -204,13 +203,13 @@ class ClientConnection(asyncio.Protocol):
 
     def _leave_unauthenticated(self) -> None:
         self.authentication_is_over()
-        if self._is_unauthenticated:
-            self._is_unauthenticated = False
-            _less(self._hub.unauthenticated, self._address)
+        self._strangers.remove(self, self._address)
 
     def _leave_connected(self) -> None:
         self._hub.connected -= 1
-        _less(self._hub.analysts, self._analyst)
+        self._hub.analysts[self._analyst] -= 1
+        if not self._hub.analysts[self._analyst]:
+            del self._hub.analysts[self._analyst]
         _log.info("session_ended", analyst=self._analyst)
 
     def send(self, data: bytes) -> None:
@@ -306,9 +305,3 @@ class ClientConnection(asyncio.Protocol):
         self._is_closing = True
         if self._transport is not None:
             self._transport.abort()
-
-
-def _less(counted: Counter[str], key: str) -> None:
-    counted[key] -= 1
-    if not counted[key]:
-        del counted[key]

@@ -34,7 +34,7 @@ class Limits:
 class Hub:
     """
     requires_tls: sessions in plain text are refused
-    unauthenticated: by address; analysts: sessions by name; connected: sessions in all
+    analysts: sessions by name; connected: sessions in all
     """
 
     databases: Mapping[str, Served]
@@ -43,7 +43,6 @@ class Hub:
     gate: LoginGate
     requires_tls: bool = False
     cancels: CancelRegistry = field(default_factory=CancelRegistry)
-    unauthenticated: Counter[str] = field(default_factory=Counter)
     analysts: Counter[str] = field(default_factory=Counter)
     connected: int = 0
     is_stopping: bool = False

@@ -10,6 +10,7 @@ from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.brain import Served
 from proxy.servers.wire.connection import ClientConnection
 from proxy.servers.wire.hub import Hub, Limits
+from proxy.servers.wire.strangers import Strangers
 
 _POLL_SECONDS = 0.05
 
@@ -36,6 +37,10 @@ class WireServer:
             raise ValueError("TLS cannot be required without a certificate")
         self._hub = Hub(databases, tls, limits or Limits(), gate or LoginGate(), requires_tls)
         self._connections: set[ClientConnection] = set()
+        held = self._hub.limits
+        self._strangers: Strangers[ClientConnection] = Strangers(
+            held.unauthenticated_connections, held.unauthenticated_per_address
+        )
         self._server: asyncio.AbstractServer | None = None
         self._address: tuple[str, int] | None = None
 
@@ -54,7 +59,7 @@ class WireServer:
         """Refuses with OSError where the port is taken."""
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: ClientConnection(self._hub, self._connections),
+            lambda: ClientConnection(self._hub, self._connections, self._strangers),
             host,
             port,
             backlog=512,
