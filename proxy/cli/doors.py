@@ -84,7 +84,12 @@ async def keep_open(
         gate = LoginGate()
         wire: WireServer = assembly.wire_server(tls, gate, requires_tls=where.requires_tls)
         http = HttpServer(
-            assembly.engines, sessions, lambda: _checks(databases), where.tls, gate=gate
+            assembly.engines,
+            sessions,
+            lambda: _checks(databases),
+            where.tls,
+            health=lambda: dict.fromkeys(servers.dead(), False),
+            gate=gate,
         )
         await _start(http, where.http)
         closing.push_async_callback(http.stop, GRACE_SECONDS)
