@@ -2,7 +2,7 @@
 
 uvicorn counts none of this: it waits for ever for a request's header, for a client that reads nothing, and for
 the rest of a body that nobody wants. And it takes in up to 256 KiB in one callback, which in tiny chunks of a
-body is half a second; here it is given 8 KiB at a time.
+body is half a second; here it is given 4 KiB at a time, of a body only what somebody waits for.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ import ssl
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proxy.servers.client_address import network_of
 
-_PIECE_BYTES = 8 * 1024
+_PIECE_BYTES = 4 * 1024
+_REQUEST_BYTES = (
+    512 * 1024
+)  # of one request on the line: a body in chunks is longer than its content
 _TICK_SECONDS = 0.25
 _PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
 
@@ -38,9 +41,32 @@ class ConnectionLimits:
     at_once: int = 512
     each: int = 128
     header_seconds: float = 10.0
-    rest_seconds: float = 10.0
+    rest_seconds: float = 2.0
     stalled_seconds: float = 10.0
     stalled_bytes: int = 64 * 1024
+
+
+class _Lingering:
+    """The transport as uvicorn sees it. Closed with bytes of the client unread, a socket sends a reset, which
+    can take the answer away from the client: so it goes on reading for a while, to no purpose."""
+
+    def __init__(self, transport: asyncio.Transport, is_unread: Callable[[], bool]) -> None:
+        self._transport = transport
+        self._is_unread = is_unread
+        self.is_lingering = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        return self.is_lingering or self._transport.is_closing()
+
+    def close(self) -> None:
+        if self.is_lingering or self._transport.is_closing() or not self._is_unread():
+            self._transport.close()
+        else:
+            self.is_lingering = True
+            self._transport.resume_reading()
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -61,8 +87,10 @@ class Connection(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._buffer = memoryview(bytearray(_PIECE_BYTES))
         self._transport: asyncio.Transport | None = None
+        self._lingering: _Lingering | None = None
         self._header_since: float | None = self._loop.time()
         self._rest_since: float | None = None
+        self._request_bytes = 0
         self._unread: tuple[float, int] | None = None  # since when, how many bytes
 
     # Between the transport and uvicorn.
@@ -70,25 +98,32 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._header_since = self._loop.time()
-        self.inner.connection_made(self._transport)
+        self._lingering = _Lingering(self._transport, self._is_unread)
+        self.inner.connection_made(cast("asyncio.Transport", self._lingering))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
+        if self._lingering is not None and self._lingering.is_lingering:
+            return
+        before = self.inner.cycle
         self.inner.data_received(bytes(self._buffer[:nbytes]))
+        self._count(nbytes, before)
         if not self._awaits_header():
             self._header_since = None
         elif self._header_since is None:
             self._header_since = self._loop.time()
 
     def eof_received(self) -> None:
-        self.inner.eof_received()
+        if self._lingering is not None:
+            self._lingering.close()
 
     def pause_writing(self) -> None:
         self.inner.pause_writing()
 
     def resume_writing(self) -> None:
+        self._unread = None
         self.inner.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -116,7 +151,8 @@ class Connection(asyncio.BufferedProtocol):
             return False
         if not self._reads_on(now):
             return True
-        has_rest = self._has_unread_body() or (transport.is_closing() and self._unread is None)
+        assert self._lingering is not None
+        has_rest = self._lingering.is_closing() and self._unread is None
         self._rest_since = (self._rest_since or now) if has_rest else None
         return self._rest_since is not None and now - self._rest_since > limits.rest_seconds
 
@@ -124,6 +160,21 @@ class Connection(asyncio.BufferedProtocol):
         if self.opening is not None:
             self.opening.cancel()
         if self._transport is not None:
+            self._transport.abort()
+
+    def _count(self, nbytes: int, before: RequestResponseCycle | None) -> None:
+        cycle = self.inner.cycle
+        if cycle is not before:
+            self._request_bytes = 0
+            if cycle.more_body and self.has_request:
+                # `receive` goes on with it, once there is somebody whom the body is for.
+                self.inner.flow.pause_reading()
+        self._request_bytes += nbytes
+        if (
+            self._request_bytes > _REQUEST_BYTES
+            and self.has_request
+            and self._transport is not None
+        ):
             self._transport.abort()
 
     def _reads_on(self, now: float) -> bool:
@@ -140,8 +191,9 @@ class Connection(asyncio.BufferedProtocol):
     def _awaits_header(self) -> bool:
         return not self.has_request and self.inner.conn.their_state is h11.IDLE
 
-    def _has_unread_body(self) -> bool:
-        return not self.has_request and self.inner.conn.their_state is h11.SEND_BODY
+    def _is_unread(self) -> bool:
+        cycle = self.inner.cycle
+        return cycle is not None and cycle.more_body
 
 
 class Connections:

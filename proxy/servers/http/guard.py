@@ -75,12 +75,22 @@ class Guard:
         if scope["type"] != "http":
             return
         started = False
+        has_body = _has_body(Headers(scope=scope))
+
+        async def counted() -> Message:
+            nonlocal has_body
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):
+                has_body = False
+            return message
 
         async def watched(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
                 message["headers"] = [*message.get("headers", []), *_SAFE_HEADERS]
+                if has_body:  # the client is not to send another request behind it
+                    message["headers"].append((b"connection", b"close"))
                 path = scope["path"]
                 _LOG.info(
                     "request",
@@ -94,13 +104,13 @@ class Guard:
         problem = self._objection(Headers(scope=scope))
         try:
             if problem is None and scope["path"] == _ALWAYS:
-                await self._app(scope, receive, watched)
+                await self._app(scope, counted, watched)
                 return
             if problem is None and self._is_full(address):
                 problem = busy()
             if problem is None:
                 with self._counted(address):
-                    await self._app(scope, receive, watched)
+                    await self._app(scope, counted, watched)
                 return
         except Exception as error:
             # Neither the text nor the trace: either may quote a statement.
@@ -145,6 +155,10 @@ class Guard:
                 headers={"Connection": "close"},
             )
         return None
+
+
+def _has_body(headers: Headers) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def response_of(problem: Problem) -> Response:

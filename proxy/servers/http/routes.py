@@ -29,6 +29,7 @@ from proxy.servers.client_address import network_of
 from proxy.servers.http.answering import answer, explain
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
+from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.openapi import ASKED, SECURITY, openapi_document
 from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
@@ -121,9 +122,10 @@ class Routes:
         async with self._session(asked.database, credentials, asked.settings) as session:
             answered = await answer(self._engines[asked.database], session, asked)
         if not _wants_csv(request):
-            return Response(await as_json(answered), media_type="application/json")
+            return ResponseInPieces(await as_json(answered), media_type="application/json")
         headers = privacy_headers(answered.privacy)
-        return Response(await as_csv(answered.rows), headers=headers, media_type="text/csv")
+        body = await as_csv(answered.rows)
+        return ResponseInPieces(body, headers=headers, media_type="text/csv")
 
     async def explain(self, request: Request) -> Response:
         async with self._logged_in(request) as credentials:

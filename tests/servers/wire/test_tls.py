@@ -6,13 +6,13 @@ import contextlib
 import ssl
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from proxy.pgwire.frames import U32
 from proxy.servers.certificate import server_context
 from proxy.servers.wire.hub import Limits
 from proxy.servers.wire.tls import ALPN
@@ -73,9 +73,10 @@ def test_a_cancel_request_may_be_plain_as_in_postgres(required: Running) -> None
         sleeping = threading.Thread(target=_cancelled, args=(connection,))
         sleeping.start()
         until(lambda: _is_sleeping(required))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            connection.pgconn.get_cancel().cancel()  # libpq's old call never encrypts
+        (key,) = required.server._hub.cancels._sessions
+        with dial(required) as plain:  # libpq's PQcancel never encrypts
+            plain.sendall(U32.pack(8 + len(key)) + U32.pack(80877102) + key)
+            assert answer(plain) == b""
         sleeping.join(10)
         assert not sleeping.is_alive()
 
