@@ -204,7 +204,7 @@ def test_a_public_table_that_refers_to_people(script: str, tables: list[str], wh
     ("columns", "is_found"),
     [
         ("person_id integer PRIMARY KEY", True),
-        ("stars integer, PersonID bigint", True),
+        ('stars integer, "PersonID" bigint', True),
         ("people_id integer", True),
         ('"person-id" smallint', True),
         ("person integer", True),
