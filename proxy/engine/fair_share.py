@@ -16,13 +16,15 @@ class Busy(Exception):
 
 class FairShare:
     """
-    Given    at_once: places in all; each: places of one holder; neither is ever exceeded
+    Given    at_once: places in all; each: places of one holder; neither is ever exceeded; last_for_new: the
+             last free place is for those who hold none
     Gives    `place`, or `take` and `give_back`. A place that becomes free goes to the waiting holder who
              holds the fewest, and among one holder's lines (e.g. names) to each in turn
     """
 
-    def __init__(self, at_once: int, each: int) -> None:
+    def __init__(self, at_once: int, each: int, *, last_for_new: bool = False) -> None:
         self._at_once = at_once
+        self._last_for_new = last_for_new
         self._each = each
         self._held: Counter[str] = Counter()
         self._used = 0
@@ -78,7 +80,10 @@ class FairShare:
         self._serve()
 
     def _is_free_for(self, holder: str) -> bool:
-        return self._used < self._at_once and self._held[holder] < self._each
+        if self._used >= self._at_once or self._held[holder] >= self._each:
+            return False
+        is_last = self._used == self._at_once - 1
+        return not (self._last_for_new and is_last and self._held[holder])
 
     def _grant(self, holder: str) -> None:
         self._used += 1

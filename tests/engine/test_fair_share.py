@@ -75,3 +75,33 @@ def test_one_holder_does_not_keep_another_waiting() -> None:
         await asyncio.gather(*waiting, return_exceptions=True)
 
     asyncio.run(run())
+
+
+def test_the_last_place_is_for_who_holds_none() -> None:
+    async def run() -> None:
+        share = FairShare(at_once=8, each=4, last_for_new=True)
+        got = []
+        for holder in [*["mallory"] * 9, *["eve"] * 9, "bob", "carol"]:
+            try:
+                await share.take(holder, 0.0)
+                got.append(holder)
+            except Busy:
+                continue
+        assert got == [*["mallory"] * 4, *["eve"] * 3, "bob"]
+        share.give_back("eve")
+        with pytest.raises(Busy):
+            await share.take("mallory", 0.0)
+        await share.take("carol", 0.0)
+
+    asyncio.run(run())
+
+
+def test_a_single_place_serves_everybody() -> None:
+    async def run() -> None:
+        share = FairShare(at_once=1, each=1, last_for_new=True)
+        for holder in ("alice", "alice", "bob"):
+            async with share.place(holder, 1.0):
+                assert share.used == 1
+        assert share.used == 0
+
+    asyncio.run(run())
