@@ -16,7 +16,7 @@ from proxy.servers.http.problem import Problem, unauthorized
 from proxy.servers.http.strict_json import JsonNumber, NotStrict, read_json
 
 BODY_BYTES = 1024 * 1024
-PARAMETERS = 1_000
+PARAMETERS = 2_100  # a list of base.limits.LIST_ELEMENTS, and some beside it
 _BODY_SECONDS = 10.0
 _CREDENTIALS_LENGTH = 4096
 _KEYS = ("database", "sql", "params", "epsilon", "delta")
