@@ -134,7 +134,7 @@ class ProtectedConnections:
         self._configure = "; ".join((*_SESSION, f"SET statement_timeout = {timeout_ms}")).encode()
         self._idle: list[_Idle] = []
         self._born: dict[Connection, float] = {}
-        self._ending: set[asyncio.Task[Any]] = set()
+        self._ending: set[asyncio.Future[Any]] = set()
 
     async def open(self) -> None:
         """Refuses  NotAvailable"""
@@ -227,7 +227,7 @@ class ProtectedConnections:
     async def _connected(self) -> Connection:
         connection = await Connection.connect(self._source, autocommit=True, client_encoding="utf8")
         try:
-            await connection.execute(self._configure)
+            await _run(connection, self._configure)
         except BaseException:
             connection.pgconn.finish()
             raise
@@ -238,11 +238,11 @@ class ProtectedConnections:
         task = asyncio.ensure_future(work)
         try:
             await asyncio.wait({task}, timeout=max(seconds, 0.0))
-        finally:
-            if not task.done():
-                task.cancel()
-                self._ending.add(task)
-                task.add_done_callback(self._forget)
+        except asyncio.CancelledError:
+            self._abandon(task)
+            raise
+        if not task.done():
+            self._abandon(task)
         if task.done():
             error = task.exception()
             if error is None:
@@ -252,6 +252,12 @@ class ProtectedConnections:
         kind = "timeout" if not task.done() else type(task.exception()).__name__
         _LOG.error("protected_server_not_available", what=what, kind=kind)
         raise NotAvailable
+
+    def _abandon(self, task: asyncio.Future[Any]) -> None:
+        """It may have ended meanwhile, with a connection that nobody waits for any more."""
+        task.cancel()
+        self._ending.add(task)
+        task.add_done_callback(self._forget)
 
     async def _close(self, connection: Connection) -> None:
         self._born.pop(connection, None)
@@ -263,10 +269,12 @@ class ProtectedConnections:
         task.add_done_callback(self._forget)
         return task
 
-    def _forget(self, task: asyncio.Task[Any]) -> None:
+    def _forget(self, task: asyncio.Future[Any]) -> None:
         self._ending.discard(task)
         if task.cancelled():
             return
         error = task.exception()
+        if error is None and isinstance(task.result(), Connection):
+            task.result().pgconn.finish()
         if error is not None and not isinstance(error, psycopg.Error):
             _LOG.error("protected_connection_not_ended", kind=type(error).__name__)
