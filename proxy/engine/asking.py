@@ -198,7 +198,11 @@ class Engine:
     ) -> Answer:
         if question.reads_nothing:
             return Answer("{}", NOTHING, None, None, (), False)
-        chosen, private = self._planned(question, arguments, settings)
+        planned = asyncio.to_thread(self._prepared, question, arguments, settings)
+        (
+            chosen,
+            private,
+        ) = await planned  # of many groups it takes long; other sessions go on meanwhile
         if question.statement.kind is Kind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
@@ -271,7 +275,7 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        _, private = self._planned(question, arguments, settings)
+        _, private = await asyncio.to_thread(self._prepared, question, arguments, settings)
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
@@ -281,6 +285,13 @@ class Engine:
         Refuses  what planning refuses, SETTING
         """
         return self._planned(question, (), settings)[1]
+
+    def _prepared(
+        self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]
+    ) -> tuple[Settings, PrivatePlan]:
+        chosen, private = self._planned(question, arguments, settings)
+        self._compile(private)  # which keeps it for those who ask for it next
+        return chosen, private
 
     def _planned(
         self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]

@@ -95,7 +95,7 @@ def test_wire(name: str, plain: BothDoors, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
     for prepare in (False, True):
         with plain.proxy.connect(database) as connection, contextlib.suppress(psycopg.Error):
-            connection.execute(QUERIES[name].encode(), (), prepare=prepare)
+            connection.execute(f"{QUERIES[name]} -- {prepare}".encode(), (), prepare=prepare)
     assert not watch.over
 
 
