@@ -7,13 +7,18 @@ parameters as a simple Query, which may hold several.
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import termios
+from array import array
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
 from psycopg import generators
+from psycopg.abc import PQGen
 from psycopg.pq import DiagnosticField, ExecStatus, version
-from psycopg.pq.abc import PGresult
+from psycopg.pq.abc import PGconn, PGresult
+from psycopg.waiting import Wait
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
@@ -27,7 +32,10 @@ from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 
 RESULT_ROWS = 100_000
 RESULT_BYTES = 64 * 1024 * 1024  # in memory
-_CHUNK_ROWS = 100
+_CHUNK_ROWS = 20
+_CHUNK_BYTES = (
+    16 * 1024 * 1024
+)  # of so many rows, or of one; libpq holds them all before it hands one out
 _CELL_BYTES = 64  # that a value takes in memory beside its own bytes
 _BYTES_AT_ONCE = 512 * 1024  # that are taken over before others have their turn
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
@@ -212,9 +220,7 @@ class ConnectedSession:
         problem: Exception | None = None
         try:
             await self._connection.wait(generators.send(self._pgconn))
-            while (
-                result := await self._connection.wait(generators.fetch(self._pgconn))
-            ) is not None:
+            while (result := await self._connection.wait(_fetched(self._pgconn))) is not None:
                 match result.status:
                     case ExecStatus.FATAL_ERROR:
                         problem = _error(result)
@@ -251,6 +257,33 @@ class ConnectedSession:
         return [self._type_names[kind] for kind in types]
 
 
+def _fetched(pgconn: PGconn) -> PQGen[PGresult | None]:
+    """psycopg's generators.fetch, and an end to what the server sends for one result."""
+    received = 0
+    while pgconn.is_busy():
+        while not (yield Wait.R):
+            continue
+        received += _unread_bytes(pgconn.socket)
+        if received > _CHUNK_BYTES:
+            raise _too_large()
+        pgconn.consume_input()
+    return pgconn.get_result()
+
+
+def _unread_bytes(descriptor: int) -> int:
+    unread = array("i", [0])
+    fcntl.ioctl(descriptor, termios.FIONREAD, unread)
+    return unread[0]
+
+
+def _too_large() -> Refusal:
+    return Refusal(
+        Code.TOO_COMPLEX,
+        f"the result has more than {RESULT_ROWS} rows or {RESULT_BYTES} bytes, or a value is too large",
+        "Use LIMIT, or connect with a PostgreSQL client.",
+    )
+
+
 class _Gathered:
     """The rows of one statement, as they come in; not more than a response may hold."""
 
@@ -280,11 +313,7 @@ class _Gathered:
         """Refuses  TOO_COMPLEX"""
         self._bytes += taken
         if len(self.values) > RESULT_ROWS or self._bytes > RESULT_BYTES:
-            raise Refusal(
-                Code.TOO_COMPLEX,
-                f"the result has more than {RESULT_ROWS} rows or {RESULT_BYTES} bytes",
-                "Use LIMIT, or connect with a PostgreSQL client.",
-            )
+            raise _too_large()
 
 
 def _no_copy() -> Refusal:

@@ -16,7 +16,6 @@ _ALWAYS = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "password_encryption": "scram-sha-256",
-    "client_connection_check_interval": "1s",  # a statement whose client is gone ends
     "jit": "off",
     "random_page_cost": "1.1",
     "full_page_writes": "on",

@@ -229,8 +229,9 @@ class Engine:
     ) -> Answer:
         if question.reads_nothing:
             return Answer("{}", NOTHING, None, None, (), False)
-        work = len(question.statement.text) * _PER_CHARACTER
-        chosen, private = await _beside(work, self._planned, question, arguments, settings)
+        # In a thread: many groups or a long statement take long, and other sessions go on meanwhile.
+        planned = asyncio.to_thread(self._prepared, question, arguments, settings)
+        chosen, private = await planned
         if question.statement.kind is Kind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
@@ -251,9 +252,7 @@ class Engine:
     async def _charged(
         self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
     ) -> Answer:
-        work = len(question.statement.text) * _PER_CHARACTER
-        compiled = await _beside(work, self._compile, private)
-        queries = [query for several in compiled for query in several]
+        queries = [query for several in self._compile(private) for query in several]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
         begun = clock()
@@ -305,7 +304,7 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        _, private = self._planned(question, arguments, settings)
+        _, private = await asyncio.to_thread(self._prepared, question, arguments, settings)
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
@@ -315,6 +314,13 @@ class Engine:
         Refuses  what planning refuses, SETTING
         """
         return self._planned(question, (), settings)[1]
+
+    def _prepared(
+        self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]
+    ) -> tuple[Settings, PrivatePlan]:
+        chosen, private = self._planned(question, arguments, settings)
+        self._compile(private)  # which keeps it for those who ask for it next
+        return chosen, private
 
     def _planned(
         self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]
