@@ -76,6 +76,12 @@ class Scope:
 
     def read(self, node: exp.Expr) -> Expression:
         """A part of an expression: a node by its exact type."""
+        if not isinstance(node, exp.Expr):  # e.g. of count(): an argument that is not there
+            raise Refusal(
+                Code.SYNTAX,
+                "a part of an expression is missing",
+                "Write an argument, e.g. count(*) or sum(column).",
+            )
         reader = self.readers.get(type(node))
         if reader is None:
             raise unknown(node)

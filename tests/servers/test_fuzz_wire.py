@@ -154,7 +154,7 @@ def test_random_sessions(tmp_path: Path) -> None:
         user=served.analyst,
         password=served.password,
         dbname="shop",
-        connect_timeout=_ANSWER_SECONDS,
+        connect_timeout=round(_ANSWER_SECONDS),
     )
     ends = time.monotonic() + SECONDS
     sessions = sent = 0
