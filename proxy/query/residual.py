@@ -29,7 +29,12 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     parts: list[str] = []
     done = 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        assert edit.start >= done, "edits of a residual overlap"
+        if edit.start < done:  # of a text that PostgreSQL does not take for a statement either
+            raise Refusal(
+                Code.SYNTAX,
+                "the parts of the statement cannot be told apart",
+                "Write one statement.",
+            )
         parts += [text[done : edit.start], edit.text]
         done = edit.end
     return "".join(parts) + text[done:]

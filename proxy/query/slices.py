@@ -31,7 +31,7 @@ def parse(lexed: Lexed, span: Span, scalars: Scalars) -> exp.Expr:
         trees = _POSTGRES.parser().parse_into(
             exp.Condition, _tokens(lexed, span, scalars), lexed.text
         )
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, TypeError, ValueError, IndexError):  # its own faults too
         trees = []
     if len(trees) != 1 or trees[0] is None:
         raise Refusal(
@@ -48,7 +48,7 @@ def parse_item(lexed: Lexed, span: Span, scalars: Scalars) -> tuple[exp.Expr, st
     tokens = [Token(TokenType.SELECT, "SELECT"), *_tokens(lexed, span, scalars)]
     try:
         trees = _POSTGRES.parser().parse(tokens, lexed.text)
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, TypeError, ValueError, IndexError):
         trees = []
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1:
