@@ -155,6 +155,7 @@ PRIVACY = Privacy(
     delta=Fraction(1, 10**6),
     max_epsilon=Fraction(2),
     max_delta=Fraction(1, 10**6),
+    timeout_floor=Fraction(1, 2),
 )
 
 

@@ -62,6 +62,9 @@ class Refusal(Exception):
         return Refusal(self.code, self.message, self.hint, position)
 
 
+FAULT_HINT = "What it cost stays charged. Try again later."
+
+
 class Fault(Exception):
     """Something of ours failed. `message` is for the client and holds nothing from the data."""
 

@@ -68,7 +68,7 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
             sources = make_demo_data(protected.dsn())
         with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
             environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
-            checked = load_policies(policies, environment)
+            checked = load_policies(policies, environment, quiet=True)
             databases = [build(one, servers, _source(one, servers.ledger_dsn)) for one in checked]
             password = _with_analyst(servers.ledger_dsn, state)
             servers.match_roles(tuple(one.policy.database for one in databases))

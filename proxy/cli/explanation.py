@@ -9,7 +9,6 @@ from typing import NoReturn
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.model import TableName
 from proxy.cli.loading import CheckedPolicy
-from proxy.compiler.backend_query import BackendQuery
 from proxy.databases.os_random import OsRandom
 from proxy.engine.asking import Engine
 from proxy.mechanisms.loss import Loss
@@ -101,9 +100,7 @@ def resolved(statement: Statement, oids: Mapping[int, TableName]) -> tuple[int |
 
 
 class NoData:
-    async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
-    ) -> NoReturn:
+    def session(self, analyst: str) -> NoReturn:
         raise Fault("an explanation reads nothing")
 
 
@@ -111,7 +108,12 @@ class UnspentLedger:
     def __init__(self, policy: Policy) -> None:
         self._limit = policy.budgets.default.limit
 
-    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> NoReturn:
+    async def look(self, analyst: str, loss: Loss) -> NoReturn:
+        raise Fault("an explanation charges nothing")
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+    ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
     async def settle(self, receipt: str, answered: bool) -> None:

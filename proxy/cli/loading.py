@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from proxy.catalog.model import Catalog
+from proxy.cli.findings_report import refusal_text
 from proxy.cli.stopped import Stopped
+from proxy.databases.diagnosing import diagnose
 from proxy.databases.given_server import Unreachable, reachable_catalog
 from proxy.databases.policy_errors import PolicyErrors
 from proxy.databases.policy_yaml import locate, policy_text, read_policy
 from proxy.policy.check import check, fitted
+from proxy.policy.finding_names import Severity
+from proxy.policy.findings import Verdict
 from proxy.policy.model import Policy
 
 
@@ -21,6 +27,8 @@ class CheckedPolicy:
 
     policy: Policy
     catalog: Catalog
+    text: str = ""  # of the file, and its name, for messages
+    file: str = ""
 
 
 def read_policy_file(path: Path, environment: Mapping[str, str]) -> tuple[Policy, str]:
@@ -48,11 +56,26 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
     problems = check(policy, catalog)
     if problems:
         raise locate(problems, text, str(path))
-    return CheckedPolicy(fitted(policy, catalog), catalog)
+    return CheckedPolicy(fitted(policy, catalog), catalog, text, str(path))
 
 
-def load_policies(paths: Sequence[Path], environment: Mapping[str, str]) -> list[CheckedPolicy]:
-    """All of them, one per database. Refuses  Stopped, with the problems of every file"""
+def verdict_of(checked: CheckedPolicy) -> Verdict:
+    """What is found about the policy and its database. Refuses  Stopped"""
+    try:
+        return diagnose(checked.policy, checked.catalog)
+    except Unreachable as error:
+        reason = f"the protected database cannot be reached: {error}"
+        raise Stopped(f"{checked.file}: {reason}") from None
+
+
+def load_policies(
+    paths: Sequence[Path], environment: Mapping[str, str], *, quiet: bool = False
+) -> list[CheckedPolicy]:
+    """All of them, one per database, to be served.
+
+    Given    quiet: warnings, and findings that are accepted, are not logged
+    Refuses  Stopped, with the problems of every file, or with the severe findings that nobody accepts
+    """
     loaded: list[CheckedPolicy] = []
     problems: list[str] = []
     for path in paths:
@@ -65,4 +88,22 @@ def load_policies(paths: Sequence[Path], environment: Mapping[str, str]) -> list
     names = [one.policy.database for one in loaded]
     if len(set(names)) != len(names):
         raise Stopped("two policies are for the same database")
+    for one in loaded:
+        verdict = verdict_of(one)
+        if verdict.refuses:
+            problems.append(refusal_text(verdict, one.text, one.file))
+        if not quiet:
+            _log_findings(one.policy.database, verdict)
+    if problems:
+        raise Stopped("\n".join(problems))
     return loaded
+
+
+def _log_findings(database: str, verdict: Verdict) -> None:
+    """At every start: what the owner has accepted, with the reason, and what is not severe enough to refuse."""
+    log = structlog.get_logger("dpproxy.findings")
+    for one in verdict.accepted:
+        name, what = one.finding.name.name, one.finding.what
+        log.warning("finding_accepted", database=database, name=name, what=what, reason=one.reason)
+    for finding in verdict.of(Severity.WARNING):
+        log.warning("finding", database=database, name=finding.name.name, what=finding.what)

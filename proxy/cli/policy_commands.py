@@ -21,9 +21,10 @@ from proxy.databases.policy_errors import PolicyErrors
 def policy_check(
     file: Path, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 ) -> None:
-    """Hold a policy against the live database, and print how exact answers will be."""
+    """Hold a policy against the live database; print how exact answers will be, and what was found."""
     from proxy.cli.accuracy_report import accuracy_json, accuracy_report
-    from proxy.cli.loading import load_policy
+    from proxy.cli.findings_report import findings_json, findings_lines
+    from proxy.cli.loading import load_policy, verdict_of
     from proxy.policy.accuracy import accuracy_table
     from proxy.policy.noise_proposal import noise_proposals
 
@@ -41,11 +42,17 @@ def policy_check(
         raise typer.Exit(1) from None
     lines = accuracy_table(checked.policy, checked.catalog)
     proposals = noise_proposals(checked.policy, checked.catalog)
+    verdict = verdict_of(checked)
     if as_json:
-        typer.echo(json.dumps(accuracy_json(checked.policy, lines, proposals), indent=2))
-        return
-    for line in accuracy_report(checked.policy, lines, proposals):
-        typer.echo(line)
+        told = accuracy_json(checked.policy, lines, proposals)
+        typer.echo(json.dumps({**told, "findings": findings_json(verdict)}, indent=2))
+    else:
+        for line in (*accuracy_report(checked.policy, lines, proposals), ""):
+            typer.echo(line)
+        for line in findings_lines(verdict):
+            typer.echo(line)
+    if verdict.refuses:
+        raise typer.Exit(1)
 
 
 def explain(
@@ -118,12 +125,16 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Unsafe settings and rights, missing indexes and keys of a protected database, each with its fix."""
-    from proxy.cli.doctor import doctor_json, doctor_report, findings_of, is_unsafe
+    from proxy.cli.doctor import doctor_verdict
+    from proxy.cli.findings_report import findings_json, findings_lines
 
     try:
-        findings = findings_of(policy, os.environ)
+        verdict = doctor_verdict(policy, os.environ)
     except PolicyErrors as error:
         raise Stopped(str(error)) from None
-    typer.echo(doctor_json(findings) if as_json else "\n".join(doctor_report(findings)))
-    if is_unsafe(findings):
+    if as_json:
+        typer.echo(json.dumps(findings_json(verdict), indent=2))
+    else:
+        typer.echo("\n".join(findings_lines(verdict)))
+    if verdict.refuses:
         raise typer.Exit(1)

@@ -16,8 +16,11 @@ from psycopg.pq.abc import PGresult
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
-from proxy.engine.sessions import PostgresError, Resolved, ResultColumn, Rows, Values
-from proxy.pgwire.exchange import TEXT_OID
+from proxy.engine.sessions import Analysed, PostgresError, Resolved, ResultColumn, Rows, Values
+from proxy.pgwire.calls import Column, Rehearsal
+from proxy.pgwire.deciding import NO_RELATION
+from proxy.pgwire.exchange import JSONB_OID, TEXT_OID
+from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
 
 RESULT_ROWS = 100_000
@@ -72,7 +75,7 @@ class ConnectedSession:
         await self._query("ROLLBACK")
         await self._query("DISCARD ALL")
 
-    async def analyse(self, text: str, *, names_hint: bool) -> tuple[int, ...]:
+    async def analyse(self, text: str, *, names_hint: bool) -> Analysed:
         try:
             await self._prepared(text, ())
             self._pgconn.send_describe_prepared(b"")
@@ -81,7 +84,12 @@ class ConnectedSession:
             if names_hint and error.sqlstate.encode() in UNKNOWN_NAMES and error.hint is None:
                 error.hint = UNKNOWN_NAME_HINT.decode()
             raise
-        return tuple(described.param_type(index) for index in range(described.nparams))
+        columns = tuple(
+            Column(_text(described.fname(i)) or "", described.ftype(i), described.fmod(i))
+            for i in range(described.nfields)
+        )
+        oids = tuple(described.param_type(index) for index in range(described.nparams))
+        return Analysed(oids, columns)
 
     async def resolve(self, relations: Sequence[str]) -> Resolved:
         found = [
@@ -105,6 +113,23 @@ class ConnectedSession:
         except PostgresError as error:
             error.position = None
             raise
+
+    async def rehearse(self, rehearsal: Rehearsal, values: Values, oids: Sequence[int]) -> bool:
+        given, types = (*values, NO_RELATION), (*oids, JSONB_OID)
+        let_through = is_made = None
+        try:
+            plan = await self._query(rehearsal.plan, given, types)
+            if rehearsal.limits is not None:
+                counted = await self._query(rehearsal.limits, given, types)
+                let_through = tuple(counted.get_value(0, i) for i in range(counted.nfields))
+            if rehearsal.made is not None:
+                made = await self._query(MAKE, make_values(rehearsal.made), MAKE_OIDS)
+                is_made = made.get_value(0, 0)
+        except PostgresError as error:
+            error.position = None
+            raise
+        lines = [plan.get_value(number, 0) for number in range(plan.ntuples)]
+        return needs_relation(rehearsal, lines, let_through, is_made)
 
     async def prepare(self, text: str, oids: Sequence[int]) -> None:
         try:

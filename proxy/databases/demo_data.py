@@ -77,7 +77,11 @@ def _make_reader(connection: psycopg.Connection, password: str) -> None:
             " NOINHERIT PASSWORD {}"
         ).format(reader, sql.Literal(verifier))
     )
-    for setting, value in (("default_transaction_read_only", "on"), ("search_path", "")):
+    for setting, value in (
+        ("default_transaction_read_only", "on"),
+        ("search_path", ""),
+        ("temp_file_limit", "10GB"),
+    ):
         connection.execute(
             sql.SQL("ALTER ROLE {} SET {} = {}").format(
                 reader, sql.Identifier(setting), sql.Literal(value)

@@ -1,32 +1,41 @@
-"""All findings about the protected database of a policy."""
+"""All findings about a policy and the protected database that it is about: the one list that `policy check`,
+`serve` and `doctor` print."""
 
 from __future__ import annotations
 
 import psycopg
 
 from proxy.catalog.model import Catalog
-from proxy.databases.diagnosis import Finding, connect, ordered
+from proxy.databases.diagnosis import connect
 from proxy.databases.given_server import Unreachable
-from proxy.databases.reads_diagnosis import reads_findings
+from proxy.databases.links_diagnosis import read_relations
+from proxy.databases.people_diagnosis import people_findings
+from proxy.databases.role_diagnosis import role_findings
 from proxy.databases.server_diagnosis import server_findings
 from proxy.databases.table_diagnosis import table_findings
+from proxy.databases.values_diagnosis import values_findings
+from proxy.policy.findings import Verdict, judged
 from proxy.policy.model import Policy
+from proxy.policy.unnamed import unnamed_findings
 
 
-def diagnose(policy: Policy, catalog: Catalog) -> tuple[Finding, ...]:
+def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
     """
     Given    catalog: of what the role can read
-    Gives    findings, the worst first
+    Gives    what was found, and what of it the policy accepts
     Refuses  Unreachable
     """
     try:
         with connect(policy.source) as connection:
-            return ordered(
-                [
-                    *server_findings(connection),
-                    *table_findings(connection, policy, catalog),
-                    *reads_findings(connection, policy),
-                ]
-            )
+            relations = read_relations(connection)
+            found = [
+                *people_findings(policy, catalog, relations),
+                *values_findings(connection, policy, catalog),
+                *role_findings(connection),
+                *server_findings(connection),
+                *table_findings(connection, policy, catalog),
+                *unnamed_findings(policy, catalog),
+            ]
     except psycopg.OperationalError as error:
         raise Unreachable(str(error).strip()) from None
+    return judged(found, policy.accepted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from fractions import Fraction
 
 import structlog
@@ -10,7 +11,10 @@ import structlog
 from proxy.base.errors import Fault
 from proxy.databases.ledger_tables import LedgerTables, Outcome
 from proxy.engine.ports import Charged
-from proxy.ledger.amounts import Amount
+from proxy.ledger.amounts import Amount, charge
+from proxy.ledger.balance import Refused
+from proxy.ledger.events import Event
+from proxy.ledger.refusal import over_budget
 from proxy.mechanisms.loss import Loss
 
 _LOG = structlog.get_logger()
@@ -43,8 +47,15 @@ class EngineLedger:
             return False
         return True
 
-    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
-        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest)
+    async def look(self, analyst: str, loss: Loss) -> None:
+        cost, left = charge(loss), await self._tables.remaining(analyst)
+        if not (cost.fits(left.own) and cost.fits(left.total)):
+            raise over_budget(analyst, cost, Refused(left.own, left.total, left.renews_at))
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
+    ) -> Charged:
+        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events)
         return Charged(str(receipt.id), _loss(receipt.remaining))
 
     async def settle(self, receipt: str, answered: bool) -> None:

@@ -23,6 +23,7 @@ from psycopg_pool import AsyncConnectionPool
 from proxy.base.errors import Fault
 from proxy.ledger.amounts import Amount, charge, decimal
 from proxy.ledger.balance import Refused
+from proxy.ledger.events import Event
 from proxy.ledger.refusal import over_budget
 from proxy.mechanisms.loss import Loss
 
@@ -132,7 +133,7 @@ class LedgerTables:
         loss: Loss,
         fingerprint: str,
         policy_digest: str,
-        events: Sequence[Mapping[str, object]] = (),
+        events: Sequence[Event] = (),
     ) -> Receipt:
         """Charge, durably, before any data is read.
 

@@ -6,8 +6,17 @@ from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.model import TableName
 from proxy.databases.policy_bounds import bounds
 from proxy.databases.policy_errors import ProblemList, shown
-from proxy.databases.policy_nodes import fields, is_identifier, member, number, text, values, whole
-from proxy.databases.yaml_positions import Entry, Position
+from proxy.databases.policy_nodes import (
+    fields,
+    is_identifier,
+    member,
+    named_entries,
+    number,
+    text,
+    values,
+    whole,
+)
+from proxy.databases.yaml_positions import Entry, MappingNode, Position, RefusedNode
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
 from proxy.policy.grid import fits_bigint, has_step
 from proxy.policy.model import BoundsKind, ColumnPolicy, Mechanism
@@ -64,6 +73,26 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
         partitions = _partitions(found["partitions"], problems)
     target = _target(found["references"], problems) if "references" in found else None
     return ColumnPolicy(entry.key, limits, keys, grid, partitions, target, mechanism)
+
+
+def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str, ...] | None:
+    """The columns of a public table that are there for analysts, `{id: {}, name: {}}`; None: all of them."""
+    if entry is None:
+        return None
+    entries = named_entries(entry.value, "columns", problems)
+    if entries is not None and not entries:
+        problems.add(entry.key_at, "columns names no column", "leave it out to list all of them")
+    for column in (entries or {}).values():
+        is_identifier(column.key, "a column", column.key_at, problems)
+        if not isinstance(column.value, MappingNode | RefusedNode) or (
+            isinstance(column.value, MappingNode) and column.value.entries
+        ):
+            problems.add(
+                column.value.at,
+                f"nothing can be said of the public column {shown(column.key)}",
+                "write {}: all its values are public",
+            )
+    return tuple(entries or ())
 
 
 def read_mechanism(entry: Entry | None, problems: ProblemList) -> Mechanism | None:

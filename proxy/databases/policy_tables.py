@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from proxy.catalog.model import TableName
-from proxy.databases.policy_columns import column_of_table, read_column, read_mechanism
+from proxy.databases.policy_columns import (
+    column_of_table,
+    read_column,
+    read_mechanism,
+    read_public_columns,
+)
 from proxy.databases.policy_errors import ProblemList, shown
 from proxy.databases.policy_join_keys import read_join_keys
 from proxy.databases.policy_nodes import (
@@ -45,7 +50,7 @@ TABLE_KEYS = (
     "join_keys",
     "columns",
 )
-PUBLIC_KEYS = ("unit", "join_keys")
+PUBLIC_KEYS = ("unit", "join_keys", "columns")
 _MOST_ROWS = 1_000_000_000
 _MOST_UNIT_ROWS = 1_000_000
 _RESERVED_SCHEMAS = ("dp", "information_schema")
@@ -99,8 +104,11 @@ def _table(
         return None
     where = f"table {shown(str(name))}"
     if _is_public(entry.value):
-        found = fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems)
-        return PublicTable(name, read_join_keys((found or {}).get("join_keys"), problems))
+        public = (
+            fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems) or {}
+        )
+        join_keys = read_join_keys(public.get("join_keys"), problems)
+        return PublicTable(name, join_keys, read_public_columns(public.get("columns"), problems))
     found = fields(entry.value, where, entry.key_at, TABLE_KEYS, ["unit"], problems)
     if found is None:
         return None

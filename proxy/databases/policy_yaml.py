@@ -14,6 +14,7 @@ from pathlib import Path
 
 from proxy.base.limits import POLICY_BYTES
 from proxy.catalog.model import TableName
+from proxy.databases.policy_accept import read_acceptances
 from proxy.databases.policy_budgets import read_budgets
 from proxy.databases.policy_errors import PolicyErrors, PolicyProblem, ProblemList, shown
 from proxy.databases.policy_nodes import fields, identifier, number, text
@@ -33,8 +34,8 @@ from proxy.policy.model import Policy, ProtectedTable, PublicTable
 from proxy.policy.problem import Problem
 
 VERSION = 1
-POLICY_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets", "reuse")
-REQUIRED_KEYS = POLICY_KEYS[:-1]
+REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
+POLICY_KEYS = (*REQUIRED_KEYS, "accept", "reuse")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -134,12 +135,13 @@ def _policy(
         tables = read_tables(found["tables"], problems)
     if "budgets" in found:
         budgets = read_budgets(found["budgets"], problems)
+    accepted = read_acceptances(found["accept"], problems) if "accept" in found else ()
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if problems.found:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Policy(database, source, privacy, tables, budgets, digest)
+    return Policy(database, source, privacy, tables, budgets, digest, accepted)
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

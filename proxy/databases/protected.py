@@ -1,121 +1,211 @@
-"""The protected database: runs compiled statements, and nothing else, in read-only sessions."""
+"""The protected database: runs compiled statements, and nothing else, in read-only transactions."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from typing import Any
 
 import psycopg
 import structlog
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from proxy.base.errors import Fault
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.compiler.backend_query import BackendQuery
+from proxy.databases.fair_places import FairPlaces
+from proxy.databases.protected_connections import (
+    Connection,
+    NotAvailable,
+    ProtectedConnections,
+)
 from proxy.exact.table import ExactRow, ExactTable
 
 _LOG = structlog.get_logger()
-
-# Read-only is the second wall: only compiled statements come here. UTC and ISO fix what text constants and
-# timestamps mean; search_path is empty so that no function can be shadowed (design/SQL.md 4).
-_SESSION = (
-    "SET default_transaction_read_only = on",
-    "SET search_path = ''",
-    "SET TimeZone = 'UTC'",
-    "SET DateStyle = 'ISO, YMD'",
-    "SET standard_conforming_strings = on",
-    "SET jit = off",  # ENGINES B: no gain, less even latency
-    "SET random_page_cost = 1.1",  # or the covering index is not used
-    "SET work_mem = '64MB'",
-    "SET parallel_tuple_cost = 0.005",  # or grouping by unit and key is left to one process
-    # The leader only gathers: with as many workers as cores, one hash table less in the caches (tests/bench).
-    "SET parallel_leader_participation = off",
-    # psycopg prepares what it runs often; a plan for any values would look parameters up in each row.
-    "SET plan_cache_mode = force_custom_plan",
-    "SET application_name = 'dpproxy'",
-)
 
 # So many rows are read into an exact table in some 20 ms; more take a thread, so that other sessions go on.
 _AT_ONCE = 20_000
 # libpq before 17 cannot take several rows at once.
 _ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
+_SESSION_SECONDS = 5.0  # for a place, a connection and its BEGIN together
+
+Keep = Callable[[int], bool]
+
+
+def _not_available() -> Refusal:
+    return Refusal(
+        Code.UNAVAILABLE,
+        "the database is not available",
+        "Nothing was charged. Try again later.",
+    )
 
 
 class ProtectedDatabase:
-    """A pool of sessions on one protected database.
+    """Sessions on one protected database, shared fairly among analysts.
 
-    Given    source: libpq connection string; timeout_ms: of one statement
+    Given    source: libpq connection string; sessions_each: the most that one analyst holds, half of all where
+             nothing is said; timeout_ms: of one statement
     """
 
-    def __init__(self, source: str, *, sessions_max: int = 8, timeout_ms: int = 120_000) -> None:
-        self._timeout_ms = timeout_ms
-        self._pool = AsyncConnectionPool(
-            source,
-            min_size=1,
-            max_size=sessions_max,
-            open=False,
-            configure=self._configure,
-            kwargs={"autocommit": True, "client_encoding": "utf8"},
-            timeout=30.0,
-        )
+    def __init__(
+        self,
+        source: str,
+        *,
+        sessions_max: int = 8,
+        sessions_each: int | None = None,
+        timeout_ms: int = 120_000,
+    ) -> None:
+        self._connections = ProtectedConnections(source, timeout_ms)
+        self._places = FairPlaces(sessions_max, sessions_each or max(1, sessions_max // 2))
 
     async def open(self) -> None:
-        await self._pool.open(wait=True, timeout=30.0)
+        """Refuses  Fault where the server cannot be reached"""
+        try:
+            await self._connections.open()
+        except NotAvailable:
+            raise Fault("the database is not available") from None
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._connections.close()
 
     async def is_ready(self) -> bool:
+        return await self._connections.answers(2.0)
+
+    @asynccontextmanager
+    async def session(self, analyst: str) -> AsyncIterator[ProtectedSession]:
+        """A session whose BEGIN was answered: it is alive, and nothing has been read.
+
+        Refuses  UNAVAILABLE within some 5 s, whatever the reason
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _SESSION_SECONDS
         try:
-            async with self._pool.connection(timeout=2.0) as connection:
-                await connection.execute("SELECT 1")
-        except (psycopg.Error, PoolTimeout):
-            return False
-        return True
+            await self._places.take(analyst, _SESSION_SECONDS)
+        except asyncio.TimeoutError:
+            _LOG.warning("no_protected_session_free")
+            raise _not_available() from None
+        try:
+            connection = await self._connections.begun(until - loop.time())
+        except BaseException as error:
+            self._places.give_back(analyst)
+            if isinstance(error, NotAvailable):
+                raise _not_available() from None
+            raise
+        session = ProtectedSession(self, self._connections, connection)
+        try:
+            yield session
+        finally:
+            # The answer does not wait for it; the place does, until the server has let go.
+            session.end().add_done_callback(lambda _: self._places.give_back(analyst))
 
     async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: Keep | None = None
+    ) -> ExactTable:
+        """One statement in a session of its own, which has ended when this returns.
+
+        Refuses  as session and ProtectedSession.run
+        """
+        async with self.session("") as session:
+            try:
+                return await session.run(query, values, keep)
+            finally:
+                await asyncio.wait({session.end()})
+
+
+class ProtectedSession:
+    """One transaction on the protected database."""
+
+    def __init__(
         self,
-        query: BackendQuery,
-        values: Mapping[str, int | str],
-        keep: Callable[[int], bool] | None = None,
+        database: ProtectedDatabase,
+        connections: ProtectedConnections,
+        connection: Connection,
+    ) -> None:
+        self.database = database
+        self._connections = connections
+        self._connection = connection
+        self._reading: asyncio.Task[ExactTable] | None = None
+        self._has_run = False
+        self._ended: asyncio.Task[None] | None = None
+
+    async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: Keep | None = None
     ) -> ExactTable:
         """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.
 
+        A connection that is lost before any reply has come is replaced once, for the first statement alone.
+        Cancelled: returns at once, and the statement is cancelled on the server.
+
         Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
         """
+        parameters = {**query.parameters, **values}
+        may_try_again, self._has_run = not self._has_run, True
+        self._reading = asyncio.ensure_future(self._read(query, parameters, keep, may_try_again))
+        await asyncio.wait({self._reading})
+        reading, error = self._reading, self._reading.exception()
+        if error is None:
+            self._reading = None
+            return reading.result()
+        _LOG.error("protected_statement_failed", kind=type(error).__name__)
+        raise Fault from None
+
+    def end(self) -> asyncio.Task[None]:
+        if self._ended is None:
+            self._ended = self._connections.end(self._connection, self._reading)
+        return self._ended
+
+    async def _read(
+        self,
+        query: BackendQuery,
+        parameters: Mapping[str, object],
+        keep: Keep | None,
+        may_try_again: bool,
+    ) -> ExactTable:
+        rows = _Rows(query, keep)
+        self._connection.replied = False
         try:
-            async with self._pool.connection() as connection:
-                cursor = connection.cursor(binary=True)
-                parameters = {**query.parameters, **values}
-                if keep is not None:
-                    return await _kept(cursor, query, parameters, keep)
-                await cursor.execute(query.sql.encode(), parameters)
-                rows = await cursor.fetchall()
-        except (psycopg.Error, PoolTimeout) as error:
-            _LOG.error("protected_statement_failed", kind=type(error).__name__)
-            raise Fault from None
-        if len(rows) <= _AT_ONCE:
-            return _table(rows, query)
-        return await asyncio.to_thread(_table, rows, query)
-
-    async def _configure(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        for statement in (*_SESSION, f"SET statement_timeout = {self._timeout_ms}"):
-            await connection.execute(statement.encode())
+            await rows.read(self._connection, parameters)
+        except psycopg.Error as error:
+            if not may_try_again or self._connection.replied or not self._connection.broken:
+                raise
+            _LOG.warning("protected_connection_lost", kind=type(error).__name__)
+            self._connections.drop(self._connection)
+            self._connection = await self._connections.begun(_SESSION_SECONDS)
+            await rows.read(self._connection, parameters)
+        return await rows.table()
 
 
-async def _kept(
-    cursor: psycopg.AsyncCursor[Any],
-    query: BackendQuery,
-    parameters: Mapping[str, object],
-    keep: Callable[[int], bool],
-) -> ExactTable:
-    rows = []
-    async for row in cursor.stream(query.sql.encode(), parameters, size=_ROWS_AT_ONCE):
-        exact = _row(row, query)
-        if keep(exact.units):
-            rows.append(exact)
-    return ExactTable(tuple(rows), query.slots, query.releases, selected=True)
+class _Rows:
+    """The rows of one statement, as they come in."""
+
+    def __init__(self, query: BackendQuery, keep: Keep | None) -> None:
+        self._query = query
+        self._keep = keep
+        self._came: list[tuple[Any, ...]] = []
+        self._kept: list[ExactRow] = []
+
+    async def read(self, connection: Connection, parameters: Mapping[str, object]) -> None:
+        """Refuses  psycopg.Error"""
+        keep, number = self._keep, 0
+        cursor = connection.cursor(binary=True)
+        async for row in cursor.stream(self._query.sql.encode(), parameters, size=_ROWS_AT_ONCE):
+            number += 1
+            if number % _ROWS_AT_ONCE == 0:
+                await asyncio.sleep(0)  # what has come already would not let others go on
+            if keep is None:
+                self._came.append(row)
+                continue
+            exact = _row(row, self._query)
+            if keep(exact.units):
+                self._kept.append(exact)
+
+    async def table(self) -> ExactTable:
+        query = self._query
+        if self._keep is not None:
+            return ExactTable(tuple(self._kept), query.slots, query.releases, selected=True)
+        if len(self._came) <= _AT_ONCE:
+            return _table(self._came, query)
+        return await asyncio.to_thread(_table, self._came, query)
 
 
 def _table(rows: list[tuple[Any, ...]], query: BackendQuery) -> ExactTable:

@@ -22,14 +22,15 @@ def read_public_values(
              prints them, sorted
     """
     found: dict[tuple[TableName, str], tuple[str | None, ...]] = {}
-    public = [name for name, table in policy.tables.items() if isinstance(table, PublicTable)]
+    public = [table for table in policy.tables.values() if isinstance(table, PublicTable)]
     if not public:
         return found
     with psycopg.connect(policy.source, autocommit=True) as connection:
         connection.execute("SET DateStyle = 'ISO, YMD'")  # as in the sessions that answer
-        for name in public:
+        for table in public:
+            name = table.name
             for column in catalog.tables[name].columns:
-                if not has_keys(column):
+                if not (has_keys(column) and table.has(column.name)):
                     continue
                 statement = sql.SQL(
                     "SELECT DISTINCT {column}::text FROM {table} ORDER BY 1 LIMIT {most}"

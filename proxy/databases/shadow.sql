@@ -13,6 +13,34 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = sqlstate_code, MESSAGE = message_text, HINT = hint_text;
 END $$;
 
+-- Whether what a statement would make can be made, before its query is charged: made of NULLs, and undone.
+-- It raises PostgreSQL's own error; false: it exists and need not be made.
+CREATE OR REPLACE FUNCTION dp.rehearse(
+    head text, names text[], types oid[], modifiers integer[], tail text, if_not_exists boolean)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    items text;
+BEGIN
+    SELECT pg_catalog.string_agg(
+        pg_catalog.format('NULL::%s AS %I', pg_catalog.format_type(c.type, c.modifier), c.name),
+        ', ' ORDER BY c.number)
+    INTO items
+    FROM ROWS FROM (pg_catalog.unnest(names), pg_catalog.unnest(types), pg_catalog.unnest(modifiers))
+         WITH ORDINALITY AS c(name, type, modifier, number);
+    BEGIN
+        EXECUTE pg_catalog.concat(head, 'SELECT ', items, tail);
+        RAISE EXCEPTION USING ERRCODE = 'DP001';
+    EXCEPTION
+        WHEN SQLSTATE 'DP001' THEN
+            RETURN true;
+        WHEN duplicate_table THEN
+            IF if_not_exists THEN
+                RETURN false;
+            END IF;
+            RAISE;
+    END;
+END $$;
+
 -- The interval functions exist so that statements which use them analyse; the proxy replaces them.
 CREATE OR REPLACE FUNCTION dp.misplaced(name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

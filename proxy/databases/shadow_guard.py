@@ -25,7 +25,7 @@ from proxy.query.empty_twins import TWIN_SCHEMA, twin_of
 
 _RULES = files("proxy.databases").joinpath("shadow_rules.sql").read_text(encoding="utf-8")
 _READABLE = ("columns", "budget", "history")  # of schema dp, where they are there
-_CALLED = ("refuse", "misplaced", "low", "high", "error", "answered_apart")
+_CALLED = ("refuse", "misplaced", "low", "high", "error", "answered_apart", "rehearse")
 _PASSES = 4  # a REVOKE may take what the next pass grants again
 
 

@@ -83,10 +83,10 @@ def _found(catalog: Catalog, name: TableName) -> Table:
 
 
 def _exposed(exposed: ProtectedTable | PublicTable, table: Table) -> tuple[Column, ...]:
-    if isinstance(exposed, PublicTable):
+    if isinstance(exposed, PublicTable) and exposed.columns is None:
         return table.columns
-    names = set(exposed.columns)
-    if isinstance(exposed.unit, IdentifierUnit):
+    names = set(exposed.columns or ())
+    if isinstance(exposed, ProtectedTable) and isinstance(exposed.unit, IdentifierUnit):
         names.add(exposed.unit.column)
     for name in sorted(names):
         if table.column(name) is None:

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proxy.catalog.model import Catalog, Table, TableName
-from proxy.databases.diagnosis import Connection, Finding, Severity, name_text, table_text
+from proxy.databases.diagnosis import Connection, name_text, table_text
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
 
 _MOST_INDEX_COLUMNS = 32  # INDEX_MAX_KEYS, included columns too
@@ -74,14 +76,19 @@ def table_findings(connection: Connection, policy: Policy, catalog: Catalog) -> 
         row = connection.execute(_RELATION, (name.schema, name.name)).fetchone()
         text = table_text(connection, name)
         if row is None:
-            yield Finding(Severity.NOTE, f"{text} of the policy is not in the database")
+            yield _found(
+                FindingName.POLICY_DOES_NOT_FIT,
+                name,
+                f"{text} of the policy is not in the database",
+            )
             continue
         relation = _Relation(*row)
         unreadable = list(_unreadable(connection, name, table, relation))
         yield from unreadable
         if relation.rows_hidden:
-            yield Finding(
-                Severity.NOTE,
+            yield _found(
+                FindingName.ROW_SECURITY_HIDES,
+                name,
                 f"row security hides rows of {text} from the proxy: answers are about the rest",
                 f"ALTER TABLE {text} DISABLE ROW LEVEL SECURITY; -- if the proxy is to see every row",
             )
@@ -107,8 +114,9 @@ def _unreadable(
     assert row is not None
     if not row[0]:
         schema = name_text(connection, name.schema)
-        yield Finding(
-            Severity.NOTE,
+        yield _found(
+            FindingName.UNREADABLE,
+            name,
             f"the role {user} has no USAGE on schema {schema}: {text} cannot be read",
             f"GRANT USAGE ON SCHEMA {schema} TO {user};",
         )
@@ -120,8 +128,9 @@ def _unreadable(
         missing = connection.execute(_UNREADABLE, (relation.oid, wanted)).fetchall()
         if not missing:
             return
-    yield Finding(
-        Severity.NOTE,
+    yield _found(
+        FindingName.UNREADABLE,
+        name,
         f"the role {user} cannot read {text} of the policy",
         f"GRANT SELECT ON {text} TO {user};",
     )
@@ -131,13 +140,13 @@ def _protected(
     connection: Connection, table: ProtectedTable, described: Table, relation: _Relation
 ) -> Iterator[Finding]:
     text = table_text(connection, table.name)
-    yield from _visibility(text, relation)
+    yield from _visibility(table.name, text, relation)
     if relation.kind == "v":
-        yield Finding(
-            Severity.NOTE,
+        yield _found(
+            FindingName.VIEW_MAY_RAISE,
+            table.name,
             f"{text} is a view: what its expressions raise on some row (a division, say), a question "
             "on that row raises, which says that it is there",
-            "",
         )
     match table.unit:
         case RowUnit():
@@ -149,28 +158,31 @@ def _protected(
     for column, kind in connection.execute(_COLLATIONS, (relation.oid,)).fetchall():
         quoted = name_text(connection, column)
         if column == unit:
-            yield Finding(
-                Severity.UNSAFE,
+            yield _found(
+                FindingName.UNIT_COLLATION,
+                table.name,
                 f"{text}: the unit column {quoted} has a nondeterministic collation: texts that are equal "
                 "are not the same bytes, so one unit could be counted as several",
                 f'ALTER TABLE {text} ALTER COLUMN {quoted} TYPE {kind} COLLATE "C";',
             )
         elif column in table.columns:
-            yield Finding(
-                Severity.NOTE,
+            yield _found(
+                FindingName.COLLATION_OF_KEYS,
+                table.name,
                 f"{text}: column {quoted} has a nondeterministic collation: equal keys can print differently",
                 f'ALTER TABLE {text} ALTER COLUMN {quoted} TYPE {kind} COLLATE "C";',
             )
 
 
-def _visibility(text: str, relation: _Relation) -> Iterator[Finding]:
+def _visibility(name: TableName, text: str, relation: _Relation) -> Iterator[Finding]:
     """Of the pages in the file: relpages is -1 or 0 until the first VACUUM or ANALYZE (manual, 52.11)."""
     if relation.kind not in ("r", "m") or relation.pages < _FEW_PAGES:
         return
     if relation.pages_visible < _MOSTLY * relation.pages:
         never = "was never vacuumed" if relation.pages_visible == 0 else "is not vacuumed enough"
-        yield Finding(
-            Severity.SLOW,
+        yield _found(
+            FindingName.NOT_VACUUMED,
+            name,
             f"{text} {never}: {relation.pages_visible} of {relation.pages} pages are in the visibility map, "
             "index-only scans need them all",
             f"VACUUM (ANALYZE) {text};",
@@ -180,11 +192,11 @@ def _visibility(text: str, relation: _Relation) -> Iterator[Finding]:
 def _row_unit(text: str, described: Table) -> Iterator[Finding]:
     if described.primary_key or described.has_ctid:
         return
-    yield Finding(
-        Severity.SLOW,
+    yield _found(
+        FindingName.SLOW_PARTITIONS,
+        described.name,
         f"{text} has no primary key and is no ordinary table: AVG, MIN and MAX draw partitions row by row, "
         "which cannot run in parallel",
-        "",
     )
 
 
@@ -198,26 +210,35 @@ def _identifier_unit(
     unit = table.unit
     assert isinstance(unit, IdentifierUnit)
     if unit.path is not None:
-        yield Finding(
-            Severity.NOTE,
+        yield _found(
+            FindingName.UNIT_THROUGH_REFERENCE,
+            table.name,
             f"{text}: the unit is found through {table_text(connection, unit.path.table)}: every question "
             "joins it; a column of the table's own would be faster",
         )
         return
     quoted = name_text(connection, unit.column)
+    held = described.column(unit.column)
+    if held is not None and held.nullable:
+        yield _found(
+            FindingName.UNIT_MAY_BE_NULL,
+            table.name,
+            f"{text}: {quoted} may be NULL: rows without a unit are in no answer",
+        )
     if described.is_unique(unit.column):
-        yield Finding(
-            Severity.NOTE,
+        yield _found(
+            FindingName.UNIT_IS_ONE_ROW,
+            table.name,
             f"{text}: {quoted} is unique: a unit is one row, nothing has to be bounded",
         )
         return
     if not relation.is_stored:
         return
     indexes = connection.execute(_INDEXES, (relation.oid,)).fetchall()
-    column = described.column(unit.column)
-    if column is not None and column.nullable and ([unit.column], True) in indexes:
-        yield Finding(
-            Severity.SLOW,
+    if held is not None and held.nullable and ([unit.column], True) in indexes:
+        yield _found(
+            FindingName.UNIQUE_UNIT_MAY_BE_NULL,
+            table.name,
             f"{text}: {quoted} is unique but may be NULL: only NOT NULL proves that a unit is one row",
             f"ALTER TABLE {text} ALTER COLUMN {quoted} SET NOT NULL;",
         )
@@ -226,8 +247,9 @@ def _identifier_unit(
     measures = [c.name for c in table.columns.values() if c.bounds is not None]
     create = _create_index(connection, text, relation, (unit.column, *keys), measures)
     if not leading:
-        yield Finding(
-            Severity.SLOW,
+        yield _found(
+            FindingName.NO_INDEX_ON_UNIT,
+            table.name,
             f"{text} has no index that begins with the privacy unit {quoted}: per-unit work sorts or hashes "
             "the whole table",
             create,
@@ -236,11 +258,16 @@ def _identifier_unit(
     missing = min((set(table.columns) - held for held in leading), key=len)
     if missing:
         listed = ", ".join(name_text(connection, name) for name in sorted(missing))
-        yield Finding(
-            Severity.NOTE,
+        yield _found(
+            FindingName.INDEX_DOES_NOT_COVER,
+            table.name,
             f"{text}: questions about {listed} cannot use an index alone: no index on {quoted} holds them",
             create,
         )
+
+
+def _found(name: FindingName, table: TableName, what: str, fix: str = "") -> Finding:
+    return Finding(name=name, where=str(table), what=what, fix=fix, path=("tables", str(table)))
 
 
 def _create_index(
@@ -267,8 +294,9 @@ def _distribution(
     row = connection.execute(_DISTRIBUTION, (relation.oid,)).fetchone()
     if isinstance(table, PublicTable):
         if row is None or row[0] != "n":
-            yield Finding(
-                Severity.SLOW,
+            yield _found(
+                FindingName.DISTRIBUTION,
+                table.name,
                 f"{text} is public but no reference table: joins with it move rows between nodes",
                 f"SELECT create_reference_table('{text}');",
             )
@@ -277,10 +305,13 @@ def _distribution(
         return
     if row is None:
         call = f"create_distributed_table('{text}', '{table.unit.column}')"
-        yield Finding(Severity.SLOW, f"{text} is not distributed", f"SELECT {call};")
+        yield _found(
+            FindingName.DISTRIBUTION, table.name, f"{text} is not distributed", f"SELECT {call};"
+        )
     elif row[0] != "h" or row[1] != table.unit.column:
-        yield Finding(
-            Severity.SLOW,
+        yield _found(
+            FindingName.DISTRIBUTION,
+            table.name,
             f"{text} is distributed by {row[1] or 'nothing'}, not by the privacy unit: every question moves "
             "one row per unit and shard, or every row, to the coordinator",
             f"SELECT alter_distributed_table('{text}', distribution_column := '{table.unit.column}');",

@@ -1,7 +1,9 @@
-"""The road of one question, in order: read, plan, price, reserve, compile, run, release, settle, substitute.
+"""The pipeline of one query, in order: read, plan, compile, look at the budget, take a session, reserve, run,
+release, settle.
 
-Nothing is read from the protected database before the charge is durable, nothing of the charge is given
-back after, and what leaves is the noised relation alone.
+What fails before the charge costs nothing: by then the budget was looked at and a session on the protected
+server is open, its BEGIN answered. Nothing is read from the protected database before the charge is durable,
+nothing of the charge is given back after, and what leaves is the noised relation alone.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from typing_extensions import ParamSpec
 
@@ -24,18 +27,19 @@ from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import Accuracy, accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.explaining import explain_json, explain_lines
-from proxy.engine.ports import Ledger, ProtectedData
+from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.settings import Settings, read_settings
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PublicValues, Surroundings
+from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import plan
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 from proxy.query.account_relations import ACCOUNT_RELATIONS, BUDGET, HISTORY
 from proxy.query.exposed import Exposed
-from proxy.query.query import Scalar, bind
+from proxy.query.query import bind
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Execute, Kind, Names, Statement, look, pieces
 from proxy.release.noised import NoisyTable, relation_json
@@ -95,6 +99,7 @@ class Engine:
         self._relations = dict(relations)
         self._data = data
         self._ledger = ledger
+        self._left: dict[str, Loss] = {}  # by analyst, after the last charge
         self._bits = bits
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
@@ -158,8 +163,9 @@ class Engine:
     ) -> Answer:
         """One answer, charged. EXPLAIN is answered with the plan, free of charge.
 
-        Refuses  what planning refuses, SETTING, OVER_BUDGET, CANCELLED by statement_timeout (what was charged
-                 stays so); Fault where the data cannot be had
+        Refuses  what planning refuses, SETTING, OVER_BUDGET, UNAVAILABLE where no session can be had: not
+                 charged; CANCELLED by statement_timeout: charged once the policy's floor counts; Fault, the
+                 same for whatever goes wrong later: charged
         """
         answer = await self._answered(question, arguments, settings, analyst)
         accounts = question.reading.accounts
@@ -194,19 +200,12 @@ class Engine:
         chosen, private = self._planned(question, arguments, settings)
         if question.statement.kind is Kind.EXPLAIN:
             return await self._explained(question, private, analyst)
-        asked = self._asked(question, private, chosen, analyst)
-        try:
-            return await asyncio.wait_for(asked, chosen.seconds)
-        except asyncio.TimeoutError:
-            raise Refusal(
-                Code.CANCELLED,
-                "canceling statement due to statement timeout",
-                "What it cost stays charged. SET statement_timeout to more, or ask for less.",
-            ) from None
+        self._refuse_changed(private)
+        if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
+            return await self._answer(question, private, chosen, None, None)
+        return await self._charged(question, private, chosen, analyst)
 
-    async def _asked(
-        self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
-    ) -> Answer:
+    def _refuse_changed(self, private: PrivatePlan) -> None:
         # A public table may also stand in a condition of any block.
         used = {name for block in private.blocks for name in block.tables()} | self._public
         for name in sorted(self.changed & used):
@@ -215,22 +214,42 @@ class Engine:
                 f"the table {name} is not what the policy was checked against",
                 "Ask the operator to check the policy and to start dpproxy again.",
             )
-        queries = self._compile(private)
-        scalars = question.reading.query.scalars
-        if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
-            return await self._answer(private, queries, chosen, scalars, None, None)
-        charged = await self._ledger.reserve(
-            analyst, private.loss, _fingerprint(question.statement.text), self.policy.digest
-        )
-        answered = False
-        try:
-            answer = await self._answer(
-                private, queries, chosen, scalars, charged.receipt, charged.remaining
+
+    async def _charged(
+        self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
+    ) -> Answer:
+        self._compile(private)  # what cannot be compiled is not charged either
+        floor = float(self.policy.privacy.timeout_floor)
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        async with AsyncExitStack() as stack:
+            ready = self._ready(stack, private.loss, analyst)
+            session = await _within(chosen.seconds, ready, _NOT_CHARGED)
+            charged = await self._ledger.reserve(
+                analyst,
+                private.loss,
+                _fingerprint(question.statement.text),
+                self.policy.digest,
+                loss_events(private),
             )
-            answered = True
-            return answer
-        finally:
-            await self._ledger.settle(charged.receipt, answered)
+            self._left[analyst] = charged.remaining
+            answered = False
+            try:
+                answering = self._answer(question, private, chosen, charged, session)
+                seconds = chosen.seconds and max(chosen.seconds - (clock() - begun), floor)
+                answer = await _within(seconds, answering, _stays_charged(floor))
+                answered = True
+                return answer
+            finally:
+                await self._ledger.settle(charged.receipt, answered)
+
+    async def _ready(self, stack: AsyncExitStack, loss: Loss, analyst: str) -> ProtectedSession:
+        """All that an answer needs but its charge."""
+        left = self._left.pop(analyst, None)
+        # What was left after the last charge covers it, so there is no need to ask: reserve decides.
+        if left is None or left.epsilon < loss.epsilon or left.delta < loss.delta:
+            await self._ledger.look(analyst, loss)
+        return await stack.enter_async_context(self._data.session(analyst))
 
     async def budget(self, analyst: str) -> str:
         """What is left to the analyst and to everybody, as JSON. Reads the ledger only."""
@@ -274,47 +293,43 @@ class Engine:
 
     async def _answer(
         self,
+        question: Question,
         private: PrivatePlan,
-        queries: tuple[tuple[BackendQuery, ...], ...],
         chosen: Settings,
-        scalars: tuple[Scalar, ...],
-        receipt: str | None,
-        remaining: Loss | None,
+        charged: Charged | None,
+        session: ProtectedSession | None,
     ) -> Answer:
         tables: dict[str, tuple[NoisyTable, frozenset[str]]] = {}
         work = 0
         answers: dict[int, str] = {}  # of earlier blocks, for those that compare with them
-        for number, (block, several) in enumerate(zip(private.blocks, queries, strict=True)):
+        for number, block in enumerate(private.blocks):
             keep = keeper(block, self._bits)
             exact = []
-            for place, query in enumerate(several):
-                exact.append(await self._run(query, answers, keep if place == 0 else None))
+            for place, query in enumerate(self._compile(private)[number]):
+                values = self._values(query, answers)
+                assert session is not None, "what reads is charged"
+                exact.append(await session.run(query, values, keep if place == 0 else None))
             work += _draws(block, exact)
             noised = await _beside(work, release_block, block, exact, self._bits)
             tables[f"b{number + 1}"] = (noised, block.intervals)
-            for scalar in scalars:
+            for scalar in question.reading.query.scalars:
                 if scalar.block == number:
                     answers[scalar.number] = noised.rows[0].values[0].text()
         return Answer(
             await _beside(work, relation_json, tables),
             private.loss,
-            remaining,
-            receipt,
+            None if charged is None else charged.remaining,
+            None if charged is None else charged.receipt,
             accuracies(private),
             chosen.notice,
         )
 
-    async def _run(
-        self,
-        query: BackendQuery,
-        answers: Mapping[int, str],
-        keep: Callable[[int], bool] | None,
-    ) -> ExactTable:
+    def _values(self, query: BackendQuery, answers: Mapping[int, str]) -> dict[str, int | str]:
         values: dict[str, int | str] = {
             name: self._bits.below(2**_SEED_BITS) for name in query.seeds
         }
         values.update({name: answers[number] for name, number in query.scalars})
-        return await self._data.run(query, values, keep)
+        return values
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""
@@ -335,6 +350,28 @@ def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
     return groups + sum(len(table.rows) * len(table.releases) for table in exact)
 
 
+async def _within(seconds: float | None, work: Coroutine[Any, Any, T], hint: str) -> T:
+    """
+    Refuses  CANCELLED: a matter of the clock and of what the analyst chose, whatever the server was doing
+    """
+    try:
+        return await asyncio.wait_for(work, seconds)
+    except asyncio.TimeoutError:
+        raise Refusal(
+            Code.CANCELLED, "canceling statement due to statement timeout", hint
+        ) from None
+
+
+_NOT_CHARGED = "Nothing was charged. SET statement_timeout to more, or try again later."
+
+
+def _stays_charged(floor: float) -> str:
+    return (
+        "What it cost stays charged. SET statement_timeout to more, or ask for less; less than"
+        f" {floor:g} s counts as {floor:g} s where protected tables are read."
+    )
+
+
 async def _beside(work: int, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """What takes long runs in a thread, so that other sessions go on meanwhile."""
     if work <= _AT_ONCE:
@@ -347,7 +384,7 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     the reference that leads to it (which is not the unit: several of its values belong to one)."""
     columns = catalog.tables[name].columns
     if isinstance(table, PublicTable):
-        return Exposed(name, {c.name: c for c in columns}, protected=False)
+        return Exposed(name, {c.name: c for c in columns if table.has(c.name)}, protected=False)
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
     listed = {*table.columns, held}

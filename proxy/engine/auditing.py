@@ -17,7 +17,6 @@ from proxy.catalog.model import TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.movement import Measure, allowed, movements
-from proxy.engine.ports import ProtectedData
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, NoisyMoment, PrivatePlan
@@ -46,6 +45,15 @@ class Change:
     def is_replacement(self) -> bool:
         """A neighbour in the bounded sense."""
         return self.removed == self.added
+
+
+class StatementData(Protocol):
+    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
+        """The exact results of one compiled statement, whose transaction has ended when this returns.
+
+        Refuses  Fault
+        """
+        ...
 
 
 class PlantedData(Protocol):
@@ -102,7 +110,7 @@ class Auditor:
     Given    data: of the planted database; bits: for the seeds of hashes, the same on every database
     """
 
-    def __init__(self, data: ProtectedData, bits: RandomBits) -> None:
+    def __init__(self, data: StatementData, bits: RandomBits) -> None:
         self._data, self._bits = data, bits
 
     async def audit(self, questions: Sequence[Asked], planted: PlantedData) -> Audit:

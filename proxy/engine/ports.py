@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from proxy.compiler.backend_query import BackendQuery
 from proxy.exact.table import ExactTable
+from proxy.ledger.events import Event
 from proxy.mechanisms.loss import Loss
 
 
-class ProtectedData(Protocol):
+class ProtectedSession(Protocol):
+    """A read-only transaction: all its statements see the same rows."""
+
     async def run(
         self,
         query: BackendQuery,
         values: Mapping[str, int | str],
         keep: Callable[[int], bool] | None = None,
     ) -> ExactTable:
-        """The exact results of one compiled statement, in a read-only transaction.
+        """The exact results of one compiled statement.
 
         Given    values: of its parameters that are chosen at each run; keep: whether a group of so many
                  units is shown, where each row is a private group
@@ -26,6 +30,15 @@ class ProtectedData(Protocol):
                  memory grows with what is shown, whatever the number of groups
 
         Refuses  Fault, with a text that says nothing about the data, whatever went wrong
+        """
+        ...
+
+
+class ProtectedData(Protocol):
+    def session(self, analyst: str) -> AbstractAsyncContextManager[ProtectedSession]:
+        """A session that is known to be alive, its transaction begun, before anything is charged.
+
+        Refuses  UNAVAILABLE where none can be had within some seconds; nothing was read then
         """
         ...
 
@@ -39,8 +52,19 @@ class Charged:
 
 
 class Ledger(Protocol):
-    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+    async def look(self, analyst: str, loss: Loss) -> None:
+        """Whether a charge would be granted now. It locks nothing and promises nothing.
+
+        Refuses  OVER_BUDGET, as reserve would
+        """
+        ...
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
+    ) -> Charged:
         """Charges, durably, before it returns.
+
+        Given    events: the mechanisms that the loss is composed of
 
         Refuses  OVER_BUDGET, with what is left
         """

@@ -7,6 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from proxy.pgwire.calls import Column, Rehearsal
+
 Values = Sequence[str | None]
 
 
@@ -23,6 +25,12 @@ class Rows:
 
     columns: tuple[ResultColumn, ...]
     values: Sequence[tuple[bytes | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    parameter_oids: tuple[int, ...]
+    columns: tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +72,9 @@ class AnalystSession(Protocol):
         """The role that PostgreSQL says has logged in: whose budget it is."""
         ...
 
-    async def analyse(self, text: str, *, names_hint: bool) -> tuple[int, ...]:
-        """What types PostgreSQL gives the statement's parameters. It stays prepared for `run_prepared`.
+    async def analyse(self, text: str, *, names_hint: bool) -> Analysed:
+        """What types PostgreSQL gives the statement's parameters and columns. It stays prepared for
+        `run_prepared`.
 
         names_hint: an unknown table or column gets the hint where to look them up.
         """
@@ -75,6 +84,13 @@ class AnalystSession(Protocol):
 
     async def arguments(self, values: Values, oids: Sequence[int]) -> tuple[str | None, ...]:
         """Each value, read as its parameter's type, in JSON."""
+        ...
+
+    async def rehearse(self, rehearsal: Rehearsal, values: Values, oids: Sequence[int]) -> bool:
+        """Whether the statement needs its relation, once PostgreSQL has no objection to it.
+
+        Given    values, oids: of its parameters without the relation
+        """
         ...
 
     async def prepare(self, text: str, oids: Sequence[int]) -> None:

@@ -66,6 +66,39 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeOfNulls:
+    """What a statement makes, tried and undone: head, a SELECT of a NULL for each column, tail.
+
+    if_not_exists: then it is not made where it exists already, and the query is not run. tag: the command's
+    name in errors, where head names another.
+    """
+
+    head: str
+    columns: tuple[Column, ...]
+    tail: str
+    if_not_exists: bool
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What the shadow is asked about a substituted statement before an Ask: its own errors then come first.
+
+    plan: an EXPLAIN, with the statement's parameters. limits: a SELECT of a number for each LIMIT, 0 where it
+    lets no row through; lets_nothing_through: those by which the statement has no rows at all.
+    copy: a COPY with the same options.
+    without_rows: what to run of a statement that is a literal and needs no relation.
+    """
+
+    plan: str
+    limits: str | None = None
+    lets_nothing_through: tuple[int, ...] = ()
+    made: MadeOfNulls | None = None
+    copy: str | None = None
+    without_rows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Substitute:
     """Send `text` in the statement's place, with one more parameter: jsonb, number
     `relation_parameter` (always the highest: the analysis' parameters plus one). Its value comes
@@ -75,6 +108,7 @@ class Substitute:
     statement comes as Answered.inlined_text.
     command_tag: what the client is told instead of CommandComplete's tag (EXPLAIN), else None.
     needs_block: DECLARE of a cursor that ends with its transaction.
+    rehearsal: None where nothing is charged.
     """
 
     text: str
@@ -83,6 +117,7 @@ class Substitute:
     handle: Any
     command_tag: str | None = None
     needs_block: bool = False
+    rehearsal: Rehearsal | None = None
 
 
 @dataclass(frozen=True, slots=True)

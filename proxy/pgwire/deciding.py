@@ -6,6 +6,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import assert_never
+
 from proxy.base.errors import Code
 from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
 from proxy.pgwire.calls import (
@@ -26,6 +28,7 @@ from proxy.pgwire.exchange import (
     evaluate,
     look_up_prepared,
 )
+from proxy.pgwire.rehearsing import Given, rehearse
 from proxy.pgwire.session import Result, Session, Wait, json_in_ascii
 from proxy.pgwire.wording import Wording
 
@@ -55,6 +58,9 @@ NO_BLOCK = Refuse("25P01", "DECLARE CURSOR can only be used in transaction block
 NOT_INLINED = Refuse(
     Code.UNAVAILABLE.sqlstate, "the question could not be answered", "Ask the operator.", None
 )
+
+
+NO_RELATION = "{}"
 
 
 class Failed:
@@ -129,13 +135,20 @@ def answer(
     substitute: Substitute,
     json: Sequence[bytes | None],
     settings: dict[str, str],
+    given: Given,
     is_part: bool = False,
-) -> Generator[Wait, Any, Result]:
-    """Ask for the noised relation. Everything sent before has succeeded: the caller has seen to
-    it."""
+) -> Generator[Wait, Any, Result | Failed]:
+    """Ask for the noised relation, once PostgreSQL has no objection of its own; a statement that does
+    not read it gets an empty one. Everything sent before has succeeded: the caller has seen to it."""
     outside = session.answers.transaction_status == b"I" and not session.answers.has_executed
     if substitute.needs_block and outside and not is_part:
         return NO_BLOCK
+    if substitute.rehearsal is not None:
+        is_needed = yield from rehearse(session, substitute.rehearsal, given)
+        if is_needed is None:
+            return FAILED
+        if not is_needed:
+            return Answered(NO_RELATION, None, substitute.rehearsal.without_rows)
     arguments = []
     for value in json:
         text = None if value is None else session.decode(value)
@@ -169,7 +182,7 @@ def run_of(
 
 
 def decide_execute(
-    session: Session, execute: ExecutePrepared
+    session: Session, execute: ExecutePrepared, portal: bytes = b""
 ) -> Generator[Wait, Any, Verbatim | Refuse | Run | Failed]:
     """EXECUTE of SQL. Verbatim wherever PostgreSQL has its own answer, or the statement is none of
     ours."""
@@ -199,10 +212,18 @@ def decide_execute(
     if arguments is None:
         return FAILED
     json, values = arguments
-    result = yield from answer(session, read, json, analysis.settings)
-    if isinstance(result, Refuse):
-        return unplaced(result)
-    return run_of(read, result, oids, values)
+    result = yield from answer(
+        session, read, json, analysis.settings, Given(oids, values, (), portal)
+    )
+    match result:
+        case Failed():
+            return result
+        case Refuse():
+            return unplaced(result)
+        case Answered():
+            return run_of(read, result, oids, values)
+        case _:
+            assert_never(result)
 
 
 def unplaced(refuse: Refuse) -> Refuse:

@@ -73,7 +73,7 @@ class Prepared:
     types: tuple[tuple[int, str], ...]  # OID and name of each parameter's type
 
 
-def _run(
+def run(
     text: bytes,
     oids: Sequence[int] = (),
     values: Sequence[bytes | None] = (),
@@ -91,8 +91,11 @@ def _run(
     ]
 
 
-def _rows(reply: Reply) -> list[Row]:
+def rows_of(reply: Reply) -> list[Row]:
     return [decode_data_row(payload) for tag, payload in reply.frames if tag == _DATA_ROW]
+
+
+_run, _rows = run, rows_of
 
 
 def _settings(session: Session, row: Row) -> dict[str, str]:

@@ -35,6 +35,7 @@ from proxy.pgwire.exchange import (
     session_settings,
 )
 from proxy.pgwire.frames import Bind, Parse, bind, close_statement, parse
+from proxy.pgwire.rehearsing import Given
 from proxy.pgwire.session import (
     Conversation,
     Executed,
@@ -165,7 +166,12 @@ def _bind_substituted(
         # PostgreSQL's own error (42P03), before anything is charged.
         session.send(message.with_appended(None), Expectation(Kind.BIND))
         return
-    result = yield from answer(session, statement.substitute, arguments.json, arguments.settings)
+    given = Given(statement.parameter_oids, message.values, message.formats)
+    result = yield from answer(
+        session, statement.substitute, arguments.json, arguments.settings, given
+    )
+    if isinstance(result, Failed):
+        return
     if isinstance(result, Refuse):
         yield raise_refusal(session, result)
         return
@@ -179,7 +185,10 @@ def _bind_literal(
     settings = yield from session_settings(session)
     if settings is None:
         return
-    result = yield from answer(session, statement.substitute, (), settings)
+    given = Given(portal=message.portal)
+    result = yield from answer(session, statement.substitute, (), settings, given)
+    if isinstance(result, Failed):
+        return
     if isinstance(result, Refuse):
         yield raise_refusal(session, result)
         return
@@ -189,7 +198,7 @@ def _bind_literal(
 def _bind_executed(
     session: Session, message: Bind, statement: Executed
 ) -> Generator[Wait, Any, None]:
-    decided = yield from decide_execute(session, statement.execute)
+    decided = yield from decide_execute(session, statement.execute, message.portal)
     match decided:
         case Failed():
             return

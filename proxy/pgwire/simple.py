@@ -19,7 +19,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply, Shown
-from proxy.pgwire.calls import ExecutePrepared, Inspect, Refuse, Verbatim
+from proxy.pgwire.calls import Answered, ExecutePrepared, Inspect, Refuse, Verbatim
 from proxy.pgwire.deciding import (
     FAILED,
     Failed,
@@ -40,6 +40,7 @@ from proxy.pgwire.frames import (
     parse,
     query,
 )
+from proxy.pgwire.rehearsing import Given
 from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.wording import Wording
 
@@ -102,8 +103,8 @@ def _decide(
                 return NO_PARAMETER
             if isinstance(read, Verbatim | Refuse):
                 return read
-            result = yield from answer(session, read, (), analysis.settings, is_part)
-            return result if isinstance(result, Refuse) else run_of(read, result)
+            result = yield from answer(session, read, (), analysis.settings, Given(), is_part)
+            return run_of(read, result) if isinstance(result, Answered) else result
         case _:
             assert_never(looked)
 

@@ -16,6 +16,7 @@ from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, fra
 # Rides at the end of dp.refuse's message argument, since RAISE has no option for a position.
 POSITION_MARK = b"\x1f"
 _OUR_FUNCTION = b"PL/pgSQL function dp."
+_REHEARSAL = _OUR_FUNCTION + b"rehearse("
 _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 
 # undefined_column, undefined_table (manual, appendix A)
@@ -56,6 +57,9 @@ def reword(payload: bytes, wording: Wording | None) -> bytes | None:
             if position:
                 fields[b"P"] = position
             return frame(b"E", encode_report(_in_order(fields)))
+    elif ours and _REHEARSAL in fields.get(b"W", b""):
+        for code in (b"W", b"p", b"q"):
+            fields.pop(code, None)
     if wording is not None:
         _apply(fields, wording)
     return frame(b"E", encode_report(_in_order(fields)))

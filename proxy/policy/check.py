@@ -85,6 +85,9 @@ class _Check:
             return table
         self.problems += join_key_problems(table, there)
         if isinstance(table, PublicTable):
+            for column in table.columns or ():
+                if there.column(column) is None:
+                    self._no_column(column, there, (*path, "columns", column))
             return table
         if isinstance(table.unit, IdentifierUnit):
             self._unit(table.unit, there, path)
@@ -161,9 +164,7 @@ class _Check:
     def _column(self, column: ColumnPolicy, there: Table, path: tuple[str, ...]) -> ColumnPolicy:
         real = there.column(column.name)
         if real is None:
-            hint = self._nearest(column.name, (known.name for known in there.columns))
-            message = f"'{there.name}' has no column '{column.name}'"
-            self._add(path, message, hint, at_key=True)
+            self._no_column(column.name, there, path)
             return column
         if real.type is SqlType.OTHER:
             hint = "take the column off the list: it is hidden then"
@@ -178,6 +179,10 @@ class _Check:
         if column.references is not None:
             self._reference(column.references, real, (*path, "references"))
         return column
+
+    def _no_column(self, name: str, there: Table, path: tuple[str, ...]) -> None:
+        hint = self._nearest(name, (known.name for known in there.columns))
+        self._add(path, f"'{there.name}' has no column '{name}'", hint, at_key=True)
 
     def _bounds(
         self, column: ColumnPolicy, bounds: Bounds, real: Column, path: tuple[str, ...]
@@ -266,7 +271,7 @@ class _Check:
             self._add(path, f"'{target_name}' has no column '{target_column}'", hint)
         elif exposed is None:
             self._add(path, f"table '{target_name}' is not in this policy", "add it to tables")
-        elif isinstance(exposed, ProtectedTable) and not _is_there(exposed, target_column):
+        elif not _is_there(exposed, target_column):
             self._add(path, f"column '{target_column}' of '{target_name}' is not in this policy")
         elif not target.is_unique(target_column):
             self._add(
@@ -278,6 +283,8 @@ class _Check:
             self._add(path, f"{real.type_name} cannot refer to {there.type_name}")
 
 
-def _is_there(table: ProtectedTable, column: str) -> bool:
+def _is_there(table: ProtectedTable | PublicTable, column: str) -> bool:
+    if isinstance(table, PublicTable):
+        return table.has(column)
     is_unit = isinstance(table.unit, IdentifierUnit) and table.unit.column == column
     return is_unit or column in table.columns

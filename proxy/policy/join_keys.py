@@ -37,7 +37,7 @@ def _wrong(
             f"a column of type {column.type_name} cannot be a join key",
             "equal values must be one value: a whole number, numeric, text, uuid, date, timestamp, boolean",
         )
-    if isinstance(table, ProtectedTable) and name not in (*table.columns, _unit_column(table)):
+    if not _is_there(table, name):
         yield (
             f"column '{name}' is not in this policy",
             "add it to columns, so that questions can name it",
@@ -54,6 +54,12 @@ def _wrong(
             f"a join key needs a primary key, and '{there.name}' has none",
             "the rows of each unit are cut to max_rows_per_unit before a join, in an order of their own",
         )
+
+
+def _is_there(table: ProtectedTable | PublicTable, name: str) -> bool:
+    if isinstance(table, PublicTable):
+        return table.has(name)
+    return name in (*table.columns, _unit_column(table))
 
 
 def _unit_column(table: ProtectedTable) -> str | None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from proxy.catalog.model import TableName
 from proxy.mechanisms.loss import Loss
+from proxy.policy.finding_names import FindingName
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +148,15 @@ class ProtectedTable:
 
 @dataclass(frozen=True, slots=True)
 class PublicTable:
-    """Not about people: copied into the shadow as it is."""
+    """Not about people: copied into the shadow as it is. columns: what analysts can see; None: all of them."""
 
     name: TableName
     join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
+
+    def has(self, column: str) -> bool:
+        """Whether the column, if the database has it, is there for analysts."""
+        return self.columns is None or column in self.columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,7 @@ class Privacy:
     median_noise: MedianNoise = MedianNoise.LAPLACE
     mechanism: Mechanism = Mechanism.SMOOTH_MEDIAN
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
+    timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
 
     def weight(self, of: Weighed) -> Fraction:
         """Its share of epsilon and delta, beside the others of a statement."""
@@ -193,6 +200,15 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What the owner takes responsibility for, and why. where: of the finding; None: wherever it is."""
+
+    name: FindingName
+    where: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One database. `digest` is the SHA-256 of the policy file's text, hexadecimal."""
 
@@ -202,6 +218,7 @@ class Policy:
     tables: Mapping[TableName, ProtectedTable | PublicTable]
     budgets: Budgets
     digest: str
+    accepted: tuple[Acceptance, ...] = ()
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -90,9 +90,9 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
         analyst: str,
     ) -> Answer:
         chosen, private = self._planned(question, arguments, settings)
-        scalars = question.reading.query.scalars
-        answer = await self._answer(private, self._compile(private), chosen, scalars, None, None)
-        charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest)
+        async with self._data.session(analyst) as session:
+            answer = await self._answer(question, private, chosen, None, session)
+        charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
         await self._ledger.settle(charged.receipt, True)
         return replace(answer, receipt=charged.receipt)
 

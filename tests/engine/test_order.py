@@ -1,10 +1,14 @@
-"""The order of the road, recorders in the place of ledger and data: nothing is read before it is charged."""
+"""The order of the pipeline, recorders in the place of ledger and data: nothing is read before it is charged,
+and nothing is charged that could not be answered."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -12,7 +16,7 @@ import pytest
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.asking import Answer, Engine
+from proxy.engine.asking import Answer, Engine, Question
 from proxy.engine.ports import Charged
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
@@ -31,8 +35,19 @@ class Recorder:
         self.charged: list[Loss] = []
         self.seeds: list[Mapping[str, int | str]] = []
         self.bits = SeededBits(1)
+        self.left = Loss(Fraction(10), Fraction(1, 10))
         self._fails = fails
         self._rows = rows
+
+    @asynccontextmanager
+    async def session(self, analyst: str) -> AsyncIterator[Recorder]:
+        self.calls.append("session")
+        if self._fails == "session":
+            raise Refusal(Code.UNAVAILABLE, "the database is not available", "later")
+        if self._fails == "slow session":
+            await asyncio.sleep(60)
+        yield self
+        self.calls.append("session ends")
 
     async def run(
         self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
@@ -47,12 +62,19 @@ class Recorder:
             await asyncio.sleep(60)
         return ExactTable(self._rows, query.slots, query.releases)
 
-    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+    async def look(self, analyst: str, loss: Loss) -> None:
+        self.calls.append("look")
+        if self._fails == "look":
+            raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+    ) -> Charged:
         self.calls.append("reserve")
         if self._fails == "reserve":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
         self.charged.append(loss)
-        return Charged("receipt 1", loss)
+        return Charged("receipt 1", self.left)
 
     async def settle(self, receipt: str, answered: bool) -> None:
         assert receipt == "receipt 1"
@@ -69,14 +91,28 @@ class Recorder:
         return "[]"
 
 
-def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -> Answer:
+BEFORE = ["look", "session"]
+
+
+def asked(
+    recorder: Recorder, text: str, policy: str = "world", floor: str = "5"
+) -> tuple[Engine, Question]:
     relations = {oid: name for name, oid in _OIDS.items()}
-    engine = Engine(POLICIES[policy], CATALOG, relations, recorder, recorder, recorder.bits)
+    here = POLICIES[policy]
+    here = replace(here, privacy=replace(here.privacy, timeout_floor=Fraction(floor)))
+    engine = Engine(here, CATALOG, relations, recorder, recorder, recorder.bits)
     statement = engine.look(text)
     assert isinstance(statement, Statement)
     by_text = {name.name: oid for name, oid in _OIDS.items()}
     question = engine.read(statement, tuple(map(by_text.get, statement.relations)), ())
     assert question is not None
+    return engine, question
+
+
+def ask(
+    recorder: Recorder, text: str, policy: str = "world", floor: str = "5", **settings: str
+) -> Answer:
+    engine, question = asked(recorder, text, policy, floor)
     given = {
         name if name in SESSION_SETTINGS else f"dp.{name}": value
         for name, value in settings.items()
@@ -87,7 +123,7 @@ def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -
 def test_the_charge_comes_before_the_data_and_is_settled_after() -> None:
     recorder = Recorder(rows=(ExactRow((), 0, (41,)),))
     answer = ask(recorder, "SELECT count(*) FROM people")
-    assert recorder.calls == ["reserve", "run", "settle answered"]
+    assert recorder.calls == [*BEFORE, "reserve", "run", "settle answered", "session ends"]
     assert (
         recorder.charged == [answer.loss] == [Loss(POLICIES["world"].privacy.epsilon, Fraction(0))]
     )
@@ -97,7 +133,7 @@ def test_the_charge_comes_before_the_data_and_is_settled_after() -> None:
 def test_all_blocks_are_one_charge() -> None:
     recorder = Recorder()
     ask(recorder, "SELECT count(*), (SELECT sum(i4) FROM orders) FROM people")
-    assert recorder.calls == ["reserve", "run", "run", "settle answered"]
+    assert recorder.calls == [*BEFORE, "reserve", "run", "run", "settle answered", "session ends"]
 
 
 @pytest.mark.parametrize(
@@ -116,12 +152,51 @@ def test_a_refused_plan_never_reserves(text: str, policy: str, settings: dict[st
     assert recorder.calls == []
 
 
+def test_a_budget_that_is_used_up_takes_no_session() -> None:
+    recorder = Recorder("look")
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people")
+    assert refusal.value.code is Code.OVER_BUDGET
+    assert recorder.calls == ["look"]
+
+
 def test_a_refused_charge_reads_nothing_and_settles_nothing() -> None:
     recorder = Recorder("reserve")
     with pytest.raises(Refusal) as refusal:
         ask(recorder, "SELECT count(*) FROM people")
     assert refusal.value.code is Code.OVER_BUDGET
-    assert recorder.calls == ["reserve"]
+    assert recorder.calls == [*BEFORE, "reserve"]
+
+
+def test_without_a_session_nothing_is_charged() -> None:
+    recorder = Recorder("session")
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people")
+    assert refusal.value.code is Code.UNAVAILABLE
+    assert recorder.calls == BEFORE
+
+
+def test_a_statement_timeout_before_the_charge_costs_nothing() -> None:
+    recorder = Recorder("slow session")
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people", statement_timeout="50ms")
+    assert refusal.value.code is Code.CANCELLED
+    assert "Nothing was charged" in refusal.value.hint
+    assert recorder.calls == BEFORE
+
+
+def test_what_was_left_after_a_charge_saves_the_next_look() -> None:
+    recorder = Recorder(rows=(ExactRow((), 0, (41,)),))
+    engine, question = asked(recorder, "SELECT count(*) FROM people")
+
+    async def three() -> None:
+        for _ in range(3):
+            await engine.ask(question, (), {}, "alice")
+            recorder.left = Loss(Fraction(1, 100), Fraction(0))  # after the second
+
+    asyncio.run(three())
+    looks = [call for call in recorder.calls if call in ("look", "reserve")]
+    assert looks == ["look", "reserve", "reserve", "look", "reserve"]
 
 
 @pytest.mark.parametrize("fails, error", [("run", Fault), ("cancel", asyncio.CancelledError)])
@@ -131,17 +206,33 @@ def test_a_failure_is_settled_as_such_and_not_given_back(
     recorder = Recorder(fails)
     with pytest.raises(error):
         ask(recorder, "SELECT count(*) FROM people")
-    assert recorder.calls == ["reserve", "run", "settle failed"]
+    assert recorder.calls == [*BEFORE, "reserve", "run", "settle failed"]
     assert len(recorder.charged) == 1
 
 
 def test_a_statement_timeout_ends_the_question_and_not_the_charge() -> None:
     recorder = Recorder("wait")
     with pytest.raises(Refusal) as refusal:
-        ask(recorder, "SELECT count(*) FROM people", statement_timeout="100ms")
+        ask(recorder, "SELECT count(*) FROM people", floor="0.05", statement_timeout="100ms")
     assert refusal.value.code is Code.CANCELLED
     assert refusal.value.message == "canceling statement due to statement timeout"
-    assert recorder.calls == ["reserve", "run", "settle failed"]
+    assert "stays charged" in refusal.value.hint
+    assert recorder.calls == [*BEFORE, "reserve", "run", "settle failed"]
+
+
+@pytest.mark.parametrize(("floor", "asked_for"), [("0.3", "1ms"), ("0.1", "300ms")])
+def test_a_statement_timeout_below_the_floor_counts_as_the_floor(
+    floor: str, asked_for: str
+) -> None:
+    """Both end after the same time, the one that asked for less with the same text."""
+    recorder = Recorder("wait")
+    started = time.monotonic()
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, "SELECT count(*) FROM people", floor=floor, statement_timeout=asked_for)
+    assert 0.29 < time.monotonic() - started < 3
+    assert refusal.value.hint.endswith(
+        f"less than {floor} s counts as {floor} s where protected tables are read."
+    )
 
 
 @pytest.mark.parametrize("timeout", ["0", "1min", "25d"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from fractions import Fraction
 
 import psycopg
@@ -77,13 +78,22 @@ class Ports:
         self.exact: list[ExactTable] = []
         self._data = data
 
+    @asynccontextmanager
+    async def session(self, analyst: str) -> AsyncIterator[Ports]:
+        yield self
+
     async def run(
         self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
     ) -> ExactTable:
         self.exact.append(await self._data.run(query, values))
         return self.exact[-1]
 
-    async def reserve(self, analyst: str, loss: Loss, fingerprint: str, digest: str) -> Charged:
+    async def look(self, analyst: str, loss: Loss) -> None:
+        pass
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+    ) -> Charged:
         return Charged("receipt", loss)
 
     async def settle(self, receipt: str, answered: bool) -> None:

@@ -16,7 +16,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.databases.protected import ProtectedDatabase
+from proxy.databases.protected import ProtectedDatabase, ProtectedSession
 from proxy.engine.movement import Movement, allowed, movements
 from proxy.exact.table import ExactTable
 from proxy.pgwire import frames
@@ -152,20 +152,20 @@ def sides() -> Iterator[Sides]:
     ):
         database = served_database(pair, name, script, attacks.TABLES)
         made.append(Side(name, open_http(start_proxy(pair, [database]))))
-    real = ProtectedDatabase.run
+    real = ProtectedSession.run
 
     async def run(
-        self: ProtectedDatabase,
+        self: ProtectedSession,
         query: BackendQuery,
         values: dict[str, int | str],
         keep: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         for side in made:
-            if side.doors.proxy.assembly.databases[side.name].protected is self:
+            if side.doors.proxy.assembly.databases[side.name].protected is self.database:
                 side.reads.append(query.sql)
         return await real(self, query, values, keep)
 
-    with mock.patch.object(ProtectedDatabase, "run", run):
+    with mock.patch.object(ProtectedSession, "run", run):
         yield Sides(*made)
     for side in made:
         side.doors.close()

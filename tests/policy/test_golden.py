@@ -55,7 +55,7 @@ def described(policy: Policy) -> str:
     ]
     for name, table in policy.tables.items():
         if not isinstance(table, ProtectedTable):
-            lines.append(f"{name} public")
+            lines.append(f"{name} public{'' if table.columns is None else f' {table.columns}'}")
             lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
             continue
         contributions = (
@@ -66,6 +66,7 @@ def described(policy: Policy) -> str:
         lines.append(f"{name} {table.unit} {contributions}")
         lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
         lines.extend(f"  {column}" for column in table.columns.values())
+    lines.extend(f"accept {a.name.name} {a.where}: {a.reason}" for a in policy.accepted)
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from proxy.databases.policy_columns import COLUMN_KEYS
 from proxy.databases.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.databases.policy_tables import TABLE_KEYS
 from proxy.databases.policy_yaml import POLICY_KEYS
+from proxy.policy.finding_names import FindingName
 
 README = Path(__file__).parents[2] / "policies" / "README.md"
 
@@ -30,3 +31,10 @@ def test_every_key_is_explained() -> None:
     }
     assert explained == known
     assert all(f"{{{key}: laplace}}" in table for key in MEDIAN_KEYS)
+
+
+def test_every_finding_is_explained() -> None:
+    text = README.read_text(encoding="utf-8")
+    section = text[text.index("## Findings") : text.index("## How exact will it be?")]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{f.name}` | {f.severity.value} | {f.meaning} |" for f in FindingName]

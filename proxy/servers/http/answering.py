@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
 from proxy.engine.asking import Answer, Engine, Question
+from proxy.engine.rehearsing import rehearsal
 from proxy.engine.residual import residual_text
 from proxy.engine.sessions import AnalystSession, PostgresError, Resolved, Rows
-from proxy.pgwire.deciding import TOO_LONG, TOO_MANY_RELATIONS
+from proxy.pgwire.calls import Column
+from proxy.pgwire.deciding import NO_RELATION, TOO_LONG, TOO_MANY_RELATIONS
 from proxy.pgwire.exchange import JSONB_OID
 from proxy.query.statements import Execute, Kind, Statement
 from proxy.servers.http.problem import Problem, problem_of, refused
@@ -28,6 +30,7 @@ class Answered:
 class _Private:
     question: Question
     resolved: Resolved
+    columns: tuple[Column, ...]
 
 
 async def answer(engine: Engine, session: AnalystSession, asked: Asked) -> Answered:
@@ -45,7 +48,12 @@ async def answer(engine: Engine, session: AnalystSession, asked: Asked) -> Answe
             "Send the SELECT itself, or connect with a PostgreSQL client.",
         )
     arguments = await _arguments(session, question, asked)
-    await session.prepare(residual_text(question), (*question.parameter_oids, JSONB_OID))
+    text, oids = residual_text(question), question.parameter_oids
+    rehearsed = rehearsal(question.statement, question.reading, private.columns)
+    if rehearsed is not None and not await session.rehearse(rehearsed, asked.parameters, oids):
+        await session.prepare(text, (*oids, JSONB_OID))
+        return Answered(await session.run_prepared((*asked.parameters, NO_RELATION)), None)
+    await session.prepare(text, (*oids, JSONB_OID))
     given = await engine.ask(question, arguments, private.resolved.settings, session.analyst)
     try:
         rows = await session.run_prepared((*asked.parameters, given.relation))
@@ -88,15 +96,15 @@ async def _private(engine: Engine, session: AnalystSession, asked: Asked) -> _Pr
     if too_large is not None:
         await session.analyse(asked.sql, names_hint=False)
         raise too_large
-    oids = await session.analyse(found.analysed_text(), names_hint=True)
+    analysed = await session.analyse(found.analysed_text(), names_hint=True)
     resolved = await session.resolve(found.relations)
     try:
-        question = engine.read(found, resolved.relation_oids, oids)
+        question = engine.read(found, resolved.relation_oids, analysed.parameter_oids)
     except Refusal:
         if found.kind is not Kind.QUERY:
             await session.analyse(asked.sql, names_hint=False)
         raise
-    return None if question is None else _Private(question, resolved)
+    return None if question is None else _Private(question, resolved, analysed.columns)
 
 
 def _too_large(statement: Statement) -> Problem | None:

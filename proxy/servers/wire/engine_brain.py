@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from proxy.base.decimals import decimal_text
-from proxy.base.errors import Fault, Refusal
+from proxy.base.errors import FAULT_HINT, Fault, Refusal
 from proxy.engine.asking import Answer, Engine, Question
+from proxy.engine.rehearsing import goes_to_the_server, rehearsal
 from proxy.engine.residual import residual_text
 from proxy.pgwire.calls import (
     Answered,
@@ -57,6 +58,8 @@ class EngineBrain:
         if statement.kind is Kind.EXPLAIN and not question.reads_nothing:
             text = residual_text(question)
             return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
+        if goes_to_the_server(statement):
+            return Verbatim()
         literal = statement.kind is Kind.COPY
         words = [lexeme.word for lexeme in statement.lexed.lexemes[: statement.first]]
         needs_block = words[:1] == ["declare"] and words[-3:-1] != ["with", "hold"]
@@ -66,6 +69,7 @@ class EngineBrain:
             literal,
             question,
             needs_block=needs_block,
+            rehearsal=rehearsal(statement, reading, read.columns),
         )
 
     async def ask(self, analyst: str, ask: Ask) -> Answered | Refuse:
@@ -76,7 +80,7 @@ class EngineBrain:
         except Refusal as refusal:
             return _refuse(refusal)
         except Fault as fault:
-            return Refuse(fault.code.sqlstate, fault.message, "Try again later.", None)
+            return Refuse(fault.code.sqlstate, fault.message, FAULT_HINT, None)
         inlined = None
         if question.statement.kind is Kind.COPY:
             inlined = question.reading.inlined(answer.relation)

@@ -10,7 +10,7 @@ import traceback
 
 import structlog
 
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import FAULT_HINT, Code, Fault, Refusal
 from proxy.pgwire.calls import (
     Answered,
     Ask,
@@ -35,7 +35,7 @@ def failure(error: Exception, where: str) -> Refuse:
             return Refuse(error.code.sqlstate, error.message, error.hint, error.position)
         case Fault():
             _log.error("fault", where=where, kind=type(error).__name__)
-            return Refuse(error.code.sqlstate, error.message, "", None)
+            return Refuse(error.code.sqlstate, error.message, FAULT_HINT, None)
         case _:
             last = traceback.extract_tb(error.__traceback__)[-1]
             _log.error(
@@ -45,7 +45,7 @@ def failure(error: Exception, where: str) -> Refuse:
                 raised_in=f"{last.name}:{last.lineno}",
             )
             neutral = Fault()
-            return Refuse(neutral.code.sqlstate, neutral.message, "", None)
+            return Refuse(neutral.code.sqlstate, neutral.message, FAULT_HINT, None)
 
 
 class GuardedReader:

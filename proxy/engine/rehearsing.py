@@ -1,0 +1,82 @@
+"""What PostgreSQL can say of a rewritten statement before its query is charged.
+
+Nothing of the statement is executed, so nothing that it does can happen twice: it is planned (EXPLAIN, which
+checks rights on tables and functions), its LIMIT and OFFSET are evaluated where they are made of constants and
+parameters alone, and what it would make (a table, a cursor, a COPY) is made of NULLs, and undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proxy.pgwire.calls import Column, MadeOfNulls, Rehearsal
+from proxy.query.made_by_statement import (
+    copy_around,
+    divides_by_zero,
+    inner_query,
+    is_copy_to_client,
+    limits,
+    made,
+)
+from proxy.query.statement_reading import Reading
+from proxy.query.statements import Kind, Statement
+
+NOTHING = "{}"  # the relation of a statement that needs none
+
+
+def rehearsal(
+    statement: Statement, reading: Reading, columns: Sequence[Column]
+) -> Rehearsal | None:
+    """
+    Given    columns: of the analysed query
+    Gives    None for an EXPLAIN, which runs nothing and costs nothing
+    """
+    if statement.kind is Kind.EXPLAIN:
+        return None
+    is_insert = statement.lexed.lexemes[0].word == "insert"
+    whole = statement.kind is Kind.QUERY or is_insert
+    query = reading.text if whole else inner_query(statement, reading.text)
+    clauses = tuple(limits(statement))
+    what = made(statement)
+    return Rehearsal(
+        plan=f"EXPLAIN (COSTS OFF) {query}",
+        limits=_evaluated([text for text, _ in clauses], divides_by_zero(statement)),
+        lets_nothing_through=tuple(number for number, (_, ends) in enumerate(clauses) if ends),
+        made=None
+        if what is None
+        else MadeOfNulls(
+            what.head,
+            tuple(columns),
+            "" if what.head.lower().startswith("declare") else " WHERE false",
+            what.if_not_exists,
+            what.tag,
+        ),
+        copy=_copy(statement, columns) if statement.kind is Kind.COPY else None,
+        without_rows=reading.inlined(NOTHING) if statement.kind is Kind.COPY else None,
+    )
+
+
+def goes_to_the_server(statement: Statement) -> bool:
+    """COPY TO a file or a program: PostgreSQL refuses it to every analyst, before it runs anything."""
+    return statement.kind is Kind.COPY and not is_copy_to_client(statement)
+
+
+def _evaluated(clauses: Sequence[str], divides: bool) -> str | None:
+    """How many of one row each clause lets through; then a division by zero, if there is one."""
+    values = [
+        f"(SELECT pg_catalog.count(*) FROM (SELECT {clause}) AS one)"  # noqa: S608
+        for clause in clauses
+    ]
+    if divides:
+        values.append("1 OPERATOR(pg_catalog./) 0")
+    return "SELECT " + ", ".join(values) if values else None
+
+
+def _copy(statement: Statement, columns: Sequence[Column]) -> str:
+    """Its options may name columns."""
+    items = ", ".join(f"NULL::pg_catalog.text AS {_quoted(column.name)}" for column in columns)
+    return copy_around(statement, f"SELECT {items} WHERE false")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,130 @@
+"""Asks the shadow what it would say of a statement, before its relation is asked for and charged.
+
+One round trip. Errors are PostgreSQL's own and are shown; notices are not, they come with the statement itself.
+Nothing of the statement is executed (proxy.engine.rehearsing says what is done instead).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.pgwire.answers import Kind
+from proxy.pgwire.calls import MadeOfNulls, Rehearsal
+from proxy.pgwire.exchange import INTERNAL, JSONB_OID, Row, rows_of, run
+from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
+from proxy.pgwire.session import Session, Wait, succeeded
+from proxy.pgwire.wording import Wording
+
+MAKE = "SELECT dp.rehearse($1, $2, $3, $4, $5, $6)"
+MAKE_OIDS = (25, 1009, 1028, 1007, 25, 16)  # text, text[], oid[], integer[], text, boolean
+_SCANNED = b"dp_b"  # how the noisy relation of a block is called wherever a plan reads it
+_EMPTY = b"{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a statement is run with, but for its relation. portal: the name that it would get."""
+
+    parameter_oids: tuple[int, ...] = ()
+    values: tuple[bytes | None, ...] = ()
+    formats: tuple[int, ...] = ()
+    portal: bytes = b""
+
+
+def rehearse(
+    session: Session, rehearsal: Rehearsal, given: Given
+) -> Generator[Wait, Any, bool | None]:
+    """Whether the statement needs its relation. None: an error was shown, or the server is skipping."""
+    oids = (*given.parameter_oids, JSONB_OID)
+    values = (*given.values, _EMPTY)
+    formats = given.formats * len(given.values) if len(given.formats) == 1 else given.formats
+    formats = (*formats, TEXT_FORMAT) if formats else ()
+    wording = Wording(has_position=False)
+    planned = session.send_all(run(rehearsal.plan.encode(), oids, values, formats), wording=wording)
+    last = planned
+    limited = made = None
+    if rehearsal.limits is not None:
+        last = limited = session.send_all(
+            run(rehearsal.limits.encode(), oids, values, formats), wording=wording
+        )
+    if rehearsal.made is not None:
+        last = made = session.send_all(
+            _make(session, rehearsal.made), wording=_named(rehearsal.made)
+        )
+    if rehearsal.copy is not None:
+        last = session.send_all(run(rehearsal.copy.encode()), wording=wording)
+    if given.portal:
+        last = session.send_all(_take_portal(given.portal), wording=wording)
+    session.to_shadow.append(FLUSH)
+    yield last
+    if not succeeded(last):
+        return None
+    return needs_relation(
+        rehearsal,
+        [row[0] for row in rows_of(planned)],
+        None if limited is None else rows_of(limited)[0],
+        None if made is None else rows_of(made)[0][0],
+    )
+
+
+def needs_relation(
+    rehearsal: Rehearsal,
+    plan: Sequence[bytes | None],
+    let_through: Row | None,
+    is_made: bytes | None,
+) -> bool:
+    """Whether an answer can depend on the noisy relation. If not, it is not asked for, and nothing is charged.
+
+    Given    plan: its lines; let_through: the row of rehearsal.limits; is_made: what dp.rehearse gave
+    """
+    if not any(_SCANNED in (line or b"") for line in plan):
+        return False
+    if let_through is not None and any(
+        let_through[number] == b"0" for number in rehearsal.lets_nothing_through
+    ):
+        return False
+    return is_made != b"f"
+
+
+def _make(session: Session, made: MadeOfNulls) -> list[tuple[bytes, Kind]]:
+    """Raises where it cannot be made."""
+    return run(MAKE.encode(), MAKE_OIDS, [session.encode(value) for value in make_values(made)])
+
+
+def _named(made: MadeOfNulls) -> Wording:
+    renamed = () if made.tag is None else ((b"CREATE TABLE AS", made.tag.encode()),)
+    return Wording(has_position=False, renamed=renamed)
+
+
+def _take_portal(name: bytes) -> list[tuple[bytes, Kind]]:
+    """A name that is taken is PostgreSQL's own error (42P03); one that is not is free again."""
+    return [
+        (close_statement(INTERNAL), Kind.CLOSE),
+        (parse(INTERNAL, b"SELECT"), Kind.PARSE),
+        (bind(name, INTERNAL, ()), Kind.BIND),
+        (close_portal(name), Kind.CLOSE),
+        (close_statement(INTERNAL), Kind.CLOSE),
+    ]
+
+
+def make_values(made: MadeOfNulls) -> tuple[str, ...]:
+    """The arguments of MAKE, in text format."""
+    columns = made.columns
+    return (
+        made.head,
+        _array([_element(column.name) for column in columns]),
+        _array([str(column.type_oid) for column in columns]),
+        _array([str(column.type_modifier) for column in columns]),
+        made.tail,
+        "t" if made.if_not_exists else "f",
+    )
+
+
+def _array(elements: Sequence[str]) -> str:
+    return "{" + ",".join(elements) + "}"
+
+
+def _element(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,211 @@
+"""Everything that a policy, or the database that it is about, can be found to have wrong: one list of names.
+
+A name is stable: policies accept findings by it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Severity(Enum):
+    SEVERE = "severe"  # people's data can get out, or answers mean something else: `serve` refuses
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class FindingName(Enum):
+    """severity; what it means, in one sentence."""
+
+    PUBLIC_LISTS_PEOPLE = (
+        Severity.SEVERE,
+        "An identifier, or the reference that leads to it, refers to a public table: that lists the people.",
+    )
+    PUBLIC_REFERS_TO_PEOPLE = (
+        Severity.SEVERE,
+        "A public table refers to a protected table, or to a table about its people: each row is somebody's.",
+    )
+    PUBLIC_HOLDS_IDENTIFIER = (
+        Severity.SEVERE,
+        "A public table has a column with the name and the type of an identifier: its rows are most likely "
+        "people's, though no foreign key says so.",
+    )
+    PUBLIC_SHOWS_PEOPLE = (
+        Severity.SEVERE,
+        "A public view, parent or foreign table shows rows of a protected table, or of one about people.",
+    )
+    PROTECTED_ROWS_ARE_PUBLIC = (
+        Severity.SEVERE,
+        "A partition or child of a protected table, or what a protected view shows, is public: the same rows "
+        "stand there unprotected.",
+    )
+    PROTECTED_IN_TWO_WAYS = (
+        Severity.SEVERE,
+        "The same rows are in two protected tables with different units: the weaker of them holds.",
+    )
+    ROW_UNIT_REFERS_TO_PEOPLE = (
+        Severity.SEVERE,
+        "The unit is the row, but the table refers to people, of whom each can have many rows.",
+    )
+    VALUES_NOT_IN_ENUMERATION = (
+        Severity.SEVERE,
+        "The public keys of a column have labels that its enumeration does not have.",
+    )
+    VALUES_AGAINST_CHECK = (
+        Severity.SEVERE,
+        "The public keys of a column have values that a CHECK constraint of the table forbids.",
+    )
+    ROLE_ATTRIBUTE = (
+        Severity.SEVERE,
+        "The role of `source` has an attribute that reaches beyond reading.",
+    )
+    ROLE_MEMBERSHIP = (
+        Severity.SEVERE,
+        "The role of `source` is a member of a role that reaches beyond reading.",
+    )
+    ROLE_OWNS = (
+        Severity.SEVERE,
+        "The role of `source`, or a role that it is a member of, owns tables or views.",
+    )
+    ROLE_MAY_WRITE = (
+        Severity.SEVERE,
+        "The role of `source`, or a role that it is a member of, may write to tables or sequences.",
+    )
+    ROLE_MAY_CREATE = (
+        Severity.SEVERE,
+        "The role of `source`, or a role that it is a member of, may create objects in a schema or database.",
+    )
+    ROLE_LOADS_CODE = (
+        Severity.SEVERE,
+        "A setting of the role or database loads foreign code, or another role, into each session.",
+    )
+    LOGS_PARAMETERS = (
+        Severity.SEVERE,
+        "The server logs statements with their parameters: what analysts compare people's values with, and "
+        "the seeds of partitions.",
+    )
+    LOGS_PLANS = (
+        Severity.SEVERE,
+        "The server logs plans or trees of the proxy's statements: exact numbers of rows, and constants.",
+    )
+    TEMP_FILES_UNLIMITED = (
+        Severity.SEVERE,
+        "temp_file_limit is -1: a question can fill the disk of the protected server, and whether it does "
+        "can depend on one person.",
+    )
+    SETTING_CHANGES_MEANING = (
+        Severity.SEVERE,
+        "A setting makes comparisons mean something else than planned.",
+    )
+    ENCODING_NOT_UTF8 = (
+        Severity.SEVERE,
+        "A text that cannot be converted makes a statement fail, which says something about a row.",
+    )
+    UNIT_COLLATION = (
+        Severity.SEVERE,
+        "The unit column has a nondeterministic collation: one unit could be counted as several.",
+    )
+    ROW_UNIT_NAMES_PEOPLE = (
+        Severity.WARNING,
+        "The unit is the row, and a column has the name and type of an identifier: people may have many rows.",
+    )
+    SAME_PEOPLE_TWO_NAMES = (
+        Severity.WARNING,
+        "Two identifiers of the policy refer to the same people: they are protected as if they were not.",
+    )
+    PUBLIC_CALLS_FUNCTION = (
+        Severity.WARNING,
+        "A public view calls a function of your own: what that reads is in no catalogue.",
+    )
+    PUBLIC_IS_FOREIGN = (
+        Severity.WARNING,
+        "A public table stands on another server: whether it is about people cannot be looked at here.",
+    )
+    PUBLIC_IS_LARGE = (
+        Severity.WARNING,
+        "A public table is large: it is copied at each start and every hour.",
+    )
+    ROW_SECURITY_HIDES = (
+        Severity.WARNING,
+        "Row security hides rows from the proxy: answers are about the rest.",
+    )
+    VIEW_MAY_RAISE = (
+        Severity.WARNING,
+        "A protected table is a view: what its expressions raise on some row, a question on that row raises.",
+    )
+    COLLATION_OF_KEYS = (
+        Severity.WARNING,
+        "A column has a nondeterministic collation: equal keys can print differently.",
+    )
+    UNREADABLE = (
+        Severity.WARNING,
+        "The role of `source` cannot read what the policy names.",
+    )
+    POLICY_DOES_NOT_FIT = (
+        Severity.WARNING,
+        "The policy does not fit the database as the role sees it.",
+    )
+    NO_INDEX_ON_UNIT = (
+        Severity.WARNING,
+        "No index begins with the privacy unit: work per unit sorts or hashes the whole table.",
+    )
+    NOT_VACUUMED = (
+        Severity.WARNING,
+        "The visibility map is incomplete: index-only scans need it.",
+    )
+    SLOW_PARTITIONS = (
+        Severity.WARNING,
+        "Rows have neither key nor place: partitions are drawn row by row, which cannot run in parallel.",
+    )
+    UNIQUE_UNIT_MAY_BE_NULL = (
+        Severity.WARNING,
+        "The unit column is unique but may be NULL: only NOT NULL proves that a unit is one row.",
+    )
+    DISTRIBUTION = (
+        Severity.WARNING,
+        "Citus does not keep the rows of a unit on one node, or a public table on every node.",
+    )
+    ACCEPTED_WITHOUT_EFFECT = (
+        Severity.WARNING,
+        "The policy accepts what is not found: take the line out.",
+    )
+    UNIT_MAY_BE_NULL = (
+        Severity.NOTE,
+        "The unit column may be NULL: rows without a unit are in no answer.",
+    )
+    UNIT_IS_ONE_ROW = (
+        Severity.NOTE,
+        "The unit column is unique: nothing has to be bounded.",
+    )
+    UNIT_THROUGH_REFERENCE = (
+        Severity.NOTE,
+        "The unit is found through another table: every question joins it.",
+    )
+    INDEX_DOES_NOT_COVER = (
+        Severity.NOTE,
+        "No index on the unit holds all columns: some questions read the table itself.",
+    )
+    ROLE_IS_A_MEMBER = (
+        Severity.NOTE,
+        "The role of `source` is a member of another role, with whatever that may do.",
+    )
+    ROLE_SETTING = (
+        Severity.NOTE,
+        "A setting of the role or database is part of every session of the proxy.",
+    )
+    KEEPS_STATISTICS = (
+        Severity.NOTE,
+        "pg_stat_statements keeps numbers of rows and blocks of the proxy's statements, without parameters.",
+    )
+    NOT_IN_THE_POLICY = (
+        Severity.NOTE,
+        "The role can read a table or columns that the policy does not name: for analysts they are not there.",
+    )
+
+    @property
+    def severity(self) -> Severity:
+        return self.value[0]
+
+    @property
+    def meaning(self) -> str:
+        return self.value[1]

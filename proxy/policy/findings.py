@@ -1,0 +1,84 @@
+"""What was found about a policy and its database, and what of it the owner accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from proxy.policy.finding_names import FindingName, Severity
+from proxy.policy.model import Acceptance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """where: the table, setting, role or attribute, as `accept` names it. fix: SQL for an administrator of
+    the protected database, or YAML for the policy; empty where there is nothing to do. path: of the keys of
+    the policy that it is about, as in a Problem."""
+
+    name: FindingName
+    where: str
+    what: str
+    fix: str = ""
+    path: tuple[str | int, ...] = ("source",)
+
+    @property
+    def severity(self) -> Severity:
+        return self.name.severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedFinding:
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """open: what nobody has accepted, the worst first."""
+
+    open: tuple[Finding, ...]
+    accepted: tuple[AcceptedFinding, ...]
+
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.open if finding.severity is severity)
+
+    @property
+    def refuses(self) -> bool:
+        return bool(self.of(Severity.SEVERE))
+
+
+def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Verdict:
+    """
+    Given    acceptances: of the policy
+    Gives    each finding once, open or accepted; an acceptance of what was not found is a finding too
+    """
+    open_findings: list[Finding] = []
+    accepted: list[AcceptedFinding] = []
+    used: set[Acceptance] = set()
+    for finding in dict.fromkeys(findings):
+        matching = [a for a in acceptances if _accepts(a, finding)]
+        used.update(matching)
+        if matching:
+            accepted.append(AcceptedFinding(finding=finding, reason=matching[0].reason))
+        else:
+            open_findings.append(finding)
+    open_findings += [_without_effect(one) for one in acceptances if one not in used]
+    rank = list(Severity)
+    open_findings.sort(key=lambda finding: rank.index(finding.severity))
+    return Verdict(open=tuple(open_findings), accepted=tuple(accepted))
+
+
+def _accepts(acceptance: Acceptance, finding: Finding) -> bool:
+    return acceptance.name is finding.name and acceptance.where in (None, finding.where)
+
+
+def _without_effect(acceptance: Acceptance) -> Finding:
+    of = "" if acceptance.where is None else f" of {acceptance.where}"
+    path = ("accept", acceptance.name.name)
+    return Finding(
+        name=FindingName.ACCEPTED_WITHOUT_EFFECT,
+        where=acceptance.name.name,
+        what=f"the policy accepts {acceptance.name.name}{of}, which was not found",
+        fix="take the line out of accept",
+        path=path if acceptance.where is None else (*path, acceptance.where),
+    )

@@ -1,0 +1,150 @@
+"""One list of findings, printed by `serve`, `policy check` and `doctor`; severe ones refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.cli.commands import Done, dpproxy, serving
+from tests.databases.clinic import HEAD, ROLE, Superuser, made_clinic, may_read, source
+
+ROOT = Path(__file__).parents[2]
+_TABLES = """
+CREATE SCHEMA c;
+CREATE TABLE c.people (id integer PRIMARY KEY, age integer);
+CREATE TABLE c.visits (id integer PRIMARY KEY, person integer NOT NULL REFERENCES c.people, note text);
+"""
+_POLICY = """\
+tables:
+  c.people: {unit: {person: id}, max_rows_per_unit: 1, columns: {age: {bounds: [0, 120]}}}
+  c.visits: public
+"""
+_ACCEPT = 'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: "visits are invented"}}\n'
+_ANY = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Iterator[Superuser]:
+    with made_clinic(_TABLES) as connection:
+        may_read(connection)
+        yield connection
+
+
+def _file(folder: Path, text: str) -> Path:
+    path = folder / "clinic.yaml"
+    path.write_text(HEAD + text)
+    return path
+
+
+def _run(*arguments: str | Path) -> Done:
+    return dpproxy(*arguments, environment={"CLINIC_DSN": source()})
+
+
+def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) -> None:
+    path = _file(tmp_path, _POLICY)
+    done = _run("serve", "--policy", path, "--state", tmp_path / "s", *_ANY)
+    assert done.code == 1
+    assert done.out == ""
+    assert f"{path}:8:3: PUBLIC_REFERS_TO_PEOPLE: c.visits is public, and its column" in done.err
+    assert "    8 |   c.visits: public\n      |   ^\n" in done.err
+    assert 'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: "the reason"}}' in done.err
+    assert not (tmp_path / "s").exists()
+
+
+def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path: Path) -> None:
+    path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}", "}, ROLE_OWNS: not}"))
+    arguments: list[str | Path] = ["serve", "--policy", path, "--state", tmp_path / "s"]
+    for start in ("first", "second"):
+        folder = tmp_path / start
+        folder.mkdir()
+        with serving(folder, [*arguments, *_ANY], "/docs\n", {"CLINIC_DSN": source()}) as running:
+            logged = [json.loads(line) for line in (folder / "err.txt").read_text().splitlines()]
+            assert running.stop() == 0
+        (accepted,) = (line for line in logged if line["event"] == "finding_accepted")
+        assert (accepted["database"], accepted["reason"]) == ("clinic", "visits are invented")
+        assert accepted["name"] == "PUBLIC_REFERS_TO_PEOPLE"
+        warned = {line["name"] for line in logged if line["event"] == "finding"}
+        assert warned == {"ACCEPTED_WITHOUT_EFFECT"}
+
+
+def test_serve_refuses_a_role_without_a_limit_of_temporary_files(
+    clinic: Superuser, tmp_path: Path
+) -> None:
+    path = _file(tmp_path, _POLICY + _ACCEPT)
+    clinic.execute(f"ALTER ROLE {ROLE} RESET temp_file_limit".encode())
+    try:
+        done = _run("serve", "--policy", path, "--state", tmp_path / "s", *_ANY)
+    finally:
+        clinic.execute(f"ALTER ROLE {ROLE} SET temp_file_limit = '1GB'".encode())
+    assert done.code == 1
+    assert f"{path}:3:1: TEMP_FILES_UNLIMITED: temp_file_limit is -1" in done.err
+    assert f"hint: ALTER ROLE \"{ROLE}\" SET temp_file_limit = '10GB';" in done.err
+
+
+def test_policy_check_and_doctor_tell_the_same(clinic: Superuser, tmp_path: Path) -> None:
+    path = _file(tmp_path, _POLICY)
+    check, doctor = _run("policy", "check", path), _run("doctor", "--policy", path)
+    assert (check.code, doctor.code) == (1, 1)
+    assert "SEVERE   PUBLIC_REFERS_TO_PEOPLE: c.visits is public" in check.out
+    assert check.out.endswith(f"\n\n{doctor.out}")
+    told = json.loads(_run("policy", "check", path, "--json").out)
+    assert told["findings"] == json.loads(_run("doctor", "--policy", path, "--json").out)
+    assert [(f["name"], f["where"], f["accepted"]) for f in told["findings"]][:1] == [
+        ("PUBLIC_REFERS_TO_PEOPLE", "c.visits", None)
+    ]
+    accepting = _run("policy", "check", _file(tmp_path, _POLICY + _ACCEPT))
+    assert accepting.code == 0, accepting.err
+    assert "ACCEPTED PUBLIC_REFERS_TO_PEOPLE" in accepting.out
+    assert accepting.out.splitlines()[-1].startswith("0 severe, ")
+
+
+def test_an_acceptance_without_effect_is_a_warning_at_its_place(
+    clinic: Superuser, tmp_path: Path
+) -> None:
+    path = _file(tmp_path, _POLICY.replace("c.visits: public", "") + _ACCEPT)
+    done = _run("policy", "check", path)
+    assert done.code == 0
+    assert (
+        "WARNING  ACCEPTED_WITHOUT_EFFECT: the policy accepts PUBLIC_REFERS_TO_PEOPLE of c.visits"
+        in done.out
+    )
+
+
+def test_at_most_fifty_tables_that_the_policy_does_not_name(
+    clinic: Superuser, tmp_path: Path
+) -> None:
+    for number in range(60):
+        clinic.execute(f"CREATE TABLE c.more{number} (id integer)".encode())
+    may_read(clinic)
+    try:
+        out = _run("doctor", "--policy", _file(tmp_path, _POLICY)).out
+    finally:
+        for number in range(60):
+            clinic.execute(f"DROP TABLE c.more{number}".encode())
+    assert out.count("NOT_IN_THE_POLICY") == 51
+    assert "NOT_IN_THE_POLICY: and 10 more tables" in out
+
+
+def test_the_role_of_deploy_has_nothing_severe(clinic: Superuser, tmp_path: Path) -> None:
+    """deploy/protected_role.sql, with psql's variables put in; on a database that logs everything."""
+    script = (ROOT / "deploy" / "protected_role.sql").read_text()
+    role = "deployed_reader"
+    script = script.replace(':"role"', role).replace(":password", "'p'").replace(':"schema"', "c")
+    clinic.execute("ALTER DATABASE clinic SET log_statement = 'all'")
+    clinic.execute("ALTER DATABASE clinic SET log_parameter_max_length = -1")
+    path = _file(tmp_path, _POLICY + _ACCEPT)
+    try:
+        assert "LOGS_PARAMETERS" in _run("doctor", "--policy", path).out
+        clinic.execute(script.encode())
+        dsn = psycopg.conninfo.make_conninfo(source(), user=role, password="p")
+        done = dpproxy("doctor", "--policy", path, environment={"CLINIC_DSN": dsn})
+    finally:
+        clinic.execute("ALTER DATABASE clinic RESET ALL")
+        clinic.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(sql.Identifier(role)))
+    assert done.code == 0, done.out
+    assert "0 severe" in done.out

@@ -1,0 +1,437 @@
+"""Policies that publish people, each against a database of its own: what is found, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxy.policy.finding_names import FindingName, Severity
+from proxy.policy.findings import Finding
+from tests.databases.clinic import Superuser, clinic_policy, made_clinic, may_read, verdict
+
+F = FindingName
+
+_TABLES = """
+CREATE SCHEMA c;
+CREATE TABLE c.countries (id integer PRIMARY KEY, name text);
+CREATE TABLE c.people (id integer PRIMARY KEY, country integer REFERENCES c.countries, age integer);
+CREATE TABLE c.visits (id integer PRIMARY KEY, person integer NOT NULL REFERENCES c.people, cost integer);
+CREATE TABLE c.lines (id integer PRIMARY KEY, visit integer NOT NULL REFERENCES c.visits, price integer);
+CREATE TABLE c.rooms (id integer PRIMARY KEY, name text);
+"""
+PEOPLE = "c.people: {unit: {person: id}, max_rows_per_unit: 1}"
+VISITS = "c.visits: {unit: {person: person}, max_rows_per_unit: 5}"
+LINES = "c.lines: {unit: {person: visit -> c.visits.person}, max_rows_per_unit: 50}"
+COUNTRIES, ROOMS = "c.countries: public", "c.rooms: public"
+
+
+def found(script: str, *tables: str, accept: str = "{}") -> list[Finding]:
+    """What is severe or a warning about people, in a database with these tables and this script."""
+    with made_clinic(_TABLES + script) as connection:
+        return found_in(connection, *tables, accept=accept)
+
+
+def found_in(connection: Superuser, *tables: str, accept: str = "{}") -> list[Finding]:
+    may_read(connection)
+    listed = "".join(f"  {table}\n" for table in tables)
+    policy = clinic_policy(f"tables:\n{listed}accept: {accept}\n")
+    about_people = {
+        name for name in F if name.name.startswith(("PUBLIC", "PROTECTED", "ROW", "SAME"))
+    }
+    return [
+        f
+        for f in verdict(policy).open
+        if f.name in about_people or f.name is F.ACCEPTED_WITHOUT_EFFECT
+    ]
+
+
+def told(findings: list[Finding]) -> list[tuple[FindingName, str]]:
+    return [(finding.name, finding.where) for finding in findings]
+
+
+def test_protected_tables_with_public_dimensions_are_left_in_peace() -> None:
+    assert found("", PEOPLE, VISITS, LINES, COUNTRIES, ROOMS) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "what"),
+    [
+        ("", [VISITS, "c.people: public"], "c.visits.person refers to its column 'id'"),
+        # The public table is found through one that the policy does not name.
+        (
+            "CREATE TABLE c.register (number integer PRIMARY KEY);"
+            " ALTER TABLE c.people ADD FOREIGN KEY (id) REFERENCES c.register",
+            [VISITS, "c.register: public"],
+            "c.people.id refers to its column 'number'",
+        ),
+        # The reference that leads to the unit.
+        (
+            "CREATE TABLE c.heads (visit integer PRIMARY KEY);"
+            " ALTER TABLE c.lines ADD FOREIGN KEY (visit) REFERENCES c.heads",
+            [VISITS, LINES, "c.heads: public"],
+            "c.lines.visit refers to its column 'visit'",
+        ),
+        # Each row is a person, who is listed elsewhere.
+        (
+            "ALTER TABLE c.people ADD FOREIGN KEY (id) REFERENCES c.rooms",
+            ["c.people: {unit: row}", ROOMS],
+            "c.people.id refers to its column 'id'",
+        ),
+        # What the policy says is as good as a foreign key.
+        (
+            "",
+            [
+                VISITS,
+                "c.lines: {unit: {person: visit -> c.visits.person}, max_rows_per_unit: 50,"
+                " columns: {visit: {references: c.rooms.id}}}",
+                ROOMS,
+            ],
+            "c.lines.visit refers to its column 'id'",
+        ),
+        # Of two columns, the second is the person.
+        (
+            "CREATE TABLE c.members (clinic integer, number integer, PRIMARY KEY (clinic, number));"
+            " ALTER TABLE c.visits ADD clinic integer, ADD FOREIGN KEY (clinic, person) REFERENCES c.members",
+            [VISITS, "c.members: public"],
+            "c.visits.person refers to its column 'number'",
+        ),
+        # A protected view: its column is most likely that of the table beneath it.
+        (
+            "CREATE VIEW c.seen AS SELECT v.person, v.cost FROM c.visits v",
+            ["c.seen: {unit: {person: person}, max_rows_per_unit: 5}", "c.people: public"],
+            "c.visits.person refers to its column 'id'",
+        ),
+        # A key that nobody has checked says what it is about all the same.
+        (
+            "CREATE TABLE c.cards (person integer PRIMARY KEY);"
+            " ALTER TABLE c.visits ADD FOREIGN KEY (person) REFERENCES c.cards NOT VALID",
+            [VISITS, "c.cards: public"],
+            "c.visits.person refers to its column 'person'",
+        ),
+        # An heir, which has no foreign key of its own
+        (
+            "CREATE TABLE c.calls (person integer REFERENCES c.rooms);"
+            " CREATE TABLE c.calls1 () INHERITS (c.calls)",
+            ["c.calls1: {unit: {caller: person}, max_rows_per_unit: 5}", ROOMS],
+            "c.calls.person refers to its column 'id'",
+        ),
+        # Partitions
+        (
+            "CREATE TABLE c.calls (person integer REFERENCES c.rooms) PARTITION BY LIST (person);"
+            " CREATE TABLE c.calls1 PARTITION OF c.calls DEFAULT",
+            ["c.calls1: {unit: {caller: person}, max_rows_per_unit: 5}", ROOMS],
+            "refers to its column 'id'",
+        ),
+    ],
+    ids=[
+        "unit",
+        "chain",
+        "path",
+        "row",
+        "policy",
+        "composite",
+        "view",
+        "not valid",
+        "heir",
+        "partition",
+    ],
+)
+def test_a_public_table_that_lists_people(script: str, tables: list[str], what: str) -> None:
+    findings = found(script, *tables)
+    assert [f.name for f in findings] == [F.PUBLIC_LISTS_PEOPLE], findings
+    assert what in findings[0].what
+    assert findings[0].severity is Severity.SEVERE
+    assert findings[0].path == ("tables", findings[0].where)
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "what"),
+    [
+        ("", [PEOPLE, "c.visits: public"], "its column 'person' refers to c.people.id"),
+        ("", [VISITS, "c.lines: public"], "its column 'visit' refers to c.visits.id"),
+        # Through tables that the policy does not name: visits and people, then a common list of people.
+        ("", [PEOPLE, "c.lines: public"], "its foreign key (visit) refers to c.visits"),
+        (
+            "CREATE TABLE c.reviews (person integer REFERENCES c.people, stars integer)",
+            [VISITS, "c.reviews: public"],
+            "its column 'person' refers to c.people.id",
+        ),
+        # The column that refers is not listed: each row is somebody's all the same.
+        (
+            "",
+            [PEOPLE, "c.visits: {unit: public, columns: {cost: {}}}"],
+            "its column 'person' refers to c.people.id",
+        ),
+        # A key of two columns, of which neither is the person's
+        (
+            "ALTER TABLE c.visits ADD UNIQUE (id, cost); CREATE TABLE c.notes (id integer, cost integer,"
+            " FOREIGN KEY (id, cost) REFERENCES c.visits (id, cost))",
+            ["c.visits: {unit: {person: person}, max_rows_per_unit: 5}", "c.notes: public"],
+            "refers to c.visits",
+        ),
+        # A partition of a table that refers to people
+        (
+            "CREATE TABLE c.calls (id integer, person integer REFERENCES c.people) PARTITION BY LIST (id);"
+            " CREATE TABLE c.calls1 PARTITION OF c.calls DEFAULT",
+            [PEOPLE, "c.calls1: public"],
+            "its column 'person' refers to",
+        ),
+    ],
+    ids=["unit", "key", "chain", "sister", "hidden column", "composite", "partition"],
+)
+def test_a_public_table_that_refers_to_people(script: str, tables: list[str], what: str) -> None:
+    findings = found(script, *tables)
+    assert [f.name for f in findings] == [F.PUBLIC_REFERS_TO_PEOPLE], findings
+    assert what in findings[0].what
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_found"),
+    [
+        ("person_id integer PRIMARY KEY", True),
+        ("stars integer, PersonID bigint", True),
+        ("people_id integer", True),
+        ('"person-id" smallint', True),
+        ("person integer", True),
+        ("person_id text", False),  # another type: it holds something else
+        ("id integer PRIMARY KEY", False),  # any table may have one
+        (
+            "person_id integer REFERENCES c.rooms",
+            False,
+        ),  # a foreign key says that it is something else
+        ("person_name integer", False),
+    ],
+)
+def test_a_public_column_with_the_name_of_an_identifier(columns: str, is_found: bool) -> None:
+    findings = found(f"CREATE TABLE c.cards ({columns})", PEOPLE, ROOMS, "c.cards: public")
+    assert told(findings) == ([(F.PUBLIC_HOLDS_IDENTIFIER, "c.cards")] if is_found else [])
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "what"),
+    [
+        (
+            "CREATE VIEW c.shown AS SELECT avg(age) FROM c.people",
+            [PEOPLE, "c.shown: public"],
+            "c.people, which is protected",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW c.shown AS SELECT name FROM c.rooms WHERE EXISTS (SELECT FROM c.people)",
+            [PEOPLE, "c.shown: public"],
+            "c.people, which is protected",
+        ),
+        (
+            "CREATE VIEW c.one AS TABLE c.visits; CREATE MATERIALIZED VIEW c.two AS TABLE c.one;"
+            " CREATE VIEW c.shown AS SELECT cost FROM c.two",
+            [VISITS, "c.shown: public"],
+            "c.visits, which is protected",
+        ),
+        # Of a table that the policy does not name, about its people.
+        (
+            "CREATE VIEW c.shown AS SELECT price FROM c.lines",
+            [PEOPLE, "c.shown: public"],
+            "c.lines, which is about people",
+        ),
+        (
+            "CREATE VIEW c.shown AS SELECT age FROM c.people",
+            [VISITS, "c.shown: public"],
+            "c.people, which is about people",
+        ),
+        (
+            "CREATE FUNCTION c.ages() RETURNS SETOF integer BEGIN ATOMIC SELECT age FROM c.people; END;"
+            " CREATE VIEW c.shown AS SELECT * FROM c.ages() AS a (age)",
+            [PEOPLE, "c.shown: public"],
+            "c.people, which is protected",
+        ),
+        (
+            "CREATE TABLE c.shown (cost integer); CREATE TABLE c.some () INHERITS (c.shown);"
+            " ALTER TABLE c.some ADD person integer REFERENCES c.people",
+            [PEOPLE, "c.shown: public"],
+            "c.some, which is about people",
+        ),
+        (
+            "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER far FOREIGN DATA WRAPPER far;"
+            " CREATE FOREIGN TABLE c.shown (cost integer) SERVER far OPTIONS (table_name 'people')",
+            [PEOPLE, "c.shown: public"],
+            "called c.people",
+        ),
+    ],
+    ids=["view", "condition", "views", "unnamed", "list", "function", "parent", "foreign"],
+)
+def test_a_public_relation_that_shows_people(script: str, tables: list[str], what: str) -> None:
+    findings = found(script, *tables)
+    assert [f.name for f in findings] == [F.PUBLIC_SHOWS_PEOPLE], findings
+    assert what in findings[0].what
+
+
+def test_what_cannot_be_looked_into_is_a_warning() -> None:
+    findings = found(
+        "CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE sql AS 'SELECT sum(age) FROM c.people';"
+        " CREATE VIEW c.shown AS SELECT c.ages();"
+        " CREATE FOREIGN DATA WRAPPER far; CREATE SERVER far FOREIGN DATA WRAPPER far;"
+        " CREATE FOREIGN TABLE c.afar (cost integer) SERVER far OPTIONS (table_name 'rooms')",
+        *(PEOPLE, "c.shown: public", "c.afar: public"),
+    )
+    assert told(findings) == [(F.PUBLIC_CALLS_FUNCTION, "c.shown"), (F.PUBLIC_IS_FOREIGN, "c.afar")]
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "what"),
+    [
+        (
+            "CREATE TABLE c.old () INHERITS (c.rooms)",
+            ["c.rooms: {unit: row}", "c.old: public"],
+            (F.PROTECTED_ROWS_ARE_PUBLIC, "c.old"),
+        ),
+        (
+            "CREATE TABLE c.calls (id integer, cost integer) PARTITION BY LIST (id);"
+            " CREATE TABLE c.calls1 PARTITION OF c.calls DEFAULT PARTITION BY LIST (cost);"
+            " CREATE TABLE c.calls2 PARTITION OF c.calls1 DEFAULT",
+            ["c.calls: {unit: row}", "c.calls2: public"],
+            (F.PROTECTED_ROWS_ARE_PUBLIC, "c.calls2"),
+        ),
+        (
+            "CREATE VIEW c.ages AS SELECT age FROM c.people",
+            [PEOPLE, "c.ages: {unit: row}"],
+            (F.PROTECTED_IN_TWO_WAYS, "c.ages"),
+        ),
+        (
+            "CREATE TABLE c.old () INHERITS (c.rooms)",
+            ["c.rooms: {unit: row}", "c.old: {unit: {rows: 3}}"],
+            (F.PROTECTED_IN_TWO_WAYS, "c.rooms"),
+        ),
+    ],
+    ids=["child", "partition", "view", "child with another unit"],
+)
+def test_rows_that_stand_in_two_tables(
+    script: str, tables: list[str], what: tuple[FindingName, str]
+) -> None:
+    assert told(found(script, *tables)) == [what]
+
+
+def test_a_view_on_public_rows_is_safe() -> None:
+    assert (
+        found("CREATE VIEW c.names AS SELECT name FROM c.rooms", "c.names: {unit: row}", ROOMS)
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "name"),
+    [
+        ("", [PEOPLE, "c.visits: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", [PEOPLE, "c.visits: {unit: {rows: 9}}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", ["c.people: {unit: row}", "c.visits: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", [VISITS, "c.lines: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", [PEOPLE, "c.lines: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),  # through visits
+        (
+            "CREATE TABLE c.calls (person integer REFERENCES c.people)",
+            [VISITS, "c.calls: {unit: row}"],  # people are not in the policy
+            F.ROW_UNIT_REFERS_TO_PEOPLE,
+        ),
+        (
+            "CREATE VIEW c.costs AS SELECT cost FROM c.visits",
+            [PEOPLE, "c.costs: {unit: row}"],
+            F.ROW_UNIT_REFERS_TO_PEOPLE,
+        ),
+        (
+            "CREATE TABLE c.calls (person_id integer)",
+            [PEOPLE, "c.calls: {unit: row}"],
+            F.ROW_UNIT_NAMES_PEOPLE,
+        ),
+    ],
+    ids=["row", "rows", "rows of rows", "path", "chain", "sister", "view", "name"],
+)
+def test_a_unit_that_is_less_than_a_person(
+    script: str, tables: list[str], name: FindingName
+) -> None:
+    findings = found(script, *tables)
+    assert [f.name for f in findings] == [name], findings
+    assert findings[0].path[-1] == "unit"
+
+
+@pytest.mark.parametrize(
+    ("script", "tables"),
+    [
+        ("", ["c.people: {unit: row}", COUNTRIES]),
+        ("ALTER TABLE c.people ADD boss integer REFERENCES c.people", ["c.people: {unit: row}"]),
+        (  # one row each
+            "CREATE TABLE c.details (person integer PRIMARY KEY REFERENCES c.people)",
+            [PEOPLE, "c.details: {unit: row}"],
+        ),
+    ],
+    ids=["dimension", "itself", "one each"],
+)
+def test_a_row_unit_that_is_a_person(script: str, tables: list[str]) -> None:
+    assert found(script, *tables) == []
+
+
+def test_two_names_of_the_same_people() -> None:
+    assert told(found("", PEOPLE, VISITS.replace("{person:", "{patient:"))) == [
+        (F.SAME_PEOPLE_TWO_NAMES, "c.visits")
+    ]
+
+
+def test_labels_and_checks() -> None:
+    with made_clinic(
+        _TABLES
+        + "CREATE TYPE c.mood AS ENUM ('sad', 'ok'); CREATE DOMAIN c.few AS integer CHECK (VALUE < 10);"
+        ' CREATE TABLE c.days (id integer PRIMARY KEY, mood c.mood, "Time % of day" text'
+        """ CHECK ("Time % of day" IN ('am', 'pm')), number c.few,"""
+        " size integer CHECK (size > 0 AND size <> 7), other integer CHECK (other > size))"
+    ) as connection:
+        may_read(connection)
+        policy = clinic_policy(
+            "tables:\n  c.days:\n    unit: row\n    columns:\n"
+            "      mood: {values: [sad, glad, null]}\n"
+            "      Time % of day: {values: [am, noon, night, null]}\n"
+            "      number: {values: [9, 10]}\n"
+            "      size: {values: [1, 2, 7]}\n"
+            "      other: {values: [0]}\n"
+        )
+        findings = verdict(policy).of(Severity.SEVERE)
+    assert [(f.name, f.path[-3:], f.what) for f in findings] == [
+        (
+            F.VALUES_NOT_IN_ENUMERATION,
+            ("mood", "values", 1),
+            "c.days: column 'mood' has the keys 'glad': the enumeration has no such label",
+        ),
+        (
+            F.VALUES_AGAINST_CHECK,
+            ("Time % of day", "values", 1),
+            "c.days: column 'Time % of day' has the keys 'noon', 'night': the constraint "
+            "days_Time % of day_check forbids that",
+        ),
+        (
+            F.VALUES_AGAINST_CHECK,
+            ("number", "values", 1),
+            "c.days: column 'number' has the keys '10': the constraint few_check forbids that",
+        ),
+        (
+            F.VALUES_AGAINST_CHECK,
+            ("size", "values", 2),
+            "c.days: column 'size' has the keys '7': the constraint days_size_check forbids that",
+        ),
+    ]
+
+
+def test_what_is_accepted() -> None:
+    with made_clinic(_TABLES) as connection:
+        may_read(connection)
+        tables = f"tables:\n  {VISITS}\n  c.people: public\n  c.lines: public\n"
+        by_place = 'accept: {PUBLIC_LISTS_PEOPLE: {c.people: "invented"}, ROLE_OWNS: {c.line: "x"}}'
+        found = verdict(clinic_policy(tables + by_place))
+        assert [(f.name, f.where) for f in found.of(Severity.SEVERE)] == [
+            (F.PUBLIC_REFERS_TO_PEOPLE, "c.lines")
+        ]
+        assert [(a.finding.where, a.reason) for a in found.accepted] == [("c.people", "invented")]
+        without = [f for f in found.open if f.name is F.ACCEPTED_WITHOUT_EFFECT]
+        assert [f.path for f in without] == [("accept", "ROLE_OWNS", "c.line")]
+        everywhere = (
+            'accept: {PUBLIC_LISTS_PEOPLE: "a", PUBLIC_REFERS_TO_PEOPLE: "b", ROLE_OWNS: "c"}'
+        )
+        found = verdict(clinic_policy(tables + everywhere))
+        assert not found.refuses
+        assert [a.reason for a in found.accepted] == ["a", "b"]
+        assert [f.what for f in found.of(Severity.WARNING)][-1:] == [
+            "the policy accepts ROLE_OWNS, which was not found"
+        ]
