@@ -110,7 +110,7 @@ class Servers:
 def servers() -> Servers:
     home = Path(tempfile.mkdtemp(prefix="dpproxy-test-"))
     protected = EmbeddedPostgres(home, "protected", durable=False)
-    shadow_server = EmbeddedPostgres(home, "shadow", disposable=True)
+    shadow_server = EmbeddedPostgres(home, "shadow", disposable=True, for_analysts=True)
     ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
 
     def stop() -> None:

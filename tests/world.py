@@ -341,7 +341,7 @@ def moved(relation: Relation, schema: str | Mapping[str, str]) -> Relation:
             return replace(relation, parts=parts)
         case Kept():
             source = moved(relation.source, schema)
-            assert isinstance(source, Scan | Derived | Kept)
+            assert isinstance(source, Scan | Derived | Stacked | Kept)
             return replace(relation, source=source)
         case _:
             assert_never(relation)

@@ -25,7 +25,14 @@ def still_holds(was: Table, now: Table | None) -> bool:
 
 
 def _is_as_good(was: Column, now: Column | None) -> bool:
-    return now is not None and replace(now, nullable=was.nullable or now.nullable) == was
+    if now is None:
+        return False
+    believed = replace(
+        now,
+        nullable=was.nullable or now.nullable,
+        is_enforced=was.is_enforced and now.is_enforced,
+    )
+    return believed == was
 
 
 def _keys(table: Table) -> set[tuple[str, ...]]:

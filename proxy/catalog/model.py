@@ -28,6 +28,9 @@ class Column:
     nullable: bool
     precision: int | None = None  # of numeric(p,s)
     scale: int | None = None
+    # Every stored value obeys the declared type and modifier. Not of foreign tables, tables with inheritance
+    # children, views: what their declarations say is no more than a proposal (of a grid, for instance).
+    is_enforced: bool = True
 
     @property
     def shown_type_name(self) -> str:

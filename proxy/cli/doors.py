@@ -17,7 +17,7 @@ from proxy.cli.assembly import Assembly, Database
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.stopped import Stopped
-from proxy.cli.watching import keep_mark, keep_roles, something_lost
+from proxy.cli.watching import guard_lost, keep_mark, keep_roles, keep_shares, something_lost
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
 from proxy.servers.http.server import HttpServer
@@ -86,6 +86,7 @@ async def keep_open(
             watch_catalogues(databases),
             keep_roles(servers, databases),
             keep_mark(servers, databases),
+            keep_shares(servers),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
         return await _until_lost(servers, databases, until(Doors(wire.address, http.address)))
@@ -96,14 +97,17 @@ async def _until_lost(
 ) -> int:
     """Refuses  Stopped where a server or the ledger is lost while the work goes on"""
     working = asyncio.ensure_future(work)
-    losing = asyncio.ensure_future(something_lost(servers, databases))
+    losing = {
+        asyncio.ensure_future(lost)
+        for lost in (something_lost(servers, databases), guard_lost(databases))
+    }
     try:
-        await asyncio.wait({working, losing}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, *losing}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        raise Stopped(losing.result())
+        raise Stopped(next(task.result() for task in losing if task.done()))
     finally:
-        for task in (working, losing):
+        for task in (working, *losing):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task

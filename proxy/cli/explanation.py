@@ -40,7 +40,7 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
         if not isinstance(found, Statement):
             return None
         question = engine.read(found, resolved(found, oids), ())
-        if question is None:
+        if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
             bare = engine.look(sql)
             if isinstance(bare, Statement):

@@ -56,7 +56,9 @@ def proxy_servers(
     Refuses  Stopped
     """
     home = state or SERVE_STATE
-    shadow = EmbeddedPostgres(home, SHADOW, pg_bin=pg_bin, tcp=False, disposable=True)
+    shadow = EmbeddedPostgres(
+        home, SHADOW, pg_bin=pg_bin, tcp=False, disposable=True, for_analysts=True
+    )
     ledger = None if ledger_dsn is not None else EmbeddedPostgres(home, LEDGER, tcp=False)
     with contextlib.ExitStack() as stopping:
         if ledger is not None and is_state_of_0_1(home):

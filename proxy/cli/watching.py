@@ -5,19 +5,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.databases.ledger_mark import mark_of
+from proxy.databases.shadow_monitor import ShadowMonitor
 from proxy.databases.shadow_roles import match_roles
+from proxy.databases.shadow_tables import ShadowError
 from proxy.databases.users import verifiers
 
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
 ALIVE_SECONDS = 0.25
+SHARES_SECONDS = 1.0
+GUARD_SECONDS = 60.0
 
 _log = structlog.get_logger("dpproxy.watching")
 
@@ -56,6 +60,39 @@ async def keep_mark(
                 await asyncio.to_thread(servers.mark.write, mark)
             except OSError as error:
                 _log.error("mark_not_written", kind=type(error).__name__)
+
+
+async def keep_shares(servers: ProxyServers, every_seconds: float = SHARES_SECONDS) -> None:
+    """Until it is cancelled: sessions of the shadow that pass an analyst's share are ended."""
+    monitor = ShadowMonitor(servers.shadow.dsn(), servers.shadow.log)
+    try:
+        while True:
+            await asyncio.sleep(every_seconds)
+            try:
+                for ended in await asyncio.to_thread(monitor.look):
+                    _log.warning("session_ended_by_share", **asdict(ended))
+            except Exception as error:  # a look that fails must not be the last
+                _log.warning("shares_not_read", kind=type(error).__name__)
+    finally:
+        monitor.close()
+
+
+async def guard_lost(databases: Sequence[Database], every_seconds: float = GUARD_SECONDS) -> str:
+    """Compares and repairs the shadows' rights. Ends when one could not be verified twice in a row."""
+    failed = {database.policy.database: 0 for database in databases}
+    while True:
+        await asyncio.sleep(every_seconds)
+        for database in databases:
+            name = database.policy.database
+            try:
+                for what in await asyncio.to_thread(database.shadow.verify):
+                    _log.error("guard_repaired", database=name, what=what)
+                failed[name] = 0
+            except ShadowError as error:
+                failed[name] += 1
+                _log.error("guard_not_verified", database=name, reason=str(error))
+                if failed[name] > 1:
+                    return f"database {name}: {error}"
 
 
 async def something_lost(

@@ -87,12 +87,15 @@ def _count(operand: Expression | None, never_null: bool, only: str, rows: Rows) 
 
 
 def values_sql(measured: Measured, rows: Rows) -> str:
-    """Number of values that total_sql adds up: its operand is NULL where the index is."""
+    """Number of values that total_sql adds up: its operand is NULL where the index is.
+
+    Never count(*), whatever the catalogue says of NULL: centred_sql multiplies this number, and a row that is
+    counted without being added up would move it by the middle of the bounds (PROOFS.md, "Assumptions")."""
     only = filter_sql(measured.condition, rows)
     column = _plain(measured.operand)
     # The clamp keeps NULL and makes none.
-    if column is not None and (measured.never_null or not _is_taken_as_index(column, rows)):
-        return _count(column, measured.never_null, only, rows)
+    if column is not None and not _is_taken_as_index(column, rows):
+        return _count(column, False, only, rows)
     return f"pg_catalog.count({index_sql(measured, rows)}){only}"
 
 

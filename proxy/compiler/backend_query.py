@@ -9,10 +9,26 @@ from proxy.base.slots import Slots
 
 
 @dataclass(frozen=True, slots=True)
+class PublicList:
+    """The values of a column of a public table: a query of its own, which runs whatever the protected rows
+    are, so that no row decides whether the public table is read (PROOFS.md, "Lists of public tables").
+
+    name: of the parameter that takes the values, as the text of an array. Its one row: how many values, their
+    bytes together, the text (NULL where either is more than limits allow)."""
+
+    name: str
+    sql: str
+    parameters: tuple[tuple[str, object], ...]
+
+    def __repr__(self) -> str:  # parameters hold the client's literals
+        return f"PublicList({self.sql!r})"
+
+
+@dataclass(frozen=True, slots=True)
 class BackendQuery:
     """sql with named bind parameters (%(name)s). A row is: the keys as text, the cell where there are
     cells, then partial results, integers or NULL. seeds: names of the parameters that take fresh random
-    63-bit numbers at each run."""
+    63-bit numbers at each run; lists: what parameters take that are read from public tables first."""
 
     sql: str
     parameters: Mapping[str, object]
@@ -23,6 +39,7 @@ class BackendQuery:
     releases: tuple[int, ...]  # which of the block's releases the slots are for
     scalars: tuple[tuple[str, int], ...]  # parameters that take the answers of earlier blocks
     units: int | None  # where private keys must be selected: the slot of the number of units
+    lists: tuple[PublicList, ...] = ()
 
     def __repr__(self) -> str:  # parameters hold the client's literals
         return f"BackendQuery({self.sql!r})"

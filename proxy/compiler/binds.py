@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
+from proxy.compiler.backend_query import PublicList
 from proxy.query.expressions import Parameter
 
 
@@ -16,6 +17,9 @@ class Binds:
     values: dict[str, object] = field(default_factory=dict)
     scalars: dict[str, int] = field(default_factory=dict)
     seeds: list[str] = field(default_factory=list)  # names, of those that FROM clauses take
+    lists: dict[tuple[str, tuple[tuple[str, object], ...]], PublicList] = field(
+        default_factory=dict
+    )
     _names: dict[tuple[object, str], str] = field(default_factory=dict)
 
     def add(self, value: object, kind: str) -> str:
@@ -35,6 +39,15 @@ class Binds:
         if name not in self.seeds:
             self.seeds.append(name)
         return placeholder
+
+    def public_list(self, sql: str, given: Binds, kind: str) -> str:
+        """A placeholder for the values that a query on a public table finds. given: that query's parameters."""
+        query = sql, tuple(given.values.items())
+        if query not in self.lists:
+            name = f"l{len(self.lists) + 1}"
+            self.lists[query] = PublicList(name, *query)
+            self.values[name] = None
+        return f"%({self.lists[query].name})s::{kind}[]"
 
     def number(self, value: Fraction | int, kind: str = "numeric") -> str:
         return self.add(decimal_text(Fraction(value)), kind)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
@@ -280,9 +281,27 @@ def _in(expression: In, binds: Binds) -> str:
 
 
 def _in_public(expression: InPublic, binds: Binds) -> str:
+    """Against the values as an array, which is at hand whatever rows come: a subquery would be evaluated when
+    the first row asks for it. `x = ANY(array)` is `x IN (...)`, NULLs and the empty list included."""
     operand, output = _pair(expression.operand, expression.output, binds)
+    kind = "numeric" if output.endswith("::numeric") else _element(expression.output.type)
     table = f"{identifier(expression.table.schema)}.{identifier(expression.table.name)}"
-    inner = f"SELECT {output} FROM {table} AS {expression.alias}"
+    own = Binds()
+    found = f"SELECT DISTINCT ({output})::{kind} AS v FROM {table} AS {expression.alias}"
     if expression.condition is not None:
-        inner += f" WHERE {condition_sql(expression.condition, binds)}"
-    return f"({operand} IN ({inner}))"
+        found += f" WHERE {condition_sql(expression.condition, own)}"
+    most, octets = limits.PUBLIC_LIST_ELEMENTS, limits.PUBLIC_LIST_BYTES
+    counted = "pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o"
+    gathered = (
+        f"SELECT {counted}, pg_catalog.array_agg(v) AS a FROM ({found} LIMIT {most + 1}) AS f"
+    )
+    text = f"CASE WHEN n <= {most} AND o <= {octets} THEN coalesce(a::text, '{{}}') END"
+    sql = f"SELECT n, o::bigint, {text} FROM ({gathered}) AS g"
+    return f"({operand} = ANY({binds.public_list(sql, own, kind)}))"
+
+
+def _element(kind: SqlType) -> str:
+    """The type of an array of such columns, as column_sql shows them. "character" alone means character(1)."""
+    if kind in (SqlType.ENUM, SqlType.COLLATED):
+        return "text"
+    return "bpchar" if kind is SqlType.BPCHAR else kind.sql

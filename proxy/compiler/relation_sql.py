@@ -60,13 +60,16 @@ def _joined(joined: Joined, binds: Binds) -> str:
 
 
 def _kept(kept: Kept, binds: Binds) -> str:
-    """One scan and a sort by the key. Rows of different units meet in it, so it is not local to a shard.
+    """One scan and a sort by the key. By another key than the unit rows of different units meet in it, so that
+    it is not local to a shard.
 
     What is kept of a value depends on the rows of that value and on the seed, never on their order of
     arrival: ordered_by names a row, and ties of the hash fall to the names themselves.
     """
-    there = " AND ".join(f"{column_sql(column)} IS NOT NULL" for column in kept.present)
-    source = f"{relation_sql(kept.source, binds)} WHERE {there}"
+    there = [f"{column_sql(column)} IS NOT NULL" for column in kept.present]
+    if kept.where is not None:
+        there.append(condition_sql(kept.where, binds))
+    source = f"{relation_sql(kept.source, binds)} WHERE {' AND '.join(there)}"
     # One by one, as the role may be allowed to read no others.
     listed = ", ".join(f"{kept.alias}.{identifier(name)}" for name in kept.columns)
     if kept.by is None:
@@ -84,7 +87,11 @@ def _kept(kept: Kept, binds: Binds) -> str:
 
 def _hash_order(kept: Kept, binds: Binds) -> str:
     seed = binds.seed("kept")
-    columns = [column_sql(column) for column in kept.ordered_by]
+    # A type that we do not know may have neither hash nor order: its text has both.
+    columns = [
+        f"{column_sql(column)}::text" if column.type is SqlType.OTHER else column_sql(column)
+        for column in kept.ordered_by
+    ]
     if len(columns) == 1:
         return f"{hash_sql(columns[0], kept.ordered_by[0].type, seed)}, {columns[0]}"
     return ", ".join([row_hash_sql(kept.ordered_by, seed), *columns])

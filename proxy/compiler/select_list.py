@@ -91,4 +91,5 @@ def finished(
         releases=releases,
         scalars=tuple(binds.scalars.items()),
         units=units,
+        lists=tuple(binds.lists.values()),
     )

@@ -21,7 +21,7 @@ from proxy.pgwire.calls import Column, Rehearsal
 from proxy.pgwire.deciding import NO_RELATION
 from proxy.pgwire.exchange import JSONB_OID, TEXT_OID
 from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation
-from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
+from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 
 RESULT_ROWS = 100_000
 RESULT_BYTES = 64 * 1024 * 1024
@@ -291,10 +291,13 @@ def _error(result: PGresult) -> PostgresError:
         )
     }
     position = fields[DiagnosticField.STATEMENT_POSITION]
+    sqlstate = fields[DiagnosticField.SQLSTATE] or "XX000"
+    message = fields[DiagnosticField.MESSAGE_PRIMARY] or ""
+    hint = denied_hint(sqlstate.encode(), message.encode())
     return PostgresError(
-        fields[DiagnosticField.SQLSTATE] or "XX000",
-        fields[DiagnosticField.MESSAGE_PRIMARY] or "",
+        sqlstate,
+        message,
         fields[DiagnosticField.MESSAGE_DETAIL],
-        fields[DiagnosticField.MESSAGE_HINT],
+        fields[DiagnosticField.MESSAGE_HINT] or (hint.decode() if hint else None),
         int(position) if position else None,
     )

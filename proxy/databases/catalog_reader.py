@@ -101,4 +101,5 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
         nullable=bool(row["nullable"]),
         precision=precision,
         scale=scale,
+        is_enforced=bool(row["is_enforced"]),
     )

@@ -1,14 +1,31 @@
 -- Columns, in attnum order, of relations that hold rows. A relation of another session's temporary
--- schema (pg_temp_*) and the system's own are left out by the name rule. NOT NULL is not enforced on
--- foreign tables, be they children of others; where it is NOT VALID (PostgreSQL 18; older ones have no rows
--- of contype 'n' for tables) earlier rows may have NULL. In a nondeterministic collation equal texts are
--- not the same bytes. A domain is what is beneath it, of which its values are, in every expression and in
--- what clients are told (getBaseTypeAndTypmod, src/backend/utils/cache/lsyscache.c); not of a foreign table,
--- where its CHECK is about rows that come (make_tuple_from_result_row, contrib/postgres_fdw).
-WITH RECURSIVE far AS (
+-- schema (pg_temp_*) and the system's own are left out by the name rule. What a declaration says (NOT NULL,
+-- type modifiers) is believed only of rows that this server stores in this very relation or its partitions
+-- (is_enforced; PROOFS.md, "Assumptions"): not of foreign tables and of what has or shows rows of one (far),
+-- not of tables with inheritance children, whose rows obey NOT NULL of their own, not of views. Nor NOT NULL
+-- where it is NOT VALID (earlier rows may have NULL) or NO INHERIT (PostgreSQL 18; older ones have no rows of
+-- contype 'n' for tables). In a nondeterministic collation equal texts are not the same bytes. A domain is
+-- what is beneath it, of which its values are, in every expression and in what clients are told
+-- (getBaseTypeAndTypmod, src/backend/utils/cache/lsyscache.c); not of a foreign table, where its CHECK is
+-- about rows that come (make_tuple_from_result_row, contrib/postgres_fdw).
+WITH RECURSIVE shown_by AS (
+    SELECT inhrelid AS shown, inhparent AS by FROM pg_catalog.pg_inherits
+    UNION
+    SELECT d.refobjid, w.ev_class
+    FROM pg_catalog.pg_depend d
+    JOIN pg_catalog.pg_rewrite w ON w.oid = d.objid
+    JOIN pg_catalog.pg_class v ON v.oid = w.ev_class AND v.relkind = 'v'
+    WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+), far AS (
     SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'f'
     UNION
-    SELECT h.inhparent FROM pg_catalog.pg_inherits h JOIN far ON h.inhrelid = far.oid
+    SELECT s.by FROM shown_by s JOIN far ON s.shown = far.oid
+), enforced AS (
+    SELECT e.oid FROM pg_catalog.pg_class e
+    WHERE (e.relkind = 'p' OR e.relkind = 'r'
+               AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = e.oid))
+      AND e.oid NOT IN (SELECT far.oid FROM far)
 ), beneath (domain, type, modifier) AS (
     SELECT d.oid, d.typbasetype, d.typtypmod FROM pg_catalog.pg_type d WHERE d.typtype = 'd'
     UNION ALL
@@ -18,9 +35,11 @@ WITH RECURSIVE far AS (
 SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        t.oid::bigint AS type_oid, coalesce(b.modifier, a.atttypmod) AS modifier,
        pg_catalog.format_type(t.oid, coalesce(b.modifier, a.atttypmod)) AS type_name,
-       NOT a.attnotnull OR c.oid IN (SELECT far.oid FROM far) OR EXISTS (
+       c.oid IN (SELECT enforced.oid FROM enforced) AS is_enforced,
+       NOT a.attnotnull OR c.oid NOT IN (SELECT enforced.oid FROM enforced) OR EXISTS (
            SELECT FROM pg_catalog.pg_constraint v
-           WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated AND a.attnum = ANY (v.conkey)
+           WHERE v.conrelid = c.oid AND v.contype = 'n' AND (NOT v.convalidated OR v.connoinherit)
+             AND a.attnum = ANY (v.conkey)
        ) AS nullable,
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
        nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
@@ -44,7 +63,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
 ORDER BY n.nspname, c.relname, a.attnum;
 -- next --
 -- Keys. Not: partial or expression indexes, invalid ones, exclusion (WITHOUT OVERLAPS), columns that
--- may be NULL, and any key of a table with inheritance children, whose rows it does not cover.
+-- may be NULL, and any key of a table with inheritance children, whose rows it does not cover, or of what is
+-- no table (a foreign one, and a partitioned one with foreign partitions, can have none).
 SELECT n.nspname AS schema, c.relname AS table, i.indisprimary AS is_primary, k.columns
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
@@ -53,7 +73,7 @@ CROSS JOIN LATERAL (
     SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
            pg_catalog.bool_and(a.attnotnull AND NOT EXISTS (
                SELECT FROM pg_catalog.pg_constraint v
-               WHERE v.conrelid = c.oid AND v.contype = 'n' AND NOT v.convalidated
+               WHERE v.conrelid = c.oid AND v.contype = 'n' AND (NOT v.convalidated OR v.connoinherit)
                  AND a.attnum = ANY (v.conkey)
            )) AS never_null,
            pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
@@ -64,7 +84,8 @@ CROSS JOIN LATERAL (
 WHERE i.indisunique AND i.indisvalid AND i.indislive AND NOT i.indisexclusion
   AND i.indpred IS NULL AND i.indexprs IS NULL AND k.never_null AND k.visible
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
-  AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
+  AND (c.relkind = 'p' OR c.relkind = 'r'
+           AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
 ORDER BY n.nspname, c.relname, i.indisprimary DESC, k.columns;
 -- next --
 -- Foreign keys that hold for every row. conparentid: the copies a partitioned target brings are left

@@ -36,7 +36,12 @@ from proxy.databases import postgres_leftovers
 from proxy.databases.postgres_account import choose_account
 from proxy.databases.postgres_binaries import find_binaries
 from proxy.databases.postgres_initdb import environment, make_data_directory
-from proxy.databases.postgres_settings import access_rules, settings_file
+from proxy.databases.postgres_settings import (
+    ADDRESS_SPACE,
+    access_rules,
+    settings_file,
+    settings_for_analysts,
+)
 from proxy.databases.postgres_sockets import LOOPBACK, free_port, socket_directory
 
 SUPERUSER = "postgres"
@@ -77,11 +82,13 @@ class EmbeddedPostgres:
         disposable: bool = False,
         settings: Mapping[str, str] | None = None,
         account: str | None = None,
+        for_analysts: bool = False,
     ) -> None:
         """
         Given    durable=False: fsync off, for data that can be made again (never for a ledger);
                  disposable=True: empty at every start, whatever was in it before, and not durable;
-                 settings: more lines of postgresql.conf; account: a kind of postgres_launcher
+                 settings: more lines of postgresql.conf; account: a kind of postgres_launcher;
+                 for_analysts: a shadow's server, with the limits that others than us need
         """
         self.home = (state_dir / name).resolve()  # one folder, however it is written
         self.name = name
@@ -91,6 +98,7 @@ class EmbeddedPostgres:
         self._disposable = disposable
         self._settings = dict(settings or {})
         self._account_kind = account
+        self._for_analysts = for_analysts
         self._endpoint: Endpoint | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: int | None = None
@@ -235,6 +243,9 @@ class EmbeddedPostgres:
                 durable=self._durable,
             )
 
+    def _limits(self) -> Mapping[str, str]:
+        return settings_for_analysts(self._binaries.major) if self._for_analysts else {}
+
     def _launch(self) -> None:
         last = self._recorded()
         sockets = socket_directory(
@@ -254,7 +265,7 @@ class EmbeddedPostgres:
                 LOOPBACK if self._tcp else "",
                 endpoint.socket_directory,
                 durable=self._durable,
-                extra=self._settings,
+                extra={**self._limits(), **self._settings},
             ),
             self._data / "pg_hba.conf": access_rules(SUPERUSER),
         }
@@ -266,7 +277,13 @@ class EmbeddedPostgres:
         with self.log.open("ab") as log:
             self._log_start = log.tell()
             self._process = subprocess.Popen(  # noqa: S603
-                self._account.command(signal.SIGINT, self._binaries.postgres, "-D", self._data),
+                self._account.command(
+                    signal.SIGINT,
+                    self._binaries.postgres,
+                    "-D",
+                    self._data,
+                    memory=ADDRESS_SPACE if self._for_analysts else 0,
+                ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

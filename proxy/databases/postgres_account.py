@@ -30,8 +30,11 @@ class Account:
     kind: str
     uid: int
 
-    def command(self, death_signal: signal.Signals, *program: str | Path) -> list[str]:
-        """The command line that runs `program` as this account, tied to this process."""
+    def command(
+        self, death_signal: signal.Signals, *program: str | Path, memory: int = 0
+    ) -> list[str]:
+        """The command line that runs `program` as this account, tied to this process; memory: see
+        postgres_launcher."""
         return [
             sys.executable,
             "-I",
@@ -41,6 +44,7 @@ class Account:
             str(self.uid),
             str(os.getpid()),
             str(int(death_signal)),
+            str(memory),
             *map(str, program),
         ]
 

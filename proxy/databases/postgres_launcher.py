@@ -3,7 +3,7 @@
 Run as a script, by path, in a fresh interpreter: code between fork and exec (`preexec_fn`) is not
 safe once a program has threads. So this file imports nothing of ours.
 
-    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL PROGRAM [ARGUMENT...]
+    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL MEMORY PROGRAM [ARGUMENT...]
 
 ACCOUNT   same            stay who we are
           user-namespace  root only: a new user namespace in which root's files belong to UID, so
@@ -11,12 +11,16 @@ ACCOUNT   same            stay who we are
                           no chown, no useradd, no rights on parent directories
           other-user      root only: setuid to UID, where user namespaces are forbidden
 PARENT    process id of the parent; when it dies, SIGNAL comes (prctl(2), PR_SET_PDEATHSIG; Linux).
+MEMORY    bytes of address space of PROGRAM and of each of its children (setrlimit(2), RLIMIT_AS); 0: no
+          limit. A PostgreSQL that reaches it fails one statement (53200), where the kernel would
+          kill a process and with it every session.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -58,8 +62,16 @@ def die_with(parent: int, signal: int, libc: ctypes.CDLL) -> None:
         sys.exit(1)
 
 
+def limit_memory(most: int) -> None:
+    """Never above what is set already: raising it would be refused."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def main(arguments: list[str]) -> None:
-    account, uid, parent, signal, *command = arguments
+    account, uid, parent, signal, memory, *command = arguments
     libc = ctypes.CDLL(None, use_errno=True)
     if account == USER_NAMESPACE:
         enter_user_namespace(libc, int(uid))
@@ -68,6 +80,8 @@ def main(arguments: list[str]) -> None:
     elif account != SAME:
         raise ValueError(f"unknown account {account!r}")
     die_with(int(parent), int(signal), libc)
+    if int(memory):
+        limit_memory(int(memory))
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 

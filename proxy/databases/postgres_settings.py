@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proxy.databases.analyst_shares import MEMORY_PER_SESSION
+
 # The log never holds a statement, a parameter or an error's text: they quote values from the data.
 # log_min_messages = log leaves out ERROR and below, by the manual's order (table 19.2).
 _ALWAYS = {
@@ -32,6 +34,53 @@ _ALWAYS = {
     "datestyle": "ISO, MDY",
     "lc_messages": "C",
 }
+
+# Of each process of a shadow's server: what it maps at its start (about 400 MB: shared buffers, the table of
+# locks, libraries) and what is left for one session's sorts and values.
+ADDRESS_SPACE = (512 << 20) + MEMORY_PER_SESSION
+
+_FOR_ANALYSTS = {
+    # The table of locks is one for the server: 250,000 places, of which an analyst's share is Shares.locks.
+    "max_locks_per_transaction": "1024",
+    "max_pred_locks_per_transaction": "64",
+    "max_prepared_transactions": "0",
+    # No parallel workers: each would be a memory of its own, and public tables are small.
+    "max_worker_processes": "0",
+    "max_parallel_workers": "0",
+    "max_parallel_workers_per_gather": "0",
+    "max_logical_replication_workers": "0",
+    "max_replication_slots": "0",
+    # A statement whose client is gone ends.
+    "client_connection_check_interval": "10s",
+    "tcp_keepalives_idle": "60",
+    "track_activity_query_size": "1kB",
+    "max_wal_size": "256MB",
+    "temp_file_limit": "1GB",
+    "shared_preload_libraries": "",
+    "dynamic_library_path": "$libdir",
+    "log_connections": "off",
+    "log_disconnections": "off",
+    "log_lock_waits": "off",
+    "log_temp_files": "-1",
+}
+_FOR_ANALYSTS_SINCE: Mapping[int, Mapping[str, str]] = {
+    15: {"log_startup_progress_interval": "0"},
+    # 8 MB of messages that a listening transaction keeps from being removed, not 8 GB.
+    17: {"max_notify_queue_pages": "1024", "transaction_timeout": "2h"},
+}
+
+
+def settings_for_analysts(major: int) -> Mapping[str, str]:
+    """More lines of postgresql.conf for a server that analysts reach; major: of PostgreSQL's version.
+
+    >>> "max_notify_queue_pages" in settings_for_analysts(16), settings_for_analysts(18)["jit"]
+    (False, 'off')
+    """
+    settings = {"jit": "off", **_FOR_ANALYSTS}
+    for since, more in _FOR_ANALYSTS_SINCE.items():
+        if major >= since:
+            settings |= more
+    return settings
 
 
 def settings_file(

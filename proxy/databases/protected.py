@@ -12,13 +12,14 @@ import psycopg
 import structlog
 
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.databases.fair_places import FairPlaces
 from proxy.databases.protected_connections import (
     Connection,
     NotAvailable,
     ProtectedConnections,
 )
+from proxy.engine.ports import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 
 _LOG = structlog.get_logger()
@@ -124,7 +125,7 @@ class ProtectedSession:
         self.database = database
         self._connections = connections
         self._connection = connection
-        self._reading: asyncio.Task[ExactTable] | None = None
+        self._reading: asyncio.Task[Any] | None = None
         self._has_run = False
         self._ended: asyncio.Task[None] | None = None
 
@@ -139,15 +140,46 @@ class ProtectedSession:
         Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
         """
         parameters = {**query.parameters, **values}
+        for wanted in query.lists:
+            if wanted.name not in values:
+                found = (await self.public_list(wanted)).text
+                if (
+                    found is None
+                ):  # too long: the engine refuses that, and NULL would be another question
+                    raise Fault
+                parameters[wanted.name] = found
         may_try_again, self._has_run = not self._has_run, True
-        self._reading = asyncio.ensure_future(self._read(query, parameters, keep, may_try_again))
-        await asyncio.wait({self._reading})
-        reading, error = self._reading, self._reading.exception()
+        reading = asyncio.ensure_future(self._read(query, parameters, keep, may_try_again))
+        self._reading = reading
+        await asyncio.wait({reading})
+        error = reading.exception()
         if error is None:
             self._reading = None
             return reading.result()
         _LOG.error("protected_statement_failed", kind=type(error).__name__)
         raise Fault from None
+
+    async def public_list(self, wanted: PublicList) -> ListValues:
+        """The values of a column of a public table.
+
+        Refuses  UNAVAILABLE, the same for whatever went wrong
+        """
+        reading = asyncio.ensure_future(self._listed(wanted))
+        self._reading = reading
+        await asyncio.wait({reading})
+        error = reading.exception()
+        if error is None:
+            self._reading = None
+            return reading.result()
+        _LOG.error("public_list_failed", kind=type(error).__name__)
+        raise _not_available() from None
+
+    async def _listed(self, wanted: PublicList) -> ListValues:
+        cursor = self._connection.cursor(binary=True)
+        await cursor.execute(wanted.sql.encode(), dict(wanted.parameters))
+        row = await cursor.fetchone()
+        assert row is not None
+        return ListValues(*row)
 
     def end(self) -> asyncio.Task[None]:
         if self._ended is None:

@@ -37,6 +37,10 @@ _SESSION = (
     "SET parallel_leader_participation = off",
     # A plan for any values would look parameters up in each row.
     "SET plan_cache_mode = force_custom_plan",
+    "SET extra_float_digits = 1",  # floats of public lists are handed over as text, to the last bit
+    # What a hash table may use is ours to say, whatever the server's default is. With 1 grouping two million
+    # rows by unit writes ten times as much to temporary files.
+    "SET hash_mem_multiplier = 2",
     "SET application_name = 'dpproxy'",
     "SET idle_in_transaction_session_timeout = '5min'",  # of a proxy that hangs: its locks end
 )

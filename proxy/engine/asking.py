@@ -28,6 +28,7 @@ from proxy.engine.answer_accuracy import Accuracy, accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.explaining import explain_json, explain_lines
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
+from proxy.engine.public_lists import Lists, read_lists, values_of
 from proxy.engine.settings import Settings, read_settings
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
@@ -202,7 +203,7 @@ class Engine:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
-            return await self._answer(question, private, chosen, None, None)
+            return await self._answer(question, private, chosen, None, None, {})
         return await self._charged(question, private, chosen, analyst)
 
     def _refuse_changed(self, private: PrivatePlan) -> None:
@@ -218,13 +219,16 @@ class Engine:
     async def _charged(
         self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
     ) -> Answer:
-        self._compile(private)  # what cannot be compiled is not charged either
+        queries = [query for several in self._compile(private) for query in several]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
         begun = clock()
         async with AsyncExitStack() as stack:
             ready = self._ready(stack, private.loss, analyst)
             session = await _within(chosen.seconds, ready, _NOT_CHARGED)
+            # Always, whatever rows there are; and a list that is too long costs nothing.
+            reading = read_lists(session, queries)
+            lists = await _within(chosen.seconds, reading, _NOT_CHARGED)
             charged = await self._ledger.reserve(
                 analyst,
                 private.loss,
@@ -235,7 +239,7 @@ class Engine:
             self._left[analyst] = charged.remaining
             answered = False
             try:
-                answering = self._answer(question, private, chosen, charged, session)
+                answering = self._answer(question, private, chosen, charged, session, lists)
                 seconds = chosen.seconds and max(chosen.seconds - (clock() - begun), floor)
                 answer = await _within(seconds, answering, _stays_charged(floor))
                 answered = True
@@ -298,6 +302,7 @@ class Engine:
         chosen: Settings,
         charged: Charged | None,
         session: ProtectedSession | None,
+        lists: Lists,
     ) -> Answer:
         tables: dict[str, tuple[NoisyTable, frozenset[str]]] = {}
         work = 0
@@ -306,7 +311,7 @@ class Engine:
             keep = keeper(block, self._bits)
             exact = []
             for place, query in enumerate(self._compile(private)[number]):
-                values = self._values(query, answers)
+                values = {**self._values(query, answers), **values_of(query, lists)}
                 assert session is not None, "what reads is charged"
                 exact.append(await session.run(query, values, keep if place == 0 else None))
             work += _draws(block, exact)
@@ -333,7 +338,7 @@ class Engine:
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""
-        return ["; ".join(query.sql for query in several) for several in self._compile(private)]
+        return ["; ".join(map(_with_lists, several)) for several in self._compile(private)]
 
     async def _explained(self, question: Question, private: PrivatePlan, analyst: str) -> Answer:
         remaining = await self._ledger.remaining(analyst)
@@ -342,6 +347,10 @@ class Engine:
         if question.statement.explain_json:
             shown = [explain_json(private, remaining, sql)]
         return Answer(json.dumps({"explain": shown}), NOTHING, remaining, None, (), False)
+
+
+def _with_lists(query: BackendQuery) -> str:
+    return "; ".join((*(wanted.sql for wanted in query.lists), query.sql))
 
 
 def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:

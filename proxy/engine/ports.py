@@ -7,14 +7,30 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.exact.table import ExactTable
 from proxy.ledger.events import Event
 from proxy.mechanisms.loss import Loss
 
 
+@dataclass(frozen=True, slots=True)
+class ListValues:
+    """What a list of a public table holds. text: of the array; None: it is larger than limits allow."""
+
+    number: int
+    octets: int
+    text: str | None
+
+
 class ProtectedSession(Protocol):
     """A read-only transaction: all its statements see the same rows."""
+
+    async def public_list(self, wanted: PublicList) -> ListValues:
+        """The values of a column of a public table, for the conditions that look them up.
+
+        Refuses  UNAVAILABLE, whatever went wrong
+        """
+        ...
 
     async def run(
         self,
@@ -24,7 +40,8 @@ class ProtectedSession(Protocol):
     ) -> ExactTable:
         """The exact results of one compiled statement.
 
-        Given    values: of its parameters that are chosen at each run; keep: whether a group of so many
+        Given    values: of its parameters that are chosen at each run; lists of public tables that are not
+                 among them are read first; keep: whether a group of so many
                  units is shown, where each row is a private group
         Gives    with keep a table that is `selected`: the other rows are dropped as they come, so that
                  memory grows with what is shown, whatever the number of groups

@@ -1,9 +1,9 @@
 """What is changed in an ErrorResponse of the shadow before the client sees it; most pass untouched.
 
-Two kinds change. A refusal, raised by the shadow's function dp.refuse so that the transaction's
+Three kinds change. A refusal, raised by the shadow's function dp.refuse so that the transaction's
 state is the shadow's own, loses the marks of that function and gets its position. An error of a
 statement that the machine sent in another place than the client's gets the client's positions and
-names.
+names. A table whose rows may not be read gets a hint, as PostgreSQL has none.
 """
 
 from __future__ import annotations
@@ -22,6 +22,21 @@ _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 # undefined_column, undefined_table (manual, appendix A)
 UNKNOWN_NAMES = (b"42703", b"42P01")
 UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be asked."
+_DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
+
+
+def denied_hint(sqlstate: bytes, message: bytes) -> bytes | None:
+    """
+    >>> denied_hint(b"42501", b"permission denied for table orders")
+    b'A protected table answers aggregates, e.g. SELECT count(*) FROM orders; none can be written.'
+    """
+    table = message[len(_DENIED) :]
+    if sqlstate != b"42501" or not message.startswith(_DENIED) or table.startswith(b"pg_"):
+        return None
+    return (
+        b"A protected table answers aggregates, e.g. SELECT count(*) FROM %s; none can be written."
+        % table
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +56,7 @@ class Wording:
 def reword(payload: bytes, wording: Wording | None) -> bytes | None:
     """The whole new ErrorResponse frame, or None where it passes as it is."""
     ours = _OUR_FUNCTION in payload
-    if wording is None and not ours:
+    if wording is None and not ours and _DENIED not in payload:
         return None
     try:
         fields = dict(decode_report(payload))
@@ -60,6 +75,11 @@ def reword(payload: bytes, wording: Wording | None) -> bytes | None:
     elif ours and _REHEARSAL in fields.get(b"W", b""):
         for code in (b"W", b"p", b"q"):
             fields.pop(code, None)
+    hint = denied_hint(fields.get(b"C", b""), fields.get(b"M", b""))
+    if hint is not None:
+        fields.setdefault(b"H", hint)
+    elif wording is None and not ours:
+        return None
     if wording is not None:
         _apply(fields, wording)
     return frame(b"E", encode_report(_in_order(fields)))

@@ -63,9 +63,22 @@ class ProtectedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Uncut:
+    """A table or subquery of which a unit may have more rows than `rows`: no more are counted, but all of them
+    come. column: of the unit."""
+
+    alias: str
+    column: ColumnRef
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class UnitRows:
     """Each row belongs to the unit in `column`; at most `rows` of a unit count. unique: a unit has one row
-    at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut."""
+    at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut.
+
+    uncut: what has to be cut before its rows are multiplied; formed: so many rows of a unit come at most, once
+    it is."""
 
     identifier: str
     column: ColumnRef
@@ -74,6 +87,8 @@ class UnitRows:
     groups: int | None
     rows_per_group: int | None
     named_by: tuple[ColumnRef, ...] = ()
+    uncut: tuple[Uncut, ...] = ()
+    formed: int = 1
 
 
 Owner = PublicRows | ProtectedRows | UnitRows

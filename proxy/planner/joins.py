@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
-from proxy.planner import truncation
+from proxy.planner import truncation, unit_cuts
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
+    Facts,
     Owner,
     ProtectedRows,
     PublicRows,
@@ -18,6 +19,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.truncation import cut_public, truncated_join
+from proxy.planner.unit_cuts import with_join_condition
 from proxy.query.expressions import ColumnRef
 from proxy.query.relations import Joined, Relation, Scan, scans
 
@@ -47,10 +49,10 @@ def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundin
             return Tracked(replace(relation, left=cut), facts, _repeated(right.owner, most))
         case UnitRows() as a, UnitRows() as b if a.identifier == b.identifier:
             if _on_the_unit(joined, left, right, a, b):
-                return Tracked(relation, facts, _both(a, b))
-            if _along_the_reference(joined, left, right, known):
-                owner = replace(a, rows=max(a.rows, b.rows), unique=False, named_by=())
-                return Tracked(relation, facts, owner)
+                return _multiplied(relation, facts, left, right, known)
+            met = _along_the_reference(joined, left, right, known)
+            if met is not None:
+                return _referred(relation, facts, left, right, met, known)
             refused = "a join of protected tables must be on the privacy unit they share"
         case _:
             refused = "protected tables with different privacy units cannot be joined"
@@ -97,7 +99,9 @@ def _repeated(owner: Owner, most: int) -> Owner:
             partitions = (owner.partitions or owner.rows) if owner.hashed_by else None
             return replace(owner, rows=owner.rows * most, partitions=partitions)
         case UnitRows() if most > 1:
-            return replace(owner, rows=owner.rows * most, unique=False, named_by=())
+            formed = unit_cuts.multiplied(owner.formed, most)
+            rows = owner.rows * most
+            return replace(owner, rows=rows, unique=False, named_by=(), formed=formed)
         case _:
             return owner
 
@@ -120,8 +124,9 @@ def _compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
 
 def _along_the_reference(
     joined: Joined, left: Tracked, right: Tracked, known: Surroundings
-) -> bool:
-    """A row meets the very row through which its unit was found, so both belong to the same unit."""
+) -> ColumnRef | None:
+    """The key by which a row meets the very row through which its unit was found, so that both belong to the
+    same unit; None: it does not."""
     for x, y in joined.equal:
         for here, facts, there, side in (
             (x, left.facts, y, joined.right),
@@ -134,8 +139,56 @@ def _along_the_reference(
             if not _compared_exactly(x, y):
                 continue
             if known.catalog.tables[target].primary_key == (there.column,):
-                return True
-    return False
+                return there
+    return None
+
+
+def _multiplied(
+    relation: Joined, facts: Facts, left: Tracked, right: Tracked, known: Surroundings
+) -> Tracked:
+    """Rows of one unit meet rows of the same unit. Where both sides may have several, both are cut first."""
+    if not _is_one_row(left) and not _is_one_row(right):
+        left, right = unit_cuts.cut(left, known), unit_cuts.cut(right, known)
+        relation = replace(relation, left=left.relation, right=right.relation)
+        relation = with_join_condition(relation)
+        facts = {**left.facts, **right.facts, **facts}
+    a, b = left.owner, right.owner
+    assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
+    formed = unit_cuts.multiplied(a.formed, b.formed)
+    owner = replace(_both(a, b), uncut=(*a.uncut, *b.uncut), formed=formed)
+    return Tracked(relation, facts, owner)
+
+
+def _is_one_row(side: Tracked) -> bool:
+    """Whether a unit has one row at most in it, so that the other side's are not multiplied."""
+    owner = side.owner
+    return isinstance(owner, UnitRows) and owner.formed == 1 and not owner.uncut
+
+
+def _referred(
+    relation: Joined,
+    facts: Facts,
+    left: Tracked,
+    right: Tracked,
+    met: ColumnRef,
+    known: Surroundings,
+) -> Tracked:
+    """Each row meets the one row that it refers to, in the side of `met`: nothing is multiplied, but where an
+    earlier join has repeated that row."""
+    a, b = left.owner, right.owner
+    assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
+    target = a if any(s.alias == met.relation for s in scans(left.relation)) else b
+    rows, formed = max(a.rows, b.rows), max(a.formed, b.formed)
+    if relation.left_outer:  # rows without a partner stay
+        formed = a.formed + b.formed
+    once = [part.rows for part in target.uncut if part.alias == met.relation]
+    if target.formed > 1 and [target.formed] != once:
+        found = _multiplied(relation, facts, left, right, known)
+        assert isinstance(found.owner, UnitRows)
+        return replace(found, owner=replace(found.owner, rows=rows, unique=False))
+    uncut = (*a.uncut, *b.uncut)
+    owner = replace(a, rows=rows, unique=False, named_by=(), uncut=uncut, formed=formed)
+    return Tracked(relation, facts, owner)
 
 
 def _unit_names(tracked: Tracked, owner: UnitRows) -> set[tuple[str, str]]:

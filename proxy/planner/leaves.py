@@ -17,6 +17,8 @@ def leaf(relation: Relation, alias: str) -> Scan | Derived | None:
             return relation if relation.alias == alias else None
         case Joined():
             return leaf(relation.left, alias) or leaf(relation.right, alias)
+        case Kept():
+            return leaf(relation.source, alias)
         case _:
             return None
 

@@ -102,7 +102,6 @@ def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None
         Bounds(low * grid, high * grid),
         grid,
         context.rows,
-        never_null=never_null(aggregate.operand, context),
         on_grid=_on_grid(aggregate.operand, grid, context),
         least=_least(aggregate.operand, context),
     )

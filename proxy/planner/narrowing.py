@@ -5,7 +5,6 @@ Only constants of the statement are looked at, so which groups are answered stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 from fractions import Fraction
@@ -13,12 +12,12 @@ from fractions import Fraction
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import ColumnFacts, Facts
+from proxy.planner.unit_cuts import conjuncts
 from proxy.policy.model import Bounds
 from proxy.query.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
-    Connective,
     Constant,
     Expression,
     In,
@@ -38,7 +37,7 @@ def narrowed(facts: Facts, where: Expression | None) -> Facts:
     if where is None:
         return facts
     changed = dict(facts)
-    for part in _conjuncts(where):
+    for part in conjuncts(where):
         match part:
             case In(operand=ColumnRef() as column, items=items):
                 texts = [_text(item) for item in items if isinstance(item, Constant)]
@@ -52,14 +51,6 @@ def narrowed(facts: Facts, where: Expression | None) -> Facts:
             case _:
                 pass
     return changed
-
-
-def _conjuncts(expression: Expression) -> Iterator[Expression]:
-    if isinstance(expression, Connective) and expression.word == "AND":
-        for operand in expression.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield expression
 
 
 def _compare(

@@ -106,8 +106,7 @@ class Measured:
     """What the database computes of each row for one release: a grid index of the operand, clamped.
 
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
-    count, over all groups; never_null: by the catalogue; on_grid: the column's type holds only grid steps;
-    least: nothing below it.
+    count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it.
     """
 
     operand: Expression
@@ -115,7 +114,6 @@ class Measured:
     clamp: Bounds
     grid: Fraction
     rows: int
-    never_null: bool
     on_grid: bool = False
     least: Fraction | None = None
 

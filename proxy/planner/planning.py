@@ -43,6 +43,7 @@ from proxy.planner.plan import (
 from proxy.planner.shared_releases import block_releases
 from proxy.planner.sharing import Shares, shares
 from proxy.planner.tracking import track
+from proxy.planner.unit_cuts import with_condition
 from proxy.policy.model import Privacy, Weighed
 from proxy.query.expressions import ColumnRef, Expression, Extract, Truncated
 from proxy.query.query import Block, Key, Query
@@ -142,12 +143,11 @@ def _draft(
     neighbours, groups = _neighbours(tracked.owner, reach)
     context = Context(facts, neighbours, groups, NOTHING, known.policy.privacy, wanted)
     where = None if block.where is None else condition(typed(block.where, facts), facts)
+    relation, where = with_condition(tracked.relation, where)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
-    return _Draft(
-        block, tracked.relation, where, keys, aggregates, context, shares(aggregates, context)
-    )
+    return _Draft(block, relation, where, keys, aggregates, context, shares(aggregates, context))
 
 
 def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:

@@ -12,6 +12,7 @@ from proxy.planner.facts import (
     PublicRows,
     Surroundings,
     Tracked,
+    Uncut,
     UnitRows,
 )
 from proxy.policy.grid import grid_of, type_least, type_step
@@ -52,13 +53,18 @@ def table_rows(scan: Scan, known: Surroundings) -> Tracked:
         facts.setdefault(key, ColumnFacts(columns[unit.column].type))
         facts[key] = replace(facts[key], leads_to=unit.path.table)
         facts[column.relation, column.column] = ColumnFacts(column.type, is_unit=True)
-        owner = UnitRows(unit.identifier, column, policy.max_rows_per_unit, False, *bounds)
+        most = policy.max_rows_per_unit
+        through = (Uncut(scan.alias, column, most),)
+        owner = UnitRows(unit.identifier, column, most, False, *bounds, (), through, most)
         return Tracked(relation, facts, owner)
     facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
     unique = described.is_unique(unit.column)
     rows = 1 if unique else policy.max_rows_per_unit
     named = keys if policy.join_keys else ()
-    owner = UnitRows(unit.identifier, ref(unit.column), rows, unique, *bounds, named)
+    column = ref(unit.column)
+    whole = Uncut(scan.alias, column, rows)
+    uncut: tuple[Uncut, ...] = () if unique else (whole,)
+    owner = UnitRows(unit.identifier, column, rows, unique, *bounds, named, uncut, rows)
     return Tracked(scan, facts, owner)
 
 
@@ -91,8 +97,8 @@ def _column_facts(column: Column, policy: ProtectedTable, known: Surroundings) -
         own.bounds,
         grid,
         values,
-        step=type_step(column),
-        least=type_least(column),
+        step=type_step(column) if column.is_enforced else None,
+        least=type_least(column) if column.is_enforced else None,
         nullable=column.nullable,
         partitions=own.partitions,
         mechanism=own.mechanism,

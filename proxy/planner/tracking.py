@@ -26,18 +26,19 @@ from proxy.planner.facts import (
     PublicRows,
     Surroundings,
     Tracked,
+    Uncut,
     UnitRows,
     typed,
 )
 from proxy.planner.joins import joined_rows
 from proxy.planner.keys import label_values
 from proxy.planner.table_rows import table_rows
+from proxy.planner.unit_cuts import UNIT, with_condition
 from proxy.policy.model import Bounds
 from proxy.query.expressions import Cast, ColumnRef, Expression
 from proxy.query.query_aggregates import Aggregate, AggregateKind
 from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
-UNIT = "dp_unit"
 KEY = "dp_key"
 _APART = "Unite rows of the same privacy unit, or ask of each table by itself."
 
@@ -85,7 +86,8 @@ def _derived(derived: Derived, source: Tracked) -> Tracked:
         outputs.append((name, planned))
         facts[derived.alias, name] = known
     hidden, owner = _carried(derived.alias, source.owner, {name for name, _ in outputs})
-    relation = replace(derived, source=source.relation, where=where, outputs=(*outputs, *hidden))
+    below, where = with_condition(source.relation, where)
+    relation = replace(derived, source=below, where=where, outputs=(*outputs, *hidden))
     return Tracked(relation, facts, owner)
 
 
@@ -133,7 +135,11 @@ def _carried(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]
             name = free(UNIT)
             ref = ColumnRef(name, owner.column.type, None, alias)
             keys, named_by = named(owner.named_by)
-            return ((name, owner.column), *keys), replace(owner, column=ref, named_by=named_by)
+            carried = replace(owner, column=ref, named_by=named_by)
+            if owner.uncut:  # whatever is below, it is cut as one from here on
+                whole = (Uncut(alias, ref, owner.rows),)
+                carried = replace(carried, uncut=whole, formed=owner.rows)
+            return ((name, owner.column), *keys), carried
         case _:
             assert_never(owner)
 
@@ -156,16 +162,17 @@ def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
         planned, known = _unit_aggregate(aggregate, owner, source.facts)
         aggregates.append(planned)
         facts[grouped.alias, f"a{number}"] = known
+    below, where = with_condition(source.relation, where)
     relation = replace(
         grouped,
-        source=source.relation,
+        source=below,
         where=where,
         unit=owner.column,
         aggregates=tuple(aggregates),
         rows=owner.rows,
     )
     unit = ColumnRef("unit", owner.column.type, None, grouped.alias)
-    gathered = replace(owner, column=unit, rows=1, unique=True, named_by=())
+    gathered = replace(owner, column=unit, rows=1, unique=True, named_by=(), uncut=(), formed=1)
     return Tracked(relation, facts, gathered)
 
 
@@ -219,7 +226,17 @@ def _stacked(stacked: Stacked, parts: list[Tracked]) -> Tracked:
             _refuse("UNION ALL of rows with different privacy units is not available", _APART)
         column = ColumnRef(UNIT, units[0].column.type, None, stacked.alias)
         rows = sum(unit.rows for unit in units)
-        merged = replace(units[0], column=column, rows=rows, unique=False, named_by=())
+        uncut = (Uncut(stacked.alias, column, rows),) if any(u.uncut for u in units) else ()
+        formed = rows if uncut else sum(unit.formed for unit in units)
+        merged = replace(
+            units[0],
+            column=column,
+            rows=rows,
+            unique=False,
+            named_by=(),
+            uncut=uncut,
+            formed=formed,
+        )
         relations = _with_hidden(relations, stacked, 1)
     elif all(isinstance(owner, ProtectedRows) for owner in owners):
         # One row of a table may be in several parts; without a common key its cell is random.

@@ -71,20 +71,24 @@ class Stacked:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Rows of a table or subquery, of which few have equal values in `by`; under the same alias.
+    """Rows of a table or subquery, of which few have equal values in `by`; under the same alias. Only the
+    planner makes it.
 
     most: at most so many rows of one value, the first in keyed-hash order of ordered_by, which names a row;
     None: only a row that is alone with its value. present: columns that are not NULL in a row that is kept;
     by None: that is all. columns: those of the source that may be asked for. place: a name that none has.
+    below_join: by the privacy unit, below a join on it; where: a condition on single rows that comes before.
     """
 
-    source: Scan | Derived | Kept
+    source: Scan | Derived | Stacked | Kept
     by: ColumnRef | None
     most: int | None
     ordered_by: tuple[ColumnRef, ...]
     present: tuple[ColumnRef, ...]
     columns: tuple[str, ...]
     place: str
+    below_join: bool = False
+    where: Expression | None = None
 
     @property
     def alias(self) -> str:
@@ -145,7 +149,7 @@ def rewrite(relation: Relation, change: Change) -> Relation:
             return replace(relation, parts=tuple(parts))
         case Kept():
             kept = rewrite(relation.source, change)
-            assert isinstance(kept, Scan | Derived | Kept)
-            return replace(relation, source=kept)
+            assert isinstance(kept, Scan | Derived | Stacked | Kept)
+            return replace(relation, source=kept, where=maybe(relation.where))
         case _:
             assert_never(relation)

@@ -63,7 +63,11 @@ class Auditor:
         public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
         for query in compiling.compile_block(here):
             # What conditions look up is in no FROM clause.
-            query = replace(query, sql=query.sql.replace(f'"{SCHEMA}".', f'"{public}".'))
+            lists = tuple(
+                replace(wanted, sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'))
+                for wanted in query.lists
+            )
+            query = replace(query, lists=lists)
             values: dict[str, int | str] = {n: _SEED + i for i, n in enumerate(query.seeds)}
             values.update({name: _ANSWER for name, _ in query.scalars})
             tables.append(self._loop.run_until_complete(self._data.run(query, values)))

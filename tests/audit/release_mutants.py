@@ -91,7 +91,7 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     ) -> Answer:
         chosen, private = self._planned(question, arguments, settings)
         async with self._data.session(analyst) as session:
-            answer = await self._answer(question, private, chosen, None, session)
+            answer = await self._answer(question, private, chosen, None, session, {})
         charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
         await self._ledger.settle(charged.receipt, True)
         return replace(answer, receipt=charged.receipt)

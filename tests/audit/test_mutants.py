@@ -18,6 +18,7 @@ from tests.audit.layers import (
 from tests.audit.mutant_groups import GROUPS
 from tests.audit.output_mutants import OUTPUT_LAYERS, OUTPUT_MUTANTS
 from tests.audit.truncation_mutants import TRUNCATION_MUTANTS
+from tests.audit.work_mutants import WORK_MUTANTS, work_complains
 from tests.mechanisms.test_mutants import MUTANTS as MECHANISM_MUTANTS
 
 MUTANTS: tuple[tuple[Patch, Layer], ...] = (
@@ -55,11 +56,13 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (release_mutants.charge_not_settled_on_failure, order_complains),
     *OUTPUT_MUTANTS,
     *TRUNCATION_MUTANTS,
+    *WORK_MUTANTS,
 )
 # The real code of joins by truncation: test_truncated_joins.py.
 LAYERS = (
     *(neighbours_complain, cost_complains, own_answer_complains, order_complains),
     *OUTPUT_LAYERS,
+    work_complains,
 )
 
 

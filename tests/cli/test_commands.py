@@ -42,10 +42,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
         folder / "state",
     ]
     free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+    state = ("--state", folder / "state")
+    for file in (_SHOP, _CENSUS):
+        adopt = ("ledger", "adopt", "--new", "--policy", file)
+        assert dpproxy(*adopt, *state, environment=_sources()).code == 0
+    added = dpproxy("user", "add", "erin", "--password-stdin", *state, typed=_PASSWORD)
+    assert added.code == 0, added.err
     with serving(folder, [*arguments, *free], "/docs\n", _sources()) as running:
-        state = ("--state", folder / "state")
-        added = dpproxy("user", "add", "erin", "--password-stdin", *state, typed=_PASSWORD)
-        assert added.code == 0, added.err
         yield running, folder
         assert running.stop() == 0
         assert "closing the doors" in running.printed

@@ -11,6 +11,7 @@ from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
+from tests.list_values import list_values
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
@@ -98,6 +99,7 @@ def test_it_does_not_raise(served: tuple[Database, psycopg.Connection], question
     database, connection = served
     for query in _queries(database, question):
         values = {**query.parameters, **dict.fromkeys(query.seeds, 42)}
+        values |= list_values(connection, query)
         rows = connection.execute(query.sql.encode(), values).fetchall()
         assert rows != []
 

@@ -54,6 +54,10 @@ CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
 CREATE FOREIGN TABLE odd.far (id integer NOT NULL, part odd.share) SERVER nowhere;
 CREATE TABLE odd.near (id integer NOT NULL);
 CREATE FOREIGN TABLE odd.far_child () INHERITS (odd.near) SERVER nowhere;
+CREATE VIEW odd.far_seen AS SELECT * FROM (SELECT f.part FROM odd.far f) q;
+CREATE TABLE odd.far_parts (id integer NOT NULL, n numeric(8,2)) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE odd.far_part PARTITION OF odd.far_parts
+    FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER nowhere;
 CREATE COLLATION odd.loose (provider = libc, locale = 'C');
 CREATE TABLE odd.spelled (code text COLLATE odd.loose PRIMARY KEY, strict text COLLATE "C", v varchar(9));
 UPDATE pg_collation SET collisdeterministic = false WHERE collname = 'loose';
@@ -83,6 +87,7 @@ def test_relations_that_hold_readable_rows(catalog: Catalog) -> None:
     assert names == {
         *("parent", "child", "unchecked", "old_parent", "old_child", "parts", "parts_0", "seen"),
         *("half", "far", "near", "far_child", "spelled", "stored"),
+        *("far_seen", "far_parts", "far_part"),
     }
     assert catalog.encoding == "UTF8"
 
@@ -122,13 +127,42 @@ def test_what_the_check_of_a_domain_raises_on_rows_of_a_foreign_table_is_not_rea
     catalog: Catalog,
 ) -> None:
     assert catalog.tables[table("far")].column("part") == (
-        Column("part", SqlType.OTHER, "odd.share", True)
+        Column("part", SqlType.OTHER, "odd.share", True, is_enforced=False)
     )
 
 
 def test_not_null_of_a_foreign_table_is_not_enforced(catalog: Catalog) -> None:
-    for name in ("far", "far_child", "near"):
+    for name in ("far", "far_child", "near", "far_parts", "far_part"):
         assert all(column.nullable for column in catalog.tables[table(name)].columns), name
+
+
+def test_declarations_are_believed_of_rows_that_are_stored_here(catalog: Catalog) -> None:
+    believed = {
+        name.name: {column.is_enforced for column in found.columns}
+        for name, found in catalog.tables.items()
+    }
+    trusted = {name for name, enforced in believed.items() if enforced == {True}}
+    assert trusted == {
+        *("parent", "child", "unchecked", "old_child", "parts", "parts_0", "half", "spelled")
+    }
+    assert all(len(enforced) == 1 for enforced in believed.values())
+    old = catalog.tables[table("old_parent")].columns
+    assert [column.nullable for column in old] == [True], "a child may have NULL"
+
+
+def test_a_view_of_a_foreign_table_is_read_as_it_is(catalog: Catalog) -> None:
+    assert catalog.tables[table("far_seen")].columns[0].type is SqlType.OTHER
+
+
+def test_not_null_that_children_need_not_obey(pair: Servers, catalog: Catalog) -> None:
+    with psycopg.connect(pair.protected.dsn("odd")) as odd:
+        if odd.info.server_version < 180_000:
+            pytest.skip("NO INHERIT comes with PostgreSQL 18")
+        odd.execute("CREATE TABLE odd.own (id integer CONSTRAINT c NOT NULL NO INHERIT UNIQUE)")
+    own = read_catalog(pair.protected.dsn("odd")).tables[table("own")]
+    with psycopg.connect(pair.protected.dsn("odd")) as odd:
+        odd.execute("DROP TABLE odd.own")
+    assert own.columns[0].nullable and own.unique == ()
 
 
 def test_not_null_that_is_not_valid(pair: Servers, catalog: Catalog) -> None:

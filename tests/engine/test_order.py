@@ -15,16 +15,16 @@ import pytest
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.asking import Answer, Engine, Question
-from proxy.engine.ports import Charged
+from proxy.engine.ports import Charged, ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.statements import Statement
 from tests.seeded_bits import SeededBits
-from tests.world import CATALOG, POLICIES, PROTECTED
+from tests.world import CATALOG, POLICIES, PROTECTED, PUBLIC
 
-_OIDS = {name: number for number, name in enumerate(PROTECTED, start=100)}
+_OIDS = {name: number for number, name in enumerate((*PROTECTED, *PUBLIC), start=100)}
 
 
 class Recorder:
@@ -61,6 +61,13 @@ class Recorder:
         if self._fails == "wait":
             await asyncio.sleep(60)
         return ExactTable(self._rows, query.slots, query.releases)
+
+    async def public_list(self, wanted: PublicList) -> ListValues:
+        self.calls.append("list")
+        if self._fails == "list":
+            raise Refusal(Code.UNAVAILABLE, "the database is not available", "later")
+        text = None if self._fails == "long list" else "{1,2}"
+        return ListValues(2, 2, text)
 
     async def look(self, analyst: str, loss: Loss) -> None:
         self.calls.append("look")
@@ -197,6 +204,25 @@ def test_what_was_left_after_a_charge_saves_the_next_look() -> None:
     asyncio.run(three())
     looks = [call for call in recorder.calls if call in ("look", "reserve")]
     assert looks == ["look", "reserve", "reserve", "look", "reserve"]
+
+
+_LOOKS_UP = "SELECT count(*), sum(i4) FILTER (WHERE t IN (SELECT code FROM places)) FROM people"
+
+
+def test_lists_of_public_tables_are_read_once_and_before_the_charge() -> None:
+    recorder = Recorder()
+    ask(recorder, _LOOKS_UP)
+    expected = [*BEFORE, "list", "reserve", "run", "settle answered", "session ends"]
+    assert recorder.calls == expected
+    assert "{1,2}" in recorder.seeds[0].values()
+
+
+@pytest.mark.parametrize("fails", ["list", "long list"])
+def test_a_list_that_cannot_be_had_costs_nothing(fails: str) -> None:
+    recorder = Recorder(fails)
+    with pytest.raises(Refusal):
+        ask(recorder, _LOOKS_UP)
+    assert recorder.calls == [*BEFORE, "list"]
 
 
 @pytest.mark.parametrize("fails, error", [("run", Fault), ("cancel", asyncio.CancelledError)])

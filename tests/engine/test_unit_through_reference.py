@@ -12,14 +12,14 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.model import Catalog, ForeignKey, TableName
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.policy_yaml import locate, read_policy
 from proxy.databases.protected import ProtectedDatabase
 from proxy.databases.shadow_columns import exposed_columns
 from proxy.databases.shadow_tables import shadow_tables
 from proxy.engine.asking import Engine
-from proxy.engine.ports import Charged
+from proxy.engine.ports import Charged, ListValues
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
 from proxy.policy.check import check, fitted
@@ -87,6 +87,9 @@ class Ports:
     ) -> ExactTable:
         self.exact.append(await self._data.run(query, values))
         return self.exact[-1]
+
+    async def public_list(self, wanted: PublicList) -> ListValues:
+        raise AssertionError("no question here has a list")
 
     async def look(self, analyst: str, loss: Loss) -> None:
         pass

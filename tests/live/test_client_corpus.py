@@ -21,7 +21,7 @@ _MOVING = re.compile(
     r"pg_prepared_statements|pg_(total_)?relation_size|pg_table_size|pg_database_size|gen_random_uuid|pg_type",
     re.IGNORECASE,
 )
-_GUARD = b"is protected: its rows cannot be read"
+_GUARD = b"permission denied for table "
 
 
 def statements(name: str) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import structlog
+from psycopg import sql
 
 from proxy.cli.assembly import Database, assemble
 from proxy.databases.catalog_reader import read_catalog
@@ -222,13 +223,18 @@ def test_attacks(watched: Watched) -> None:
 
 
 def test_the_detector_detects(watched: Watched) -> None:
-    """A sentinel full of marks and no guard: it is then seen in every format, straight and through the
+    """A row full of marks and no guard: it is then seen in every format, straight and through the
     whole proxy; and a mark in a log is seen too."""
     shadow = watched.proxy.assembly.databases["world"].shadow.superuser_dsn
     with psycopg.connect(shadow) as connection:
-        connection.execute("ALTER TABLE w.people DISABLE ROW LEVEL SECURITY")
+        connection.execute("GRANT SELECT ON w.people TO dp_analyst")
+        connection.execute("ALTER TABLE w.people DROP CONSTRAINT IF EXISTS people_pkey CASCADE")
+        for column in connection.execute("SELECT * FROM w.people").description or ():
+            loosen = sql.SQL("ALTER TABLE w.people ALTER {} DROP NOT NULL")
+            connection.execute(loosen.format(sql.Identifier(column.name)))
+        connection.execute("SET session_replication_role = replica")
         connection.execute(
-            "UPDATE w.people SET s = %s, i4 = %s, d = %s, n = 'NaN', f8 = 9.87654321e300",
+            "INSERT INTO w.people (s, i4, d, n, f8) VALUES (%s, %s, %s, 'NaN', 9.87654321e300)",
             (marked.TEXT, marked.NUMBER, marked.DAY),
         )
     behind = RecordingHop(watched.proxy.servers.shadow_server.address[1])

@@ -17,6 +17,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.plan import BlockPlan
 from proxy.query import expressions as ir
 from proxy.query.query import Block
+from tests.list_values import list_values
 from tests.never_raise.grammar import Grammar
 from tests.never_raise.hostile_rows import ROWS, TABLES
 from tests.world import DATA, POLICIES, Road, walk
@@ -218,6 +219,7 @@ def _error(connection: psycopg.Connection, road: Road) -> str | None:
     for query in (query for several in road.queries for query in several):
         values = {**query.parameters, **dict.fromkeys(query.seeds, 4_242_424_242)}
         try:
+            values |= list_values(connection, query)
             connection.execute(query.sql.encode(), values)
         except psycopg.Error as error:
             return f"{error.sqlstate} {str(error)[:80]} ... {str(error).splitlines()[0][-60:]}"

@@ -204,7 +204,11 @@ def _release(release: Release) -> str:
 def _backend(query: BackendQuery) -> str:
     lines = [query.sql]
     for name, value in query.parameters.items():
-        lines.append(f"--   {name} = {'random' if name in query.seeds else value}")
+        if name not in {wanted.name for wanted in query.lists}:
+            lines.append(f"--   {name} = {'random' if name in query.seeds else value}")
+    for wanted in query.lists:
+        lines.append(f"--   {wanted.name} = {wanted.sql}")
+        lines += [f"--     {name} = {value}" for name, value in wanted.parameters]
     return "\n".join(lines)
 
 

@@ -73,7 +73,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(r1."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -208,7 +208,7 @@ FROM census.adult
 --     centred sum for var_pop: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
 --     centred squares for var_pop: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(r1."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -227,7 +227,7 @@ FROM census.adult GROUP BY sex
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2; cells 0
 --   stddev_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(r2."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -437,7 +437,7 @@ FROM census.adult
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(*) FILTER (WHERE (NOT r1."married")), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE (NOT r1."married")) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(r1."age") FILTER (WHERE (NOT r1."married")), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE (NOT r1."married")) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -455,7 +455,7 @@ FROM census.adult WHERE region IN ('North', 'South') AND age BETWEEN 30 AND 49 A
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."region" IN (%(p1)s::text, %(p2)s::text)) AND ((r1."age" >= %(p3)s::bigint) AND (r1."age" <= %(p4)s::bigint)) AND (NOT (r1."education" IN (%(p5)s::text, %(p6)s::text))))
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."region" IN (%(p1)s::text, %(p2)s::text)) AND (r1."age" >= %(p3)s::bigint) AND (r1."age" <= %(p4)s::bigint) AND (NOT (r1."education" IN (%(p5)s::text, %(p6)s::text))))
 --   p1 = North
 --   p2 = South
 --   p3 = 30
@@ -659,7 +659,7 @@ FROM census.adult WHERE age > (SELECT avg(age) FROM census.adult)
 -- census.adult, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2
+SELECT pg_catalog.count(r2."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120

@@ -493,24 +493,29 @@ SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.
 --   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 4 delta 0
 --   max of order: clamp 0 .. 200, grid 1, rows 12, needed 304, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.count(r4."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p5)s::integer), %(p4)s::integer))::integer)::bigint - %(p3)s::bigint)) AS v1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p10)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.count(r4."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p5)s::integer), %(p4)s::integer))::integer)::bigint - %(p3)s::bigint)) AS v1 FROM ((SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p7)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p7)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."calls" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p9)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 12
 --   p2 = 2
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
 --   p6 = -100
---   p7 = ['x', 'y', 'z']
---   p8 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p6)s::bigint), k1, v) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) AS v FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p5)s::text[]::text[]) OR r3."t" IS NULL) AND (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) IS NOT NULL) d) u WHERE rank <= %(p7)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p8)s::bigint
+--   p7 = random
+--   p8 = 6
+--   p9 = ['x', 'y', 'z']
+--   p10 = random
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p9)s::bigint), k1, v) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) AS v FROM ((SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p6)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p6)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."calls" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p5)s::text[]::text[]) OR r3."t" IS NULL) AND (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) IS NOT NULL) d) u WHERE rank <= %(p10)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p11)s::bigint
 --   p1 = 0
 --   p2 = 100
 --   p3 = 0
 --   p4 = 200
 --   p5 = ['x', 'y', 'z']
 --   p6 = random
---   p7 = 12
---   p8 = 304
+--   p7 = 6
+--   p8 = 2
+--   p9 = random
+--   p10 = 12
+--   p11 = 304
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

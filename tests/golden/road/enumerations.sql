@@ -148,9 +148,10 @@ SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELEC
 -- w.people, w.moods, unit 1 row(s), partitions by hash of r4."id"; keys e of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r5."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r4 JOIN "w"."moods" AS r5 ON (r4."c" = r5."e"::text)) WHERE (r4."t" IN (SELECT r3."e"::text FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text))) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
---   p1 = low
+SELECT * FROM (SELECT (r5."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r4 JOIN "w"."moods" AS r5 ON (r4."c" = r5."e"::text)) WHERE (r4."t" = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p2 = ['a ', 'low', 'unlisted', 'x']
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
+--     p1 = low
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -299,7 +299,7 @@ SELECT count(*) FROM people WHERE i2 BETWEEN 1 AND 3 AND i4 NOT IN (1, 2) AND n2
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((r1."i2" >= %(p1)s::bigint) AND (r1."i2" <= %(p2)s::bigint)) AND (NOT (r1."i4" IN (%(p1)s::bigint, %(p3)s::bigint))) AND (r1."n2" < %(p4)s::numeric) AND (r1."f4" >= %(p5)s::double precision) AND (r1."f8" <> %(p6)s::double precision) AND (r1."i8" = %(p7)s::bigint) AND ((r1."i4")::numeric > %(p8)s::numeric) AND (NOT (r1."free" IS NULL)))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."i2" >= %(p1)s::bigint) AND (r1."i2" <= %(p2)s::bigint) AND (NOT (r1."i4" IN (%(p1)s::bigint, %(p3)s::bigint))) AND (r1."n2" < %(p4)s::numeric) AND (r1."f4" >= %(p5)s::double precision) AND (r1."f8" <> %(p6)s::double precision) AND (r1."i8" = %(p7)s::bigint) AND ((r1."i4")::numeric > %(p8)s::numeric) AND (NOT (r1."free" IS NULL)))
 --   p1 = 1
 --   p2 = 3
 --   p3 = 2

@@ -5,12 +5,15 @@ SELECT count(*), sum(o.i4) FROM orders o JOIN calls c ON o.uid = c.uid
 --   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p6)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
+--   p6 = random
+--   p7 = 6
+--   p8 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -23,7 +26,7 @@ SELECT o.t, count(*), avg(c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROU
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ((SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p8)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p8)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."calls" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p10)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 12
 --   p2 = 2
 --   p3 = 0
@@ -31,8 +34,10 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), 
 --   p5 = random
 --   p6 = 2147483647
 --   p7 = 175
---   p8 = ['x', 'y', 'z']
---   p9 = random
+--   p8 = random
+--   p9 = 6
+--   p10 = ['x', 'y', 'z']
+--   p11 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -88,14 +93,17 @@ SELECT count(*), count(c.i4), sum(c.n2) FROM orders o LEFT JOIN calls c ON o.uid
 --   count: sensitivity 12, scale 9/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 78750, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p5)s::bigint), %(p1)s::bigint * %(p6)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid") AND (r2."i4" > %(p7)s::bigint)) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p1)s::bigint * %(p5)s::bigint), %(p1)s::bigint * %(p6)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r1 LEFT JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p7)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."i4" > %(p9)s::bigint)) AS r2 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
 --   p2 = 100
 --   p3 = 17500
 --   p4 = 0
 --   p5 = 0
 --   p6 = 17500
---   p7 = 5
+--   p7 = random
+--   p8 = 6
+--   p9 = 5
+--   p10 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -125,8 +133,11 @@ SELECT count(*) FROM members m JOIN orders o ON m.uid = o.uid JOIN calls c ON c.
 -- w.members, w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 12, scale 3/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM (("w"."members" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) JOIN "w"."calls" AS r3 ON (r2."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND (r1."i4" > r3."i4") GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM (("w"."members" AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p2)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r2 ON (r1."uid" = r2."uid")) JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p2)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r3 ON (r2."uid" = r3."uid")) WHERE r1."uid" IS NOT NULL AND (r1."i4" > r3."i4") GROUP BY r1."uid") u
 --   p1 = 12
+--   p2 = random
+--   p3 = 6
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -138,13 +149,16 @@ SELECT sum(o.n2) FROM orders o, calls c WHERE o.uid = c.uid AND c.b
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 210000 steps, scale 26250, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND ((r1."uid" = r2."uid") AND r2."b") GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v0 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p7)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b") AS r2 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."uid" = r2."uid") GROUP BY r1."uid") u
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
 --   p4 = 12
 --   p5 = 0
 --   p6 = 17500
+--   p7 = random
+--   p8 = 6
+--   p9 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -211,11 +225,13 @@ SELECT z.zone, count(*) FROM orders o JOIN calls c ON o.uid = c.uid LEFT JOIN pl
 -- w.orders, w.calls, w.places, unit r4."uid": rows 12, groups 2, per group 2; keys zone of 3; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r4."uid" AS unit, (r6."zone")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."orders" AS r4 JOIN "w"."calls" AS r5 ON (r4."uid" = r5."uid")) LEFT JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) WHERE r4."uid" IS NOT NULL AND (r6."zone" = ANY(%(p3)s::text[]::text[]) OR r6."zone" IS NULL) GROUP BY r4."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p6)s::bigint), k1) AS rank FROM (SELECT r4."uid" AS unit, (r6."zone")::text AS k1, pg_catalog.count(*) AS v0 FROM (((SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p3)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."orders" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r4 JOIN (SELECT * FROM (SELECT r5."id", r5."uid", r5."i2", r5."i4", r5."i8", r5."n2", r5."n", r5."f4", r5."f8", r5."t", r5."c", r5."s", r5."b", r5."d", r5."ts", r5."tz", r5."free", r5."e", pg_catalog.row_number() OVER (PARTITION BY r5."uid" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p3)s::bigint), r5."id") AS "dp_place_of_unit" FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL) AS r5 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r5 ON (r4."uid" = r5."uid")) LEFT JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) WHERE r4."uid" IS NOT NULL AND (r6."zone" = ANY(%(p5)s::text[]::text[]) OR r6."zone" IS NULL) GROUP BY r4."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 12
 --   p2 = 2
---   p3 = ['north', 'south']
---   p4 = random
+--   p3 = random
+--   p4 = 6
+--   p5 = ['north', 'south']
+--   p6 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -227,8 +243,11 @@ SELECT count(DISTINCT o.uid) FROM orders o JOIN calls c ON o.uid = c.uid WHERE c
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   count(distinct) of units: sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r2."i4" > %(p1)s::bigint) GROUP BY r1."uid") u
---   p1 = 3
+SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p1)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."i4" > %(p3)s::bigint)) AS r2 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = random
+--   p2 = 6
+--   p3 = 3
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -240,7 +259,10 @@ SELECT count(DISTINCT c.uid) FROM orders o LEFT JOIN calls c ON o.uid = c.uid
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   count(distinct) of units: sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r2."uid") AS v0 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, 1)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r2."uid") AS v0 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r1 LEFT JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p1)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = random
+--   p2 = 6
+--   p3 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -252,8 +274,10 @@ SELECT count(*) FROM orders a JOIN orders b ON a.uid = b.uid AND a.i4 < b.i4
 -- w.orders, unit r1."uid": rows 36, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 36, scale 9/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid") AND (r1."i4" < r2."i4")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p2)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r2 ON (r1."uid" = r2."uid") AND (r1."i4" < r2."i4")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 36
+--   p2 = random
+--   p3 = 6
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -283,8 +307,11 @@ SELECT count(*) FROM calls c RIGHT JOIN orders o ON o.uid = c.uid
 -- w.orders, w.calls, unit r1."uid": rows 12, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 12, scale 3/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r1 LEFT JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p2)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 12
+--   p2 = random
+--   p3 = 6
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -309,13 +336,16 @@ SELECT count(*), sum(c.i4) FROM (SELECT uid, t FROM orders UNION ALL SELECT uid,
 --   count(*): sensitivity 16, scale 4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1600 steps, scale 400, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r9."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 JOIN "w"."calls" AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text) GROUP BY r8."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r8."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r9."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT * FROM (SELECT r8."uid", r8."t", r8."dp_unit", pg_catalog.row_number() OVER (PARTITION BY r8."dp_unit" ORDER BY pg_catalog.hash_record_extended(ROW(r8."uid", r8."t", r8."dp_unit"), %(p7)s::bigint), r8."uid", r8."t", r8."dp_unit") AS "dp_place_of_unit" FROM (SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = %(p6)s::text)) AS r8 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r8 JOIN (SELECT * FROM (SELECT r9."id", r9."uid", r9."i2", r9."i4", r9."i8", r9."n2", r9."n", r9."f4", r9."f8", r9."t", r9."c", r9."s", r9."b", r9."d", r9."ts", r9."tz", r9."free", r9."e", pg_catalog.row_number() OVER (PARTITION BY r9."uid" ORDER BY pg_catalog.hashint4extended(r9."id"::integer, %(p7)s::bigint), r9."id") AS "dp_place_of_unit" FROM "w"."calls" AS r9 WHERE r9."uid" IS NOT NULL) AS r9 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r9 ON (r8."uid" = r9."uid")) WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") u
 --   p1 = 16
 --   p2 = 0
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
 --   p6 = x
+--   p7 = random
+--   p8 = 8
+--   p9 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

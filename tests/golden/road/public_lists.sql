@@ -5,13 +5,14 @@ SELECT count(*), avg(i4) FROM people WHERE t IN (SELECT code FROM places WHERE z
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" IN (SELECT r1."code" FROM "w"."places" AS r1 WHERE (r1."zone" = %(p3)s::text))) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[])) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p3 = south
 --   p4 = random
 --   p5 = 2147483647
 --   p6 = 87
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
+--     p1 = south
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -24,7 +25,7 @@ SELECT t, sum(i4) FROM orders WHERE i8 NOT IN (SELECT k FROM rates WHERE k > $1)
 -- w.orders, unit r3."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 50, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r3."i4") AS v1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) AND ((NOT (r3."i8" IN (SELECT r2."k" FROM "w"."rates" AS r2 WHERE (r2."k" > %(p8)s::bigint)))) AND r3."b") GROUP BY r3."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r3."i4") AS v1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) AND ((NOT (r3."i8" = ANY(%(l1)s::bigint[]))) AND r3."b") GROUP BY r3."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -32,8 +33,9 @@ SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least
 --   p5 = 0
 --   p6 = 100
 --   p7 = ['x', 'y', 'z']
---   p8 = 7
 --   p9 = random
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."k")::bigint AS v FROM "w"."rates" AS r2 WHERE (r2."k" > %(p1)s::bigint) LIMIT 50001) AS f) AS g
+--     p1 = 7
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -45,9 +47,11 @@ SELECT count(*) FROM visits WHERE f8 IN (SELECT k FROM rates) OR n IN (SELECT k 
 -- w.visits, unit r3."uid": rows 5, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL AND (((r3."f8")::numeric IN (SELECT (r1."k")::numeric FROM "w"."rates" AS r1)) OR ((r3."n")::numeric IN (SELECT (r2."k")::numeric FROM "w"."rates" AS r2 WHERE (r2."k" < %(p2)s::bigint)))) GROUP BY r3."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL AND (((r3."f8")::numeric = ANY(%(l1)s::numeric[])) OR ((r3."n")::numeric = ANY(%(l2)s::numeric[]))) GROUP BY r3."uid") u
 --   p1 = 5
---   p2 = 50
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT ((r1."k")::numeric)::numeric AS v FROM "w"."rates" AS r1 LIMIT 50001) AS f) AS g
+--   l2 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT ((r2."k")::numeric)::numeric AS v FROM "w"."rates" AS r2 WHERE (r2."k" < %(p1)s::bigint) LIMIT 50001) AS f) AS g
+--     p1 = 50
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -59,12 +63,13 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT cod
 -- w.orders, unit 1 row(s), partitions by hash of r5."dp_unit", r5."dp_unit" not null; keys none; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" IN (SELECT r1."code" FROM "w"."places" AS r1)) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(l1)s::text[])) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
---   p3 = random
---   p4 = 2147483647
---   p5 = 53
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 53
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -76,7 +81,8 @@ SELECT count(*) FROM people p JOIN places q ON p.t = q.code AND q.zone IN (SELEC
 -- w.people, w.places, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ("w"."people" AS r2 JOIN "w"."places" AS r3 ON (r2."t" = r3."code") AND (r3."zone" IN (SELECT r1."t" FROM "w"."regions" AS r1)))
+SELECT pg_catalog.count(*) FROM ("w"."people" AS r2 JOIN "w"."places" AS r3 ON (r2."t" = r3."code") AND (r3."zone" = ANY(%(l1)s::text[])))
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -88,7 +94,8 @@ SELECT count(*) FROM trips WHERE t IN (SELECT * FROM regions)
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys none; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."t" IN (SELECT r1."t" FROM "w"."regions" AS r1))
+SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[]))
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -100,9 +107,10 @@ WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zo
 -- w.people, unit 1 row(s), partitions by hash of r5."dp_key1"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r5."t")::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" IN (SELECT r1."code" FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text)))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
---   p1 = south
+SELECT * FROM (SELECT (r5."t")::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" = ANY(%(l1)s::text[]))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
 --   p2 = ['x', 'y', 'z']
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
+--     p1 = south
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -114,8 +122,10 @@ SELECT k, count(*) FROM (SELECT c IN (SELECT code FROM places) AS k FROM people 
 -- w.people, unit 1 row(s), partitions by hash of r6."dp_key1"; keys k of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r6."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r5."c" IN (SELECT r1."code" FROM "w"."places" AS r1)) AS "k", r5."id" AS "dp_key1" FROM "w"."people" AS r5 WHERE (r5."t" IN (SELECT r2."code" FROM "w"."places" AS r2))) AS r6 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
---   p1 = ['true', 'false']
+SELECT * FROM (SELECT (r6."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r5."c" = ANY(%(l1)s::text[])) AS "k", r5."id" AS "dp_key1" FROM "w"."people" AS r5 WHERE (r5."t" = ANY(%(l2)s::text[]))) AS r6 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+--   p3 = ['true', 'false']
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
+--   l2 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."code")::text AS v FROM "w"."places" AS r2 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -136,8 +146,9 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r3."uid" AS uni
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 131
-SELECT pg_catalog.count(*) FILTER (WHERE (r4."t" IN (SELECT r1."code" FROM "w"."places" AS r1))), pg_catalog.count(*) FILTER (WHERE ((r4."i4")::numeric > %(s65536)s::numeric)) FROM "w"."people" AS r4
+SELECT pg_catalog.count(*) FILTER (WHERE (r4."t" = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r4."i4")::numeric > %(s65536)s::numeric)) FROM "w"."people" AS r4
 --   s65536 = None
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

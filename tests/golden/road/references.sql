@@ -112,11 +112,15 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: a reference, its target and more of the unit
 SELECT count(*) FROM lines l JOIN orders o ON l.order_id = o.id JOIN calls c ON c.uid = o.uid
 -- => plan
--- w.lines, w.orders, w.calls, unit r1u."uid": rows 14, groups None, per group None; keys none; cells 0
+-- w.lines, w.orders, w.calls, unit r1."dp_unit": rows 14, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 14, scale 7/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0 FROM ((("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) JOIN "w"."calls" AS r3 ON (r2."uid" = r3."uid")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."dp_unit" AS unit, pg_catalog.count(*) AS v0 FROM (((SELECT * FROM (SELECT r1."id", r1."order_id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."dp_unit", pg_catalog.row_number() OVER (PARTITION BY r1."dp_unit" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place_of_unit" FROM (SELECT r1."id" AS "id", r1."order_id" AS "order_id", r1."i2" AS "i2", r1."i4" AS "i4", r1."i8" AS "i8", r1."n2" AS "n2", r1."n" AS "n", r1."f4" AS "f4", r1."f8" AS "f8", r1."t" AS "t", r1."c" AS "c", r1."s" AS "s", r1."b" AS "b", r1."d" AS "d", r1."ts" AS "ts", r1."tz" AS "tz", r1."free" AS "free", r1."e"::text AS "e", r1u."uid" AS "dp_unit" FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id"))) AS r1 WHERE r1."dp_unit" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p2)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r2 ON (r1."order_id" = r2."id")) JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p2)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r3 ON (r2."uid" = r3."uid")) WHERE r1."dp_unit" IS NOT NULL GROUP BY r1."dp_unit") u
 --   p1 = 14
+--   p2 = random
+--   p3 = 7
+--   p4 = 6
+--   p5 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

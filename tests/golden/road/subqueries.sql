@@ -88,12 +88,15 @@ SELECT count(*), sum(a.x) FROM (SELECT uid, i4 AS x FROM orders) a JOIN (SELECT 
 --   count(*): sensitivity 12, scale 3, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 1200 steps, scale 300, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 JOIN (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL AND r4."b" GROUP BY r2."dp_unit") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ((SELECT * FROM (SELECT r2."uid", r2."x", r2."dp_unit", pg_catalog.row_number() OVER (PARTITION BY r2."dp_unit" ORDER BY pg_catalog.hash_record_extended(ROW(r2."uid", r2."x", r2."dp_unit"), %(p6)s::bigint), r2."uid", r2."x", r2."dp_unit") AS "dp_place_of_unit" FROM (SELECT r1."uid" AS "uid", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r4."who", r4."b", r4."dp_unit", pg_catalog.row_number() OVER (PARTITION BY r4."dp_unit" ORDER BY pg_catalog.hash_record_extended(ROW(r4."who", r4."b", r4."dp_unit"), %(p6)s::bigint), r4."who", r4."b", r4."dp_unit") AS "dp_place_of_unit" FROM (SELECT r3."uid" AS "who", r3."b" AS "b", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND r4."b") AS r4 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r4 ON (r2."uid" = r4."who")) WHERE r2."dp_unit" IS NOT NULL GROUP BY r2."dp_unit") u
 --   p1 = 12
 --   p2 = 0
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
+--   p6 = random
+--   p7 = 6
+--   p8 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -165,15 +168,18 @@ SELECT avg(s) FROM (SELECT o.uid, sum(o.i4 + c.i4) AS s FROM orders o JOIN calls
 -- w.orders, w.calls, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 49
 --   avg: 0 .. 24000 steps of 0.1, fill 12000, 49 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r6."s", %(p2)s::numeric), %(p1)s::numeric))::integer AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p5)s::integer), %(p4)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p5)s::integer), %(p4)s::integer))::numeric)) AS a1 FROM ("w"."orders" AS r3 JOIN "w"."calls" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r6."s", %(p2)s::numeric), %(p1)s::numeric))::integer AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p5)s::integer), %(p4)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p5)s::integer), %(p4)s::integer))::numeric)) AS a1 FROM ((SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p6)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p6)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."calls" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 2400
 --   p3 = 12
 --   p4 = 0
 --   p5 = 100
 --   p6 = random
---   p7 = 2147483647
---   p8 = 49
+--   p7 = 6
+--   p8 = 2
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 49
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual

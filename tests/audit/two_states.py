@@ -1,0 +1,172 @@
+"""A database of a test's own and a copy of it that a change has made a neighbour, on any PostgreSQL.
+
+The compiled statements of a question run on both with equal seeds; what is planned and what is observed is the
+product's own engine.movement.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from proxy.base.errors import Fault
+from proxy.cli.explanation import NoData, UnspentLedger, resolved
+from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.compiling import compile_block
+from proxy.databases.catalog_reader import read_catalog
+from proxy.databases.embedded import EmbeddedPostgres
+from proxy.databases.policy_yaml import locate, read_policy
+from proxy.databases.protected import ProtectedDatabase
+from proxy.databases.public_values import read_public_values
+from proxy.engine.asking import Engine
+from proxy.engine.movement import Movement, movements
+from proxy.exact.table import ExactTable
+from proxy.planner.plan import PrivatePlan
+from proxy.policy.check import check, fitted
+from proxy.query.statements import Statement
+from tests.postgres_majors import other_binaries
+from tests.seeded_bits import SeededBits
+from tests.servers_fixture import servers
+
+_SEED = 4_242_424_242_424_242
+_HEAD = """\
+dpproxy: 1
+database: {name}
+source: ${{DSN}}
+privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 4, mechanism: {mechanism}}}
+budgets: {{total: {{epsilon: 1000, delta: 0.1}}, default: {{epsilon: 1000, delta: 0.1}}}}
+tables:
+"""
+
+
+@dataclass(frozen=True)
+class TwoStates:
+    """here, there: connection strings of the database and of its neighbour."""
+
+    engine: Engine
+    relations: Mapping[int, object]
+    here: str
+    there: str
+
+    def plan(self, question: str) -> PrivatePlan:
+        statement = self.engine.look(question)
+        assert isinstance(statement, Statement)
+        oids = self.relations
+        read = self.engine.read(statement, resolved(statement, oids), ())  # type: ignore[arg-type]
+        assert read is not None
+        return self.engine.planned(read, {})
+
+    def queries(self, question: str) -> tuple[BackendQuery, ...]:
+        (block,) = self.plan(question).blocks
+        return compile_block(block)
+
+    def movements(self, question: str) -> list[Movement]:
+        """Of the one block of a question; Fault where it raises on one of the two."""
+        (block,) = self.plan(question).blocks
+        queries = compile_block(block)
+        return list(movements(block, *(self._exact(queries, dsn) for dsn in self._both())))
+
+    def raises(self, question: str) -> tuple[bool, bool]:
+        """Whether a statement of the question raises, here and there."""
+
+        def on(dsn: str) -> bool:
+            try:
+                self._exact(self.queries(question), dsn)
+            except Fault:
+                return True
+            return False
+
+        here, there = map(on, self._both())
+        return here, there
+
+    def too_far(self, question: str) -> list[tuple[str, Fraction, Fraction]]:
+        """What moves further than planned: measure, planned, observed."""
+        return [
+            (moved.measure.name, moved.planned, moved.seen)
+            for moved in self.movements(question)
+            if moved.seen > moved.planned
+        ]
+
+    def _both(self) -> tuple[str, str]:
+        return self.here, self.there
+
+    def _exact(self, queries: tuple[BackendQuery, ...], dsn: str) -> list[ExactTable]:
+        async def run() -> list[ExactTable]:
+            data = ProtectedDatabase(dsn, sessions_max=1, timeout_ms=30_000)
+            await data.open()
+            try:
+                return [
+                    await data.run(query, {n: _SEED + i for i, n in enumerate(query.seeds)})
+                    for query in queries
+                ]
+            finally:
+                await data.close()
+
+        return asyncio.run(run())
+
+
+def two_states(
+    server: EmbeddedPostgres,
+    name: str,
+    script: str,
+    tables: str,
+    change: str,
+    mechanism: str = "best",
+) -> TwoStates:
+    """
+    Given    script: SQL that makes the database; change: SQL that makes its copy a neighbour; tables: the
+             policy's tables in YAML
+    """
+    dsns = []
+    with psycopg.connect(server.dsn(), autocommit=True) as admin:
+        for database, template, text in (
+            (name, "template0", script),
+            (f"{name}_other", name, change),
+        ):
+            create = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+            admin.execute(create.format(sql.Identifier(database), sql.Identifier(template)))
+            dsns.append(make_conninfo(server.dsn(), dbname=database))
+            with psycopg.connect(dsns[-1], autocommit=True) as connection:
+                connection.execute(text.encode())
+    for dsn in dsns:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+    text = _HEAD.format(name=name, mechanism=mechanism) + tables
+    policy = read_policy(text, f"{name}.yaml", {"DSN": dsns[0]})
+    catalog = read_catalog(dsns[0])
+    problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))
+    assert problems == "", problems
+    policy = fitted(policy, catalog)
+    oids = dict(enumerate(sorted(policy.tables), start=1))
+    public = read_public_values(policy, catalog)
+    engine = Engine(policy, catalog, oids, NoData(), UnspentLedger(policy), SeededBits(7), public)
+    return TwoStates(engine, oids, *dsns)
+
+
+MAJORS = ("embedded", "other")
+
+
+@contextmanager
+def server_of(major: str, home: Path) -> Iterator[EmbeddedPostgres]:
+    """The embedded server of the tests, or one of another major, which is skipped where there is none."""
+    if major == "embedded":
+        yield servers().protected
+        return
+    binaries = other_binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL of another major on this machine")
+    server = EmbeddedPostgres(home, "other", durable=False, pg_bin=binaries.folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

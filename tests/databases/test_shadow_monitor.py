@@ -1,0 +1,278 @@
+"""Shares of a shadow's server: what passes one is ended or fails alone; the others go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from proxy.databases.analyst_shares import DATABASE_SETTINGS, Shares
+from proxy.databases.analyst_usage import ServerUsage, SessionUsage
+from proxy.databases.embedded import EmbeddedPostgres
+from proxy.databases.shadow_monitor import Ended, ShadowMonitor, to_end
+from proxy.databases.shadow_roles import match_roles
+from proxy.databases.shadow_tables import ShadowError
+
+_MIB = 1 << 20
+_PASSWORD = "of all of them"
+_SMALL = Shares(temporary_bytes=20 * _MIB, memory_bytes=60 * _MIB, locks=500)
+
+
+class Small:
+    """A server for analysts of its own: mallory takes, bob is there."""
+
+    def __init__(self, server: EmbeddedPostgres) -> None:
+        self.server = server
+
+    def connect(self, name: str) -> psycopg.Connection:
+        host, port = self.server.address
+        return psycopg.connect(
+            make_conninfo(host=host, port=port, user=name, password=_PASSWORD, dbname="shared"),
+            autocommit=True,
+        )
+
+    def monitor(self, shares: Shares = _SMALL) -> ShadowMonitor:
+        return ShadowMonitor(self.server.dsn(), self.server.log, shares)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
+    server = EmbeddedPostgres(
+        tmp_path_factory.mktemp("small"), "shadow", durable=False, for_analysts=True
+    )
+    server.start()
+    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+        encrypt = connection.pgconn.encrypt_password
+        verifiers = {
+            name: encrypt(_PASSWORD.encode(), name.encode(), b"scram-sha-256").decode()
+            for name in ("mallory", "bob")
+        }
+        match_roles(server.dsn(), [], verifiers)
+        connection.execute("CREATE DATABASE shared")
+        for setting, value in DATABASE_SETTINGS.items():
+            connection.execute(f"ALTER DATABASE shared SET {setting} = '{value}'".encode())
+    yield Small(server)
+    server.stop()
+
+
+def _when_ended(look: Callable[[], tuple[Ended, ...]]) -> tuple[Ended, ...]:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if found := look():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("nothing was ended")
+
+
+def _is_alive(connection: psycopg.Connection) -> bool:
+    try:
+        return connection.execute("SELECT 1").fetchone() == (1,)
+    except psycopg.OperationalError:
+        return False
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_temporary_tables_are_bounded(small: Small, is_committed: bool) -> None:
+    """F7b: temp_file_limit does not count them."""
+    with (
+        small.connect("mallory") as mallory,
+        small.connect("mallory") as idle,
+        small.connect("bob") as bob,
+    ):
+        bob.execute("CREATE TEMP TABLE mine AS SELECT 1 AS a")
+        monitor = small.monitor()
+        assert monitor.look() == ()
+        if not is_committed:
+            mallory.execute("BEGIN")
+        mallory.execute(
+            "CREATE TEMP TABLE big AS SELECT repeat(md5(i::text), 30) x FROM generate_series(1, 40000) i"
+        )
+        ended = monitor.look()
+        assert ended == (
+            Ended(analyst="mallory", process=mallory.info.backend_pid, passed="temporary space"),
+        )
+        assert not _is_alive(mallory)
+        assert _is_alive(idle) and _is_alive(bob)
+        monitor.close()
+
+
+def test_temporary_tables_of_several_sessions_are_one_share(small: Small) -> None:
+    monitor = small.monitor()
+    sessions = [small.connect("mallory") for _ in range(3)]
+    for session in sessions:
+        session.execute(
+            "CREATE TEMP TABLE t AS SELECT repeat(md5(i::text), 30) x FROM generate_series(1, 9000) i"
+        )
+    ended = monitor.look()
+    assert 1 <= len(ended) < 3
+    assert sum(map(_is_alive, sessions)) == 3 - len(ended)
+    for session in sessions:
+        session.close()
+    monitor.close()
+
+
+def test_memory_is_bounded(small: Small) -> None:
+    monitor = small.monitor()
+    with small.connect("mallory") as mallory, small.connect("bob") as bob:
+        mallory.execute("SET work_mem = '1500MB'")
+        mallory.pgconn.send_query(
+            b"SELECT count(*) FROM (SELECT repeat('x', 100) || i FROM generate_series(1, 4000000) i"
+            b" ORDER BY 1) q"
+        )
+        ended = _when_ended(monitor.look)
+        assert {(e.analyst, e.passed) for e in ended} == {("mallory", "memory")}
+        assert _is_alive(bob)
+        mallory.close()
+    monitor.close()
+
+
+@pytest.mark.long
+def test_a_sort_ends_in_an_error_of_its_own_session(small: Small) -> None:
+    """F7c: without a limit one backend took what the machine has."""
+    with small.connect("mallory") as mallory, small.connect("bob") as bob:
+        mallory.execute("SET work_mem = '2000MB'")
+        with pytest.raises(psycopg.errors.OutOfMemory):
+            mallory.execute(
+                "SELECT count(*) FROM (SELECT repeat('x', 100) || i FROM generate_series(1, 20000000) i"
+                " ORDER BY 1) q"
+            )
+        assert _is_alive(mallory) and _is_alive(bob)
+
+
+def test_one_value_ends_in_an_error_of_its_own_session(small: Small) -> None:
+    with small.connect("mallory") as mallory:
+        with pytest.raises(psycopg.errors.OutOfMemory):
+            mallory.execute(
+                "SELECT length(a || b) FROM (SELECT repeat(repeat('x', 1000000), 500) a,"
+                " repeat(repeat('y', 1000000), 500) b"
+                " OFFSET 0) q"
+            )
+        assert _is_alive(mallory)
+
+
+def test_there_are_no_parallel_workers(small: Small) -> None:
+    with small.connect("mallory") as mallory:
+        for name, value in (
+            ("max_parallel_workers", "64"),
+            ("max_parallel_workers_per_gather", "64"),
+            ("parallel_setup_cost", "0"),
+            ("min_parallel_table_scan_size", "0"),
+        ):
+            mallory.execute(f"SET {name} = {value}".encode())
+        plan = mallory.execute("EXPLAIN ANALYZE SELECT count(*) FROM pg_attribute").fetchall()
+        assert not any("Workers Launched: 1" in str(row) for row in plan)
+
+
+def test_the_table_of_locks_has_room(small: Small) -> None:
+    """F6's sibling: temporary tables take a place each, without any advisory lock."""
+    monitor = small.monitor()
+    with small.connect("mallory") as mallory, small.connect("bob") as bob:
+        mallory.execute("BEGIN")
+        mallory.execute(
+            "DO $$ BEGIN FOR i IN 1..600 LOOP EXECUTE format('CREATE TEMP TABLE l%s ()', i); END LOOP; END $$"
+        )
+        assert {e.passed for e in _when_ended(monitor.look)} == {"locks"}
+        assert not _is_alive(mallory)
+        bob.execute("CREATE TEMP TABLE mine ()")
+    monitor.close()
+
+
+def test_times_that_an_analyst_sets_are_bounded(small: Small) -> None:
+    monitor = small.monitor(replace(_SMALL, statement_seconds=0.3, transaction_seconds=0.3))
+    with small.connect("mallory") as running, small.connect("mallory") as waiting:
+        for session in (running, waiting):
+            session.execute("SET statement_timeout = 0")
+            session.execute("SET idle_in_transaction_session_timeout = 0")
+        waiting.execute("BEGIN")
+        running.pgconn.send_query(b"SELECT pg_sleep(60)")
+        found: set[tuple[int, str]] = set()
+        deadline = time.monotonic() + 10
+        while len(found) < 2 and time.monotonic() < deadline:
+            found |= {(e.process, e.passed) for e in monitor.look()}
+            time.sleep(0.02)
+        assert found == {
+            (running.info.backend_pid, "statement"),
+            (waiting.info.backend_pid, "transaction"),
+        }
+        running.close()
+        waiting.close()
+    monitor.close()
+
+
+def test_the_log_is_not_the_analysts_to_write(small: Small) -> None:
+    """F7a."""
+    with small.connect("mallory") as mallory:
+        before = small.server.log.stat().st_size
+        for level in ("LOG", "WARNING", "NOTICE"):
+            mallory.execute(
+                f"DO $$ BEGIN FOR i IN 1..20 LOOP RAISE {level} '%', repeat('forged', 999);"
+                " END LOOP; END $$".encode()
+            )
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            mallory.execute("SELECT 1/0")
+        for text in (
+            "SET log_min_messages = 'log'",
+            "ALTER ROLE mallory SET log_min_messages = 'log'",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                mallory.execute(text.encode())
+        assert small.server.log.stat().st_size == before
+
+
+def test_the_log_is_kept_short(small: Small) -> None:
+    monitor = small.monitor(replace(_SMALL, log_bytes=1000))
+    with small.server.log.open("ab") as log:
+        log.write(b"x" * 2000)
+    monitor.look()
+    assert small.server.log.stat().st_size == 0
+    assert small.server.log.with_name("server.log.1").stat().st_size >= 2000
+    with pytest.raises(psycopg.OperationalError):  # the server writes on, at the new end
+        host, port = small.server.address
+        psycopg.connect(host=host, port=port, user="mallory", password="wrong", dbname="shared")
+    assert 0 < small.server.log.stat().st_size < 1000
+    monitor.close()
+
+
+def test_a_server_that_is_gone_is_an_error_and_found_again(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path, "gone", durable=False, for_analysts=True)
+    server.start()
+    monitor = ShadowMonitor(server.dsn())
+    assert monitor.look() == ()
+    server.stop()
+    with pytest.raises(ShadowError, match="could not be watched"):
+        monitor.look()
+    server.stop()
+
+
+_IDLE = SessionUsage(
+    process=1,
+    analyst="a",
+    statement_seconds=0,
+    transaction_seconds=0,
+    session_seconds=0,
+    temporary_bytes=0,
+    memory_bytes=0,
+    locks=0,
+)
+
+
+def test_what_is_ended_is_the_least_that_is_enough() -> None:
+    shares = Shares(temporary_bytes=100, notification_bytes=10, transaction_ids=10)
+    sessions = tuple(replace(_IDLE, process=n, temporary_bytes=n * 20) for n in range(1, 5))
+
+    def ended(usage: ServerUsage) -> dict[int, str]:
+        return {e.process: e.passed for e in to_end(usage, shares)}
+
+    calm = ServerUsage(sessions=sessions, notification_bytes=0, oldest_transaction_id=0)
+    assert ended(calm) == {4: "temporary space", 3: "temporary space"}
+    assert ended(replace(calm, sessions=sessions[:2])) == {}
+    holding = (replace(_IDLE, transaction_seconds=60.0), replace(_IDLE, process=2))
+    assert ended(replace(calm, sessions=holding)) == {}
+    assert ended(replace(calm, sessions=holding, notification_bytes=11)) == {1: "notifications"}
+    old = (replace(_IDLE, session_seconds=7200.0), replace(_IDLE, process=2))
+    assert ended(replace(calm, sessions=old, oldest_transaction_id=11)) == {1: "transaction ids"}
