@@ -2,7 +2,8 @@
 
     python -m tests.cli.hostile_client ATTACK WIRE_HOST WIRE_PORT HTTP_HOST HTTP_PORT NAME PASSWORD
 
-Each is a finding of a security review, done again and again. It prints "begun" when it has begun.
+Each is a finding of a security review, done again and again. It prints "begun" when it has begun and, on
+SIGTERM, how often it was served and how often refused, and with which SQLSTATE or status.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import http.client
-import itertools
 import json
 import os
+import signal
 import socket
 import struct
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,6 +29,9 @@ from psycopg.conninfo import make_conninfo
 # Strangers are counted by address; who is honest comes from another.
 _ADDRESS = "127.0.0.2"
 _PAUSE = 0.05  # after a refusal: the client's own processor time is not what is hostile
+
+
+_DONE: Counter[str] = Counter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ def _hold(count: int, opened: Callable[[], socket.socket]) -> None:
         with contextlib.suppress(OSError):
             while len(held) < count:
                 held.append(opened())
+                _DONE["opened"] += 1
         held = [one for one in held if _is_open(one)]
         time.sleep(_PAUSE)
 
@@ -84,18 +90,19 @@ def _is_open(one: socket.socket) -> bool:
         return True
     except OSError:
         pass
+    _DONE["closed by the server"] += 1
     one.close()
     return False
 
 
 def advisory_locks(target: Target) -> None:
     """F6: as many as the lock table takes, and held."""
-    for number in itertools.count():
-        _said(
-            target.connect(),
-            f"SELECT pg_advisory_lock(g) FROM generate_series({number * 10**6}, {number * 10**6 + 10**5}) g",
-            "SELECT pg_try_advisory_lock(1)",
-        )
+    _again_and_again(
+        target,
+        "SELECT pg_advisory_lock(g) FROM generate_series(1, 20000) g",
+        "SELECT pg_try_advisory_lock(1, g) FROM generate_series(1, 20000) g",
+        "SELECT pg_advisory_lock_shared(g) FROM generate_series(100000, 120000) g",
+    )
 
 
 def raised_logs(target: Target) -> None:
@@ -150,6 +157,8 @@ def sleeps_over_http(target: Target) -> None:
 
     def sleep() -> None:
         while True:
+            # A flood of requests that are refused would be another attack.
+            is_refused = True
             connection = http.client.HTTPConnection(
                 *target.http, timeout=60, source_address=(_ADDRESS, 0)
             )
@@ -158,8 +167,11 @@ def sleeps_over_http(target: Target) -> None:
                 contextlib.closing(connection),
             ):
                 connection.request("POST", "/v1/query", body, headers)
-                connection.getresponse().read()
-            time.sleep(_PAUSE)
+                answer = connection.getresponse()
+                answer.read()
+                _DONE[f"status {answer.status}"] += 1
+                is_refused = answer.status != 200
+            time.sleep(1 if is_refused else 0)
 
     _in_threads(64, sleep)
 
@@ -184,6 +196,7 @@ def _again_and_again(target: Target, *statements: str) -> None:
                 while not _said(connection, *statements):
                     pass
         except psycopg.Error:
+            _DONE["login refused"] += 1
             time.sleep(_PAUSE)
 
 
@@ -192,7 +205,9 @@ def _said(connection: psycopg.Connection, *statements: str) -> bool:
     for statement in statements:
         try:
             connection.execute(statement.encode())
-        except psycopg.Error:
+            _DONE["served"] += 1
+        except psycopg.Error as error:
+            _DONE[f"refused {error.sqlstate}"] += 1
             time.sleep(_PAUSE)
     return connection.closed
 
@@ -205,10 +220,16 @@ def _in_threads(count: int, work: Callable[[], None]) -> None:
         thread.join()
 
 
+def _tell(*_: object) -> None:
+    print(json.dumps(_DONE), flush=True)
+    os._exit(0)
+
+
 def main() -> None:
     attack, wire_host, wire_port, http_host, http_port, name, password = sys.argv[1:]
     os.nice(19)  # it would run on another machine
     target = Target((wire_host, int(wire_port)), (http_host, int(http_port)), name, password)
+    signal.signal(signal.SIGTERM, _tell)
     print("begun", flush=True)
     ATTACKS[attack](target)
 

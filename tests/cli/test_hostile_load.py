@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,8 @@ _HONEST, _HOSTILE = "honest", "hostile"
 
 
 @contextlib.contextmanager
-def _attack(name: str, listening: Listening) -> Iterator[None]:
+def _attack(name: str, listening: Listening) -> Iterator[Counter[str]]:
+    """Gives what became of its attempts, when it has ended."""
     (wire_host, wire_port), (http_host, http_port) = listening.wire, listening.http
     arguments = [wire_host, str(wire_port), http_host, str(http_port), _HOSTILE, PASSWORD]
     process = subprocess.Popen(
@@ -41,8 +44,12 @@ def _attack(name: str, listening: Listening) -> Iterator[None]:
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
-        yield
+        done: Counter[str] = Counter()
+        yield done
         assert process.poll() is None, f"the attack {name} has ended by itself"
+        process.terminate()
+        told, _ = process.communicate(timeout=60)
+        done.update(json.loads(told))
     finally:
         process.kill()
         process.communicate()
@@ -107,13 +114,16 @@ def test_a_hostile_analyst_beside_an_honest_one(tmp_path: Path) -> None:
     alone_for = min(_ALONE, _SECONDS)
     table: list[Row] = []
     problems: list[str] = []
+    attempts: list[str] = []
     with operator.serving() as listening:
         honest = HonestAnalyst(listening, _HONEST)
         honest.work(alone_for)  # warm
         before = honest.work(alone_for)
         for attack in _ATTACKS:
-            with _attack(attack, listening):
+            with _attack(attack, listening) as done:
                 during = honest.work(_SECONDS)
+            attempts.append(f"{attack:4} {dict(done)}")
+            assert sum(done.values()) > 0, f"{attack} attempts nothing"
             after = honest.work(alone_for)
             table += _rows(attack, _together([before, after]), during)
             problems += [f"{attack} {failure}" for failure in sorted(set(during.failures))]
@@ -128,7 +138,13 @@ def test_a_hostile_analyst_beside_an_honest_one(tmp_path: Path) -> None:
             before = after
         peak = _peak_memory(listening.running.process.pid)
     print("what kind                   alone ms during  ratio answers failures")
-    print(*table, f"the process' memory at its peak: {peak / 1024:.0f} MiB", *problems, sep="\n")
+    print(
+        *table,
+        *attempts,
+        f"the process' memory at its peak: {peak / 1024:.0f} MiB",
+        *problems,
+        sep="\n",
+    )
     slow = [row for row in table if row.kind != LOGIN and not row.ratio < _WORSE]
     assert not problems and not slow, (slow, problems)
     assert peak < _MEMORY

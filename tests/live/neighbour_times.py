@@ -103,5 +103,7 @@ def report(measured: list[Times], failed: list[Times]) -> str:
         f"   {sum(times.p_of_the_same <= LEVEL for times in measured)}",
         f"told apart twice: {len(failed)}",
         *map(str, failed),
+        "the largest:",
+        *map(str, sorted(measured, key=lambda times: -times.ratio)[:5]),
     ]
     return "\n".join(lines)
