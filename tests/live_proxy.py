@@ -114,8 +114,12 @@ def sample_databases(servers: Servers) -> list[Database]:
     ]
 
 
-def start_proxy(servers: Servers, databases: Sequence[Database]) -> LiveProxy:
-    loop = uvloop.new_event_loop()
+def start_proxy(
+    servers: Servers,
+    databases: Sequence[Database],
+    loop: asyncio.AbstractEventLoop | None = None,
+) -> LiveProxy:
+    loop = loop or uvloop.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     assembly = Assembly(databases)

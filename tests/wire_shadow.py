@@ -20,7 +20,11 @@ from proxy.databases.embedded import EmbeddedPostgres
 PASSWORD = "analyst's password"
 
 _TABLES = f"""
-CREATE ROLE alice LOGIN PASSWORD '{PASSWORD.replace("'", "''")}';
+CREATE ROLE dp_analyst NOLOGIN;
+CREATE ROLE alice LOGIN PASSWORD '{PASSWORD.replace("'", "''")}' IN ROLE dp_analyst;
+CREATE ROLE bob LOGIN PASSWORD '{PASSWORD.replace("'", "''")}' IN ROLE dp_analyst;
+CREATE ROLE monitor LOGIN PASSWORD '{PASSWORD.replace("'", "''")}';
+CREATE ROLE another_superuser LOGIN SUPERUSER PASSWORD '{PASSWORD.replace("'", "''")}';
 GRANT USAGE ON SCHEMA dp TO alice;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA dp TO alice;
 CREATE SCHEMA shop;

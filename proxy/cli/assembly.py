@@ -22,6 +22,7 @@ from proxy.databases.shadow import Shadow
 from proxy.engine.asking import Engine
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.model import Policy
+from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.brain import Served, ShadowAddress
 from proxy.servers.wire.engine_brain import EngineBrain
 from proxy.servers.wire.server import WireServer
@@ -92,14 +93,20 @@ class Assembly:
         for database in self.databases.values():
             await database.close()
 
-    def wire_server(self, tls: ssl.SSLContext | None = None) -> WireServer:
+    def wire_server(
+        self,
+        tls: ssl.SSLContext | None = None,
+        gate: LoginGate | None = None,
+        *,
+        requires_tls: bool = False,
+    ) -> WireServer:
         served = {
             name: Served(
                 ShadowAddress(*database.shadow.analyst_host_port), EngineBrain(database.engine)
             )
             for name, database in self.databases.items()
         }
-        return WireServer(served, tls)
+        return WireServer(served, tls, gate=gate, requires_tls=requires_tls)
 
 
 def assemble(

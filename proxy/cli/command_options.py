@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
+
+
+class TlsUse(str, Enum):
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+    OFF = "off"
+
 
 Listen = Annotated[str, typer.Option(help="HOST:PORT for PostgreSQL clients.", metavar="HOST:PORT")]
 Http = Annotated[str, typer.Option(help="HOST:PORT for HTTP.", metavar="HOST:PORT")]
@@ -31,6 +39,19 @@ PgBin = Annotated[
         help="Folder of another PostgreSQL's programs for the shadow, best of the protected server's version.",
         metavar="DIR",
         envvar="DPPROXY_PG_BIN",
+    ),
+]
+TlsCert = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Certificate in PEM, for both listeners.", metavar="FILE"),
+]
+TlsKey = Annotated[Optional[Path], typer.Option(help="Its key in PEM.", metavar="FILE")]  # noqa: UP045
+Tls = Annotated[
+    Optional[TlsUse],  # noqa: UP045
+    typer.Option(
+        help="'required' (the default with a certificate) refuses PostgreSQL sessions in plain text; HTTP is"
+        " https only wherever there is a certificate. 'off' serves plain text also beyond loopback.",
+        show_default=False,
     ),
 ]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="A policy in YAML.", metavar="FILE")]

@@ -20,9 +20,11 @@ from proxy.cli.stopped import Stopped
 from proxy.cli.watching import guard_lost, keep_mark, keep_roles, keep_shares, something_lost
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
+from proxy.servers.certificate import server_context
 from proxy.servers.http.server import HttpServer
+from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.server import WireServer
-from proxy.servers.wire.tls import server_context
+from proxy.servers.wire.tls import ALPN
 
 GRACE_SECONDS = 5.0
 _CONNECT_SECONDS = 2.0
@@ -30,11 +32,15 @@ _CONNECT_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """tls: certificate and key, for both doors."""
+    """
+    tls: certificate and key, for both doors
+    requires_tls: whether sessions in plain text are refused; HTTP has none where there is a certificate
+    """
 
     wire: Address
     http: Address
     tls: tuple[Path, Path] | None = None
+    requires_tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,16 @@ async def keep_open(
             {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
         )
         closing.callback(sessions.close)
-        wire: WireServer = assembly.wire_server(tls)
-        http = HttpServer(assembly.engines, sessions, lambda: _checks(databases), where.tls)
+        gate = LoginGate()
+        wire: WireServer = assembly.wire_server(tls, gate, requires_tls=where.requires_tls)
+        http = HttpServer(
+            assembly.engines,
+            sessions,
+            lambda: _checks(databases),
+            where.tls,
+            health=lambda: dict.fromkeys(servers.dead(), False),
+            gate=gate,
+        )
         await _start(http, where.http)
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
@@ -134,7 +148,7 @@ def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
     except OSError as error:
         raise Stopped(f"{file}: {error.strerror or error}") from None
     try:
-        return server_context(certificate, key)
+        return server_context(certificate, key, ALPN)
     except ssl.SSLError as error:
         what = error.reason or "not in PEM"
         raise Stopped(f"{certificate} and {key} are no certificate with its key: {what}") from None

@@ -6,12 +6,24 @@ import logging
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from proxy.cli.addresses import Address, read_address
-from proxy.cli.command_options import Http, LedgerDsn, Listen, PgBin, PolicyFiles, State
+from proxy.cli.certificates import check_is_private, chosen_certificate
+from proxy.cli.command_options import (
+    Http,
+    LedgerDsn,
+    Listen,
+    PgBin,
+    PolicyFiles,
+    State,
+    Tls,
+    TlsCert,
+    TlsKey,
+    TlsUse,
+)
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import proxy_servers
 from proxy.cli.running import end_on_sigterm, run
@@ -88,8 +100,9 @@ def serve(
     state: State = None,
     ledger: LedgerDsn = None,
     pg_bin: PgBin = None,
-    tls_cert: Annotated[Optional[Path], typer.Option(help="PEM, for both doors.")] = None,  # noqa: UP045
-    tls_key: Annotated[Optional[Path], typer.Option(help="PEM.")] = None,  # noqa: UP045
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    tls: Tls = None,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.building import build, known_source
@@ -98,10 +111,14 @@ def serve(
 
     end_on_sigterm()
     log_to_stderr()
-    if (tls_cert is None) != (tls_key is None):
-        raise Stopped("--tls-cert and --tls-key go together")
-    tls = None if tls_cert is None or tls_key is None else (tls_cert, tls_key)
-    where = Where(_address(listen), _address(http), tls)
+    certificate = chosen_certificate(tls_cert, tls_key, tls)
+    where = Where(
+        _address(listen),
+        _address(http),
+        certificate,
+        requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
+    )
+    check_is_private(where.wire, where.http, certificate, tls)
     check_can_open(where)
     checked = load_policies(policy, os.environ)
     with proxy_servers(state, ledger, pg_bin=pg_bin) as servers:
@@ -119,7 +136,7 @@ def serve(
             names = ", ".join(one.policy.database for one in databases)
             typer.echo(f"serving {names}")
             typer.echo(f"PostgreSQL clients: {doors.wire[0]}:{doors.wire[1]}")
-            scheme = "http" if tls is None else "https"
+            scheme = "http" if certificate is None else "https"
             typer.echo(f"HTTP: {scheme}://{doors.http[0]}:{doors.http[1]}/docs")
             await signalled()
             typer.echo("closing the doors ...")

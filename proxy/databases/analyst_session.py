@@ -6,7 +6,8 @@ parameters as a simple Query, which may hold several.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -24,8 +25,10 @@ from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 
 RESULT_ROWS = 100_000
-RESULT_BYTES = 64 * 1024 * 1024
-_CHUNK_ROWS = 1_000
+RESULT_BYTES = 64 * 1024 * 1024  # in memory
+_CHUNK_ROWS = 100
+_CELL_BYTES = 64  # that a value takes in memory beside its own bytes
+_BYTES_AT_ONCE = 512 * 1024  # that are taken over before others have their turn
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
 _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on every server
 _TYPES_KEPT = 1_000
@@ -170,7 +173,11 @@ class ConnectedSession:
     async def _finished(self) -> PGresult:
         """The one result of a statement of ours."""
         results: list[PGresult] = []
-        await self._drain(results.append)
+
+        async def append(result: PGresult) -> None:
+            results.append(result)
+
+        await self._drain(append)
         return results[-1]
 
     async def _rows(self) -> Rows:
@@ -191,7 +198,7 @@ class ConnectedSession:
             gathered.values,
         )
 
-    async def _drain(self, take: Callable[[PGresult], None]) -> None:
+    async def _drain(self, take: Callable[[PGresult], Awaitable[None]]) -> None:
         """All results of what was just sent. If `take` wants no more, the connection is broken: rows are
         left on it, and the server stops when nobody is there to read them."""
         self._is_busy = True
@@ -211,7 +218,7 @@ class ConnectedSession:
                     case ExecStatus.COPY_OUT | ExecStatus.COPY_IN | ExecStatus.COPY_BOTH:
                         raise _no_copy()
                     case _:
-                        take(result)
+                        await take(result)
         except psycopg.Error:
             self.close()
             raise Fault("the connection to the server was lost") from None
@@ -245,16 +252,26 @@ class _Gathered:
         self.values: list[tuple[bytes | None, ...]] = []
         self._bytes = 0
 
-    def take(self, result: PGresult) -> None:
+    async def take(self, result: PGresult) -> None:
         fields = range(result.nfields)
         self.shape = tuple(
             (_text(result.fname(index)) or "", result.ftype(index), result.fmod(index))
             for index in fields
         )
+        taken = 0
         for row in range(result.ntuples):
             values = tuple(result.get_value(row, index) for index in fields)
             self.values.append(values)
-            self._bytes += sum(len(value) for value in values if value is not None)
+            taken += sum(len(value or b"") + _CELL_BYTES for value in values)
+            if taken > _BYTES_AT_ONCE:
+                self._count(taken)
+                taken = 0
+                await asyncio.sleep(0)
+        self._count(taken)
+
+    def _count(self, taken: int) -> None:
+        """Refuses  TOO_COMPLEX"""
+        self._bytes += taken
         if len(self.values) > RESULT_ROWS or self._bytes > RESULT_BYTES:
             raise Refusal(
                 Code.TOO_COMPLEX,

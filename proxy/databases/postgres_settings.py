@@ -9,12 +9,14 @@ from proxy.databases.analyst_shares import MEMORY_PER_SESSION
 # The log never holds a statement, a parameter or an error's text: they quote values from the data.
 # log_min_messages = log leaves out ERROR and below, by the manual's order (table 19.2).
 _ALWAYS = {
-    "max_connections": "200",
+    # Above what the listeners hand out together: 150 sessions of the wire, 64 of HTTP, 32 logins.
+    "max_connections": "270",
     "superuser_reserved_connections": "10",
     "shared_buffers": "128MB",
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "password_encryption": "scram-sha-256",
+    "client_connection_check_interval": "1s",  # a statement whose client is gone ends
     "jit": "off",
     "random_page_cost": "1.1",
     "full_page_writes": "on",

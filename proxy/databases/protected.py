@@ -13,12 +13,12 @@ import structlog
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.databases.fair_places import FairPlaces
 from proxy.databases.protected_connections import (
     Connection,
     NotAvailable,
     ProtectedConnections,
 )
+from proxy.engine.fair_share import Busy, FairShare
 from proxy.engine.ports import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 
@@ -57,7 +57,9 @@ class ProtectedDatabase:
         timeout_ms: int = 120_000,
     ) -> None:
         self._connections = ProtectedConnections(source, timeout_ms)
-        self._places = FairPlaces(sessions_max, sessions_each or max(1, sessions_max // 2))
+        self._places = FairShare(
+            sessions_max, sessions_each or max(1, sessions_max // 2), last_for_new=True
+        )
 
     async def open(self) -> None:
         """Refuses  Fault where the server cannot be reached"""
@@ -82,7 +84,7 @@ class ProtectedDatabase:
         until = loop.time() + _SESSION_SECONDS
         try:
             await self._places.take(analyst, _SESSION_SECONDS)
-        except asyncio.TimeoutError:
+        except Busy:
             _LOG.warning("no_protected_session_free")
             raise _not_available() from None
         try:

@@ -114,10 +114,22 @@ class AnalystSession(Protocol):
 
 
 class AnalystSessions(Protocol):
+    def knows(self, user: str, password: str) -> bool:
+        """Whether this password was right a moment ago. Costs nothing."""
+        ...
+
+    async def log_in(self, user: str, password: str) -> None:
+        """Refuses  WrongCredentials, also for a role that is no analyst's; Fault: the shadow is away"""
+        ...
+
+    def place(self, user: str) -> AbstractAsyncContextManager[None]:
+        """One of the analyst's places, for a request. Refuses  Busy, after some seconds"""
+        ...
+
     def session(
         self, database: str, user: str, password: str, settings: Mapping[str, str]
     ) -> AbstractAsyncContextManager[AnalystSession]:
-        """A session of this analyst's, with these dp.* settings.
+        """A session of this analyst's, with these dp.* settings; only in a place.
 
         Refuses  WrongCredentials; Fault where the shadow cannot be reached
         """

@@ -74,6 +74,11 @@ class Relay:
         return len(self._client) if self._conversation is not None else 0
 
     @property
+    def is_running(self) -> bool:
+        """Whether an answer of the shadow is still to come."""
+        return self._conversation is not None or not self._session.answers.idle
+
+    @property
     def idle(self) -> bool:
         """Between transactions, and nothing under way."""
         return (

@@ -1,7 +1,7 @@
-"""From a client's first byte to the first ReadyForQuery. No I/O.
+"""From a client's first byte to its StartupMessage. No I/O.
 
-TLS requests, cancel requests, the StartupMessage with its allow-list, then the shadow's own
-authentication, relayed (manual 55.2.1, 55.2.2). The protocol's version is negotiated by the shadow.
+TLS requests, cancel requests, the StartupMessage with its allow-list (manual 55.2.1). The protocol's version
+is negotiated by the shadow.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ from dataclasses import dataclass
 
 from proxy.base.errors import Code
 from proxy.base.limits import IDENTIFIER_BYTES
-from proxy.pgwire.answers import SMALLEST_LENGTH
 from proxy.pgwire.frames import U32, Cursor, ProtocolError, fatal
 from proxy.pgwire.startup_options import refused_option, refused_setting
 
 STARTUP_BYTES = 10_000  # MAX_STARTUP_PACKET_LENGTH of PostgreSQL
-PASSWORD_BYTES = 10_000  # a SCRAM message has at most 1,024 (PG_MAX_SASL_MESSAGE_LENGTH)
 
 _SSL_REQUEST, _GSSENC_REQUEST, _CANCEL_REQUEST = 80877103, 80877104, 80877102
 _TLS_HANDSHAKE = 0x16
 _CANCEL_KEY_BYTES = 256  # protocol 3.2 allows long keys; 3.0 has 4
-_AUTHENTICATION, _BACKEND_KEY, _STATUS, _READY, _ERROR = b"RKSZE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +57,19 @@ Opening = StartTls | Cancel | Connect | Reply | None
 class Startup:
     """Before the shadow is there. After a Connect or Cancel it has done its work."""
 
-    def __init__(self, databases: Collection[str], has_tls: bool) -> None:
+    def __init__(
+        self,
+        databases: Collection[str],
+        has_tls: bool,
+        *,
+        requires_tls: bool = False,
+        host: str = "",
+    ) -> None:
+        """requires_tls: sessions in plain text are refused. host: the client's, for the message."""
         self._databases = databases
         self._has_tls = has_tls
+        self._requires_tls = requires_tls
+        self._host = host
         self._is_encrypted = False
         self._asked: set[int] = set()
         self._buffer = bytearray()
@@ -141,6 +148,13 @@ class Startup:
             return _refuse(*trouble)
         # As in PostgreSQL, the database's name defaults to the user's.
         database = parameters.get("database") or user
+        if self._requires_tls and not self._is_encrypted:
+            # As PostgreSQL's hostssl; libpq's sslmode=allow then tries again with TLS.
+            text = (
+                f'no pg_hba.conf entry for host "{self._host}", user "{user}",'
+                f' database "{database}", no encryption'
+            )
+            return _refuse("28000", text)
         return Connect(user, database, packet, database in self._databases)
 
 
@@ -161,92 +175,8 @@ def _parameters(packet: bytes) -> dict[str, str]:
     return parameters
 
 
-def with_database(packet: bytes, database: str) -> bytes:
-    """The StartupMessage with another database in it."""
-    parameters = _parameters(packet) | {"database": database}
+def with_parameters(packet: bytes, **changed: str) -> bytes:
+    """The StartupMessage with another database or user in it."""
+    parameters = _parameters(packet) | changed
     body = b"".join(f"{name}\0{value}\0".encode() for name, value in parameters.items()) + b"\0"
     return U32.pack(len(body) + 8) + packet[4:8] + body
-
-
-@dataclass(slots=True)
-class Step:
-    to_client: bytes = b""
-    to_shadow: bytes = b""
-    close: bool = False
-    ready: bool = False  # the first ReadyForQuery has passed: the Relay takes over
-
-
-class Authentication:
-    """The shadow authenticates; the proxy only watches. Who the client is, is known for certain when
-    AuthenticationOk has passed.
-
-    A database that is not served is refused after authentication, as PostgreSQL does, so that nobody
-    learns without a password which databases there are.
-    """
-
-    def __init__(self, database: str, database_is_served: bool) -> None:
-        self._database = database
-        self._is_served = database_is_served
-        self._client = bytearray()
-        self._shadow = bytearray()
-        self.is_authenticated = False
-        self.cancel_key: bytes | None = None
-        self.client_encoding = b"UTF8"
-
-    def from_client(self, data: bytes) -> Step:
-        """Only password messages; what comes after AuthenticationOk waits for the Relay."""
-        buffer = self._client
-        buffer += data
-        if len(buffer) > PASSWORD_BYTES + 5:
-            return Step(fatal("08P01", "message during authentication is too long"), close=True)
-        passed = 0
-        while not self.is_authenticated and len(buffer) - passed >= 5:
-            length = U32.unpack_from(buffer, passed + 1)[0]
-            if buffer[passed : passed + 1] != b"p" or not (
-                SMALLEST_LENGTH <= length <= PASSWORD_BYTES
-            ):
-                text = f"expected password response, got message type {buffer[passed]}"
-                return Step(fatal("08P01", text), close=True)
-            if passed + 1 + length > len(buffer):
-                break
-            passed += 1 + length
-        step = Step(to_shadow=bytes(buffer[:passed]))
-        del buffer[:passed]
-        return step
-
-    def from_shadow(self, data: bytes) -> Step:
-        """Refuses (ProtocolError) what cannot be PostgreSQL's."""
-        buffer = self._shadow
-        buffer += data
-        step = Step()
-        passed = 0
-        while not step.ready and len(buffer) - passed >= 5:
-            tag = buffer[passed]
-            length = U32.unpack_from(buffer, passed + 1)[0]
-            if not SMALLEST_LENGTH <= length <= 1 << 20:
-                raise ProtocolError("the server sent a frame of impossible length")
-            end = passed + 1 + length
-            if end > len(buffer):
-                break
-            payload = bytes(buffer[passed + 5 : end])
-            passed = end
-            if tag == _AUTHENTICATION and payload == b"\0\0\0\0":
-                self.is_authenticated = True
-                if not self._is_served:
-                    text = f'database "{self._database}" does not exist'
-                    return Step(bytes(buffer[:passed]) + fatal("3D000", text), close=True)
-            elif tag == _BACKEND_KEY:
-                self.cancel_key = payload
-            elif tag == _STATUS:
-                name, _, value = payload[:-1].partition(b"\0")
-                if name == b"client_encoding":
-                    self.client_encoding = value
-            elif tag == _READY:
-                step.ready = True
-        step.to_client = bytes(buffer[:passed])
-        del buffer[:passed]
-        return step
-
-    def left_over(self) -> tuple[bytes, bytes]:
-        """Bytes of the client and of the shadow that already belong to the Relay."""
-        return bytes(self._client), bytes(self._shadow)

@@ -6,6 +6,8 @@ process (replication, command-line switches of `postgres`), and names that nobod
 
 from __future__ import annotations
 
+from collections import deque
+
 _CONNECTION = frozenset({"user", "database", "options"})
 
 SETTINGS = frozenset(
@@ -72,11 +74,11 @@ def refused_option(options: str) -> Trouble | None:
     >>> refused_option("-d 5")
     ('42601', 'invalid command-line argument for server process: -d')
     """
-    words = _words(options)
+    words = deque(_words(options))
     while words:
-        word = words.pop(0)
+        word = words.popleft()
         if word == "-c" and words:
-            assignment = words.pop(0)
+            assignment = words.popleft()
         elif word.startswith("--"):
             # PostgreSQL reads dashes in such a name as underscores.
             name, equals, value = word[2:].partition("=")

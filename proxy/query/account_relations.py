@@ -40,9 +40,10 @@ def account_edits(
              which holds {"budget": [rows], "history": [rows]}
     Gives    the edits that put the rows into every FROM, under the names that the relations had
     """
+    # Named like noisy relations: a plan that reads it needs an answer (pgwire/rehearsing.py).
     texts = {
         name: f"(SELECT * FROM pg_catalog.jsonb_to_recordset({marker(parameter)}->'{name.name}')"  # noqa: S608
-        f" AS r({columns}))"
+        f" AS dp_b_{name.name}({columns}))"
         for name, columns in _COLUMNS.items()
     }
     return in_place_of(lexed, found, {at: (name, texts[name]) for at, name in named.items()})

@@ -52,6 +52,14 @@ def test_protected_tables_with_public_dimensions_are_left_in_peace() -> None:
     assert found("", PEOPLE, VISITS, LINES, COUNTRIES, ROOMS) == []
 
 
+def test_a_protected_view_that_reads_a_public_table_is_left_in_peace() -> None:
+    """Both tables beneath it have a column of that name; the public one is no list of people for that."""
+    view = (
+        "CREATE VIEW c.seen AS SELECT p.id, r.name FROM c.people p JOIN c.rooms r ON r.id = p.age"
+    )
+    assert found(view, "c.seen: {unit: {person: id}, max_rows_per_unit: 5}", ROOMS) == []
+
+
 @pytest.mark.parametrize(
     ("script", "tables", "what"),
     [
@@ -168,6 +176,14 @@ def test_a_public_table_that_lists_people(script: str, tables: list[str], what: 
             ["c.visits: {unit: {person: person}, max_rows_per_unit: 5}", "c.notes: public"],
             "refers to c.visits",
         ),
+        # A table of which only a child refers to people
+        (
+            "CREATE TABLE c.calls (id integer PRIMARY KEY); CREATE TABLE c.calls1"
+            " (person integer REFERENCES c.people) INHERITS (c.calls);"
+            " CREATE TABLE c.tapes (call integer REFERENCES c.calls)",
+            [PEOPLE, "c.tapes: public"],
+            "its foreign key (call) refers to c.calls",
+        ),
         # A partition of a table that refers to people
         (
             "CREATE TABLE c.calls (id integer, person integer REFERENCES c.people) PARTITION BY LIST (id);"
@@ -176,7 +192,7 @@ def test_a_public_table_that_lists_people(script: str, tables: list[str], what: 
             "its column 'person' refers to",
         ),
     ],
-    ids=["unit", "key", "chain", "sister", "hidden column", "composite", "partition"],
+    ids=["unit", "key", "chain", "sister", "hidden column", "composite", "child", "partition"],
 )
 def test_a_public_table_that_refers_to_people(script: str, tables: list[str], what: str) -> None:
     findings = found(script, *tables)
@@ -188,7 +204,7 @@ def test_a_public_table_that_refers_to_people(script: str, tables: list[str], wh
     ("columns", "is_found"),
     [
         ("person_id integer PRIMARY KEY", True),
-        ("stars integer, PersonID bigint", True),
+        ('stars integer, "PersonID" bigint', True),
         ("people_id integer", True),
         ('"person-id" smallint', True),
         ("person integer", True),

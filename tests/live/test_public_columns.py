@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import psycopg
 import pytest
 
@@ -25,9 +27,10 @@ tables:
 
 
 @pytest.fixture(scope="module")
-def shops() -> Database:
-    pair = servers()
-    return served_database(pair, "shops", _SCRIPT, _TABLES)
+def shops() -> Iterator[Database]:
+    database = served_database(servers(), "shops", _SCRIPT, _TABLES)
+    yield database
+    database.lease.close()
 
 
 def test_only_listed_columns_are_copied(shops: Database) -> None:

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.pgwire.frames import U32, ProtocolError, frame
+from proxy.pgwire.frames import U32
 from proxy.pgwire.startup import (
-    Authentication,
     Cancel,
     Connect,
     Opening,
     Reply,
     StartTls,
     Startup,
-    with_database,
+    with_parameters,
 )
 from proxy.pgwire.startup_options import refused_option, refused_setting
 
@@ -83,7 +82,9 @@ def test_an_unserved_database_is_noted_and_the_default_is_the_user() -> None:
     outcome = feed(other, [])
     assert isinstance(outcome, Connect)
     assert not outcome.database_is_served
-    assert with_database(other, "shop") == startup_packet([("user", "alice"), ("database", "shop")])
+    assert with_parameters(other, database="shop") == startup_packet(
+        [("user", "alice"), ("database", "shop")]
+    )
 
 
 def test_a_parameter_given_twice_is_refused() -> None:
@@ -118,42 +119,3 @@ def test_options(options: str, is_fine: bool) -> None:
 @given(st.text(max_size=40))
 def test_random_options_never_raise(options: str) -> None:
     refused_option(options)
-
-
-_LOGIN = (
-    frame(b"R", b"\0\0\0\x0aSCRAM-SHA-256\0\0")
-    + frame(b"R", b"\0\0\0\0")
-    + frame(b"S", b"client_encoding\0LATIN1\0")
-    + frame(b"K", b"12345678")
-    + frame(b"Z", b"I")
-    + b"left over"
-)
-
-
-@given(st.lists(st.integers(0, len(_LOGIN)), max_size=6))
-def test_a_login_may_come_in_pieces(cuts: list[int]) -> None:
-    machine = Authentication("shop", True)
-    edges = sorted({0, len(_LOGIN), *cuts})
-    passed, is_ready, after = b"", False, b""
-    for start, end in itertools.pairwise(edges):
-        if is_ready:
-            after += _LOGIN[start:end]
-            continue
-        step = machine.from_shadow(_LOGIN[start:end])
-        passed += step.to_client
-        is_ready = step.ready
-    assert is_ready
-    assert passed + machine.left_over()[1] + after == _LOGIN
-    assert machine.left_over()[1] + after == b"left over"
-    assert (machine.cancel_key, machine.client_encoding) == (b"12345678", b"LATIN1")
-
-
-@given(st.binary(max_size=40))
-def test_random_bytes_during_authentication(data: bytes) -> None:
-    machine = Authentication("shop", True)
-    step = machine.from_client(data)
-    assert data.startswith(step.to_shadow)
-    try:
-        machine.from_shadow(data)
-    except ProtocolError:
-        return

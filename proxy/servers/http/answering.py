@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from typing_extensions import ParamSpec
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
@@ -16,6 +21,11 @@ from proxy.pgwire.exchange import JSONB_OID
 from proxy.query.statements import Execute, Kind, Statement
 from proxy.servers.http.problem import Problem, problem_of, refused
 from proxy.servers.http.request_reading import Asked
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_READ_AT_ONCE = 1_000  # characters; longer ones may take more than some milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,7 @@ async def explain(
 async def _private(engine: Engine, session: AnalystSession, asked: Asked) -> _Private | None:
     """PostgreSQL's own error comes before a refusal of ours, as over the wire."""
     try:
-        found = engine.look(asked.sql)
+        found = await _beside(asked.sql, engine.look, asked.sql)
     except Refusal as refusal:
         await session.analyse(asked.sql, names_hint=False)
         raise (refused(TOO_LONG) if _is_too_long(asked.sql) else refusal) from None
@@ -99,12 +109,21 @@ async def _private(engine: Engine, session: AnalystSession, asked: Asked) -> _Pr
     analysed = await session.analyse(found.analysed_text(), names_hint=True)
     resolved = await session.resolve(found.relations)
     try:
-        question = engine.read(found, resolved.relation_oids, analysed.parameter_oids)
+        question = await _beside(
+            asked.sql, engine.read, found, resolved.relation_oids, analysed.parameter_oids
+        )
     except Refusal:
         if found.kind is not Kind.QUERY:
             await session.analyse(asked.sql, names_hint=False)
         raise
     return None if question is None else _Private(question, resolved, analysed.columns)
+
+
+async def _beside(text: str, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """A long statement is read in a thread, so that other sessions go on meanwhile."""
+    if len(text) <= _READ_AT_ONCE:
+        return function(*given, **named)
+    return await asyncio.to_thread(function, *given, **named)
 
 
 def _too_large(statement: Statement) -> Problem | None:

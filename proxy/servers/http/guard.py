@@ -5,8 +5,11 @@ Logged are method, route and status: never a query string, a body, a header or a
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import structlog
@@ -15,10 +18,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.base.errors import Code
-from proxy.servers.http.problem import CONTENT_TYPE, Problem
+from proxy.servers.client_address import network_of
+from proxy.servers.http.problem import CONTENT_TYPE, Problem, busy
 
 _LOG = structlog.get_logger("dpproxy.http")
 
+_ALWAYS = "/healthz"
 _SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -38,13 +43,30 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLimits:
+    """Requests under way, in all and of one address; /healthz is not counted, so that it always answers."""
+
+    at_once: int = 256
+    each: int = 64
+
+
 class Guard:
     """
     Given    hosts_are_local: whether the server listens on loopback only. A page of another site can then
              have its name resolve to 127.0.0.1 (DNS rebinding); its Host header gives it away
     """
 
-    def __init__(self, app: ASGIApp, routes: Collection[str], *, hosts_are_local: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        routes: Collection[str],
+        *,
+        hosts_are_local: bool,
+        limits: RequestLimits | None = None,
+    ) -> None:
+        self._limits = limits or RequestLimits()
+        self._under_way: Counter[str] = Counter()
         self._app = app
         self._routes = frozenset(routes)
         self._hosts_are_local = hosts_are_local
@@ -53,12 +75,22 @@ class Guard:
         if scope["type"] != "http":
             return
         started = False
+        has_body = _has_body(Headers(scope=scope))
+
+        async def counted() -> Message:
+            nonlocal has_body
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):
+                has_body = False
+            return message
 
         async def watched(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
                 message["headers"] = [*message.get("headers", []), *_SAFE_HEADERS]
+                if has_body:  # the client is not to send another request behind it
+                    message["headers"].append((b"connection", b"close"))
                 path = scope["path"]
                 _LOG.info(
                     "request",
@@ -68,10 +100,17 @@ class Guard:
                 )
             await send(message)
 
+        address = network_of((scope.get("client") or (None,))[0])
         problem = self._objection(Headers(scope=scope))
         try:
+            if problem is None and scope["path"] == _ALWAYS:
+                await self._app(scope, counted, watched)
+                return
+            if problem is None and self._is_full(address):
+                problem = busy()
             if problem is None:
-                await self._app(scope, receive, watched)
+                with self._counted(address):
+                    await self._app(scope, counted, watched)
                 return
         except Exception as error:
             # Neither the text nor the trace: either may quote a statement.
@@ -84,6 +123,20 @@ class Guard:
                 sqlstate=Code.UNAVAILABLE.sqlstate,
             )
         await response_of(problem)(scope, receive, watched)
+
+    def _is_full(self, address: str) -> bool:
+        under_way, limits = self._under_way, self._limits
+        return under_way[address] >= limits.each or under_way.total() >= limits.at_once
+
+    @contextlib.contextmanager
+    def _counted(self, address: str) -> Iterator[None]:
+        self._under_way[address] += 1
+        try:
+            yield
+        finally:
+            self._under_way[address] -= 1
+            if not self._under_way[address]:
+                del self._under_way[address]
 
     def _objection(self, headers: Headers) -> Problem | None:
         hosts = headers.getlist("host")
@@ -102,6 +155,10 @@ class Guard:
                 headers={"Connection": "close"},
             )
         return None
+
+
+def _has_body(headers: Headers) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def response_of(problem: Problem) -> Response:

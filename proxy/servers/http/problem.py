@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from proxy.base.errors import Fault, Refusal
+from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.pgwire.calls import Refuse
 
 CONTENT_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
 
 # Class of an SQLSTATE (PostgreSQL manual, appendix A) or the whole of it -> HTTP status.
 _STATUSES = {
@@ -111,6 +113,8 @@ def problem_of(error: Exception) -> Problem | None:
             )
         case WrongCredentials():
             return unauthorized("password authentication failed", "28P01")
+        case Busy():
+            return busy()
         case _:
             return None
 
@@ -133,4 +137,15 @@ def unauthorized(message: str, sqlstate: str) -> Problem:
         hint="HTTP Basic, with the name and password of your PostgreSQL role.",
         sqlstate=sqlstate,
         headers={"WWW-Authenticate": 'Basic realm="dpproxy", charset="UTF-8"'},
+    )
+
+
+def busy() -> Problem:
+    """Nothing has been begun: the same request may be sent again."""
+    return Problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "too many requests at once",
+        hint=f"Send it again in {RETRY_SECONDS} seconds, or fewer at once.",
+        sqlstate="53300",
+        headers={"Retry-After": str(RETRY_SECONDS)},
     )

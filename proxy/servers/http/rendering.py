@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
+from typing import TypeVar
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
@@ -15,11 +17,32 @@ _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
 _OID_OID = 26
 _NOT_FINITE = (b"NaN", b"Infinity", b"-Infinity")
 
+_CELLS_AT_ONCE = 5_000  # these, and so many bytes, are rendered in some milliseconds
+_BYTES_AT_ONCE = 256 * 1024
+
+T = TypeVar("T")
 Write = Callable[[bytes], str]
 
 
-def as_json(answered: Answered) -> bytes:
+async def as_json(answered: Answered) -> bytes:
     """The body of /v1/query."""
+    return await _rendered(answered.rows, _json, answered)
+
+
+async def as_csv(rows: Rows) -> bytes:
+    """RFC 4180 with a header line; NULL is empty, an empty text is "" (as PostgreSQL's COPY does)."""
+    return await _rendered(rows, _csv, rows)
+
+
+async def _rendered(rows: Rows, render: Callable[[T], bytes], given: T) -> bytes:
+    """What takes long runs in a thread, so that other requests go on meanwhile."""
+    few = len(rows.values) * len(rows.columns) <= _CELLS_AT_ONCE
+    if few and sum(len(v or b"") for values in rows.values for v in values) <= _BYTES_AT_ONCE:
+        return render(given)
+    return await asyncio.to_thread(render, given)
+
+
+def _json(answered: Answered) -> bytes:
     rows = answered.rows
     columns = [{"name": column.name, "type": column.type_name} for column in rows.columns]
     writers = [_writer(column.type_oid) for column in rows.columns]
@@ -40,8 +63,7 @@ def as_json(answered: Answered) -> bytes:
     ).encode()
 
 
-def as_csv(rows: Rows) -> bytes:
-    """RFC 4180 with a header line; NULL is empty, an empty text is "" (as PostgreSQL's COPY does)."""
+def _csv(rows: Rows) -> bytes:
     lines = [",".join(_field(column.name.encode()) for column in rows.columns)]
     lines += [
         ",".join("" if value is None else _field(value) for value in values)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -17,23 +18,37 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from proxy.base.errors import Fault, Refusal
 from proxy.engine.asking import Engine
+from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import (
     AnalystSession,
     AnalystSessions,
     PostgresError,
     WrongCredentials,
 )
+from proxy.servers.client_address import network_of
 from proxy.servers.http.answering import answer, explain
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
+from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.openapi import ASKED, SECURITY, openapi_document
 from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
-from proxy.servers.http.request_reading import Credentials, read_asked, read_credentials
+from proxy.servers.http.request_reading import (
+    Asked,
+    Credentials,
+    read_asked,
+    read_credentials,
+)
+from proxy.servers.login_gate import LoginGate
 
 T = TypeVar("T")
 Readiness = Callable[[], Awaitable[Mapping[str, bool]]]
+Health = Callable[
+    [], Mapping[str, bool]
+]  # whether each server that runs beside this process is alive
 
+_LOGIN_SECONDS = 10.0
+_LOGINS_EACH = 16  # requests of one address that wait for their password to be checked
 _READY_SECONDS = 1.0  # anybody may ask: the databases are not asked more often than this
 _NOTHING: dict[str, object] = {
     "privacy": {"epsilon": 0, "delta": 0},
@@ -45,11 +60,19 @@ _NOTHING: dict[str, object] = {
 
 class Routes:
     def __init__(
-        self, engines: Mapping[str, Engine], sessions: AnalystSessions, readiness: Readiness
+        self,
+        engines: Mapping[str, Engine],
+        sessions: AnalystSessions,
+        readiness: Readiness,
+        health: Health,
+        gate: LoginGate,
     ) -> None:
         self._engines = engines
         self._sessions = sessions
         self._readiness = readiness
+        self._health = health
+        self._gate = gate
+        self._logging_in: Counter[str] = Counter()
         self._checks: Mapping[str, bool] = {}
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
@@ -83,7 +106,7 @@ class Routes:
         app.add_api_route("/readyz", self.readyz, summary="Whether the databases answer")
         app.add_api_route("/docs", self.docs, include_in_schema=False)
         app.add_api_route("/openapi.json", self.openapi, include_in_schema=False)
-        for kind in (Problem, Refusal, Fault, PostgresError, WrongCredentials):
+        for kind in (Problem, Refusal, Fault, PostgresError, WrongCredentials, Busy):
             app.add_exception_handler(kind, _told)
         app.add_exception_handler(HTTPException, _unknown_route)
         document = openapi_document(app.routes)
@@ -91,30 +114,34 @@ class Routes:
         return app
 
     async def query(self, request: Request) -> Response:
-        credentials = read_credentials(request)
-        asked = await read_asked(request)
-        wants_csv = _wants_csv(request)
+        async with self._logged_in(request) as credentials:
+            asked = await read_asked(request)
+            return await _while_connected(request, self._answered(request, credentials, asked))
 
-        async def work() -> Response:
-            async with self._session(asked.database, credentials, asked.settings) as session:
-                answered = await answer(self._engines[asked.database], session, asked)
-            if not wants_csv:
-                return Response(as_json(answered), media_type="application/json")
-            headers = privacy_headers(answered.privacy)
-            return Response(as_csv(answered.rows), headers=headers, media_type="text/csv")
-
-        return await _while_connected(request, work())
+    async def _answered(self, request: Request, credentials: Credentials, asked: Asked) -> Response:
+        async with self._session(asked.database, credentials, asked.settings) as session:
+            answered = await answer(self._engines[asked.database], session, asked)
+        if not _wants_csv(request):
+            return ResponseInPieces(await as_json(answered), media_type="application/json")
+        headers = privacy_headers(answered.privacy)
+        body = await as_csv(answered.rows)
+        return ResponseInPieces(body, headers=headers, media_type="text/csv")
 
     async def explain(self, request: Request) -> Response:
-        credentials = read_credentials(request)
-        asked = await read_asked(request)
+        async with self._logged_in(request) as credentials:
+            asked = await read_asked(request)
+            return await _while_connected(request, self._explained(credentials, asked))
+
+    async def _explained(self, credentials: Credentials, asked: Asked) -> Response:
         async with self._session(asked.database, credentials, asked.settings) as session:
             plan = await explain(self._engines[asked.database], session, asked)
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:
-        credentials = read_credentials(request)
-        async with self._session(next(iter(self._engines)), credentials):
+        async with (
+            self._logged_in(request) as credentials,
+            self._session(next(iter(self._engines)), credentials),
+        ):
             return JSONResponse({"databases": sorted(self._engines)})
 
     async def schema(self, request: Request) -> Response:
@@ -131,7 +158,11 @@ class Routes:
         )
 
     async def healthz(self) -> Response:
-        return JSONResponse({"status": "ok"})
+        """Asks nobody who could keep it waiting."""
+        down = sorted(name for name, is_alive in self._health().items() if not is_alive)
+        if not down:
+            return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "not ok", "down": down}, HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def readyz(self) -> Response:
         async with self._checking:
@@ -156,12 +187,48 @@ class Routes:
         name: str,
         read: Callable[[Engine, AnalystSession], Coroutine[Any, Any, str]],
     ) -> Response:
-        credentials = read_credentials(request)
         database = request.query_params.get("database", "")
-        async with self._session(database, credentials) as session:
+        async with (
+            self._logged_in(request) as credentials,
+            self._session(database, credentials) as session,
+        ):
             document = await read(self._engines[database], session)
         body = f'{{"database":{json.dumps(database)},"{name}":{document}}}'
         return Response(body, media_type="application/json")
+
+    @asynccontextmanager
+    async def _logged_in(self, request: Request) -> AsyncIterator[Credentials]:
+        """
+        Whoever has the password, in a place of theirs. The body comes after.
+
+        Refuses  WrongCredentials, later the more often; Busy
+        """
+        credentials = read_credentials(request)
+        user, password = credentials.user, credentials.password
+        if not self._sessions.knows(user, password):
+            address = network_of(None if request.client is None else request.client.host)
+            if self._logging_in[address] >= _LOGINS_EACH:
+                raise Busy
+            self._logging_in[address] += 1
+            try:
+                await self._log_in(address, user, password)
+            finally:
+                self._logging_in[address] -= 1
+                if not self._logging_in[address]:
+                    del self._logging_in[address]
+        async with self._sessions.place(user):
+            yield credentials
+
+    async def _log_in(self, address: str, user: str, password: str) -> None:
+        attempt = await self._gate.enter(address, user, _LOGIN_SECONDS)
+        try:
+            await self._sessions.log_in(user, password)
+            attempt.succeeded()
+        except WrongCredentials:
+            await asyncio.sleep(attempt.failed())
+            raise
+        finally:
+            attempt.abandoned()  # unless it has ended in another way
 
     def _session(
         self,

@@ -9,18 +9,29 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from proxy.engine.asking import Engine
 from proxy.engine.sessions import AnalystSessions
+from proxy.servers.certificate import server_context
+from proxy.servers.http.connections import ConnectionLimits, Connections
 from proxy.servers.http.guard import Guard, is_loopback
-from proxy.servers.http.routes import Readiness, Routes
+from proxy.servers.http.routes import Health, Readiness, Routes
+from proxy.servers.login_gate import LoginGate
 
-_AT_ONCE = 256  # connections and requests; beyond it: 503
+ALPN = "http/1.1"
+
 _IDLE_SECONDS = 30
 _POLL_SECONDS = 0.01
 
 
 class _Uvicorn(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Connections come in through `Connections`."""
+        await self.lifespan.startup()
+        self.servers = []
+        self.started = True
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Signals are the command's, not the server's."""
@@ -29,7 +40,8 @@ class _Uvicorn(uvicorn.Server):
 
 class HttpServer:
     """
-    Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key
+    Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
+             what /healthz asks; gate: the one that all listeners share
     Gives    `start` listens, `address` is where, `stop` lets requests end first
     """
 
@@ -39,9 +51,15 @@ class HttpServer:
         sessions: AnalystSessions,
         readiness: Readiness,
         tls: tuple[Path, Path] | None = None,
+        health: Health = dict,
+        gate: LoginGate | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
-        self._routes = Routes(engines, sessions, readiness)
-        self._tls = tls
+        self._routes = Routes(engines, sessions, readiness, health, gate or LoginGate())
+        self._tls = None if tls is None else server_context(*tls, ALPN)
+        self._limits = limits
+        self._connections: Connections | None = None
+        self._accepting: asyncio.Task[None] | None = None
         self._server: _Uvicorn | None = None
         self._serving: asyncio.Task[None] | None = None
         self._address: tuple[str, int] | None = None
@@ -62,10 +80,9 @@ class HttpServer:
         app = self._routes.app()
         paths = [getattr(route, "path", "") for route in app.routes]
         guarded = Guard(app, paths, hosts_are_local=is_loopback(name[0]))
-        certificate, key = self._tls or (None, None)
         config = uvicorn.Config(
             guarded,
-            http="h11",
+            http=H11Protocol,
             ws="none",
             lifespan="off",
             interface="asgi3",
@@ -74,11 +91,9 @@ class HttpServer:
             log_level="critical",
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=_AT_ONCE,
             timeout_keep_alive=_IDLE_SECONDS,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
         )
+        config.load()
         server = _Uvicorn(config)
         self._server = server
         self._serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -88,11 +103,20 @@ class HttpServer:
                 await self._serving
                 raise RuntimeError("the HTTP server did not start")
             await asyncio.sleep(_POLL_SECONDS)
+        self._connections = Connections(
+            lambda: H11Protocol(config, server.server_state, {}), self._tls, self._limits
+        )
+        self._accepting = asyncio.create_task(self._connections.serve(listening))
 
     async def stop(self, grace_seconds: float = 30.0) -> None:
         """No new connections; requests under way may end within the time."""
         if self._server is None or self._serving is None:
             return
+        if self._accepting is not None:
+            self._accepting.cancel()
+            await asyncio.wait({self._accepting})
         self._server.config.timeout_graceful_shutdown = max(1, round(grace_seconds))
         self._server.should_exit = True
         await self._serving
+        if self._connections is not None:
+            self._connections.abort()

@@ -9,8 +9,9 @@ from typing import Any
 _DEPTH = 8
 _SAFE_INTEGER = 2**53  # beyond, clients that read numbers as doubles change them silently
 _NUMBER_LENGTH = 400
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BRACKETS = re.compile(rb"[\[\]{}]")
+# Strings and brackets. A string that is not closed matches to the end of the body: a match that could fail
+# there would be tried again from each of its quotes, in quadratic time.
+_TOKENS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 class NotStrict(ValueError):
@@ -48,8 +49,12 @@ def read_json(body: bytes) -> Any:
 
 def _check_depth(body: bytes) -> None:
     depth = 0
-    for bracket in _BRACKETS.finditer(_STRINGS.sub(b"", body)):
-        depth += 1 if bracket.group() in b"[{" else -1
+    for token in _TOKENS.finditer(body):
+        first = body[token.start()]
+        if first in b"[{":
+            depth += 1
+        elif first in b"]}":
+            depth -= 1
         if depth > _DEPTH:
             raise NotStrict(f"the body is nested more than {_DEPTH} deep")
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable
 
+from proxy.engine.fair_share import Busy, FairShare
+from proxy.pgwire.frames import U32
 from proxy.servers.wire.brain import ShadowAddress
 
-_FORWARDED_AT_ONCE = 16  # a flood of guesses must not become a flood of forks on the shadow
+_CANCEL_REQUEST = 80877102
+_FORWARDED_AT_ONCE = 16  # a flood of requests must not become a flood of forks on the shadow
+_FORWARDED_EACH = 4  # of one address
 _TIMEOUT_SECONDS = 5.0
 
 
@@ -16,7 +21,8 @@ class CancelRegistry:
 
     def __init__(self) -> None:
         self._sessions: dict[bytes, tuple[ShadowAddress, Callable[[], None]]] = {}
-        self._slots = asyncio.Semaphore(_FORWARDED_AT_ONCE)
+        self._slots = FairShare(_FORWARDED_AT_ONCE, _FORWARDED_EACH)
+        self._leaving: set[asyncio.Task[None]] = set()
 
     def add(self, key: bytes, address: ShadowAddress, cancel: Callable[[], None]) -> None:
         self._sessions[key] = (address, cancel)
@@ -27,16 +33,38 @@ class CancelRegistry:
         if held is not None and held[1] == cancel:
             del self._sessions[key]
 
-    async def request(self, key: bytes, packet: bytes, addresses: Iterable[ShadowAddress]) -> None:
-        """Never answered, whether it was known or not (manual 55.2.8). An unknown key may belong to
-        another process of ours: the shadow knows."""
+    def leave_running(self, key: bytes, asker: str) -> None:
+        """The client of a session is gone in the middle of a statement, which nobody needs any more."""
         held = self._sessions.get(key)
-        if held is not None:
-            address, cancel = held
-            addresses = [address]
-            cancel()
-        for address in addresses:
-            async with self._slots:
+        if held is None:
+            return
+        packet = U32.pack(8 + len(key)) + U32.pack(_CANCEL_REQUEST) + key
+        leaving = asyncio.ensure_future(self._forward(held[0], packet, asker))
+        self._leaving.add(leaving)
+        leaving.add_done_callback(self._leaving.discard)
+
+    async def close(self) -> None:
+        for leaving in list(self._leaving):
+            leaving.cancel()
+        await asyncio.gather(*self._leaving, return_exceptions=True)
+
+    async def request(self, key: bytes, packet: bytes, asker: str) -> None:
+        """
+        Given    asker: the address it comes from
+
+        Never answered, whether it was known or not (manual 55.2.8). An unknown key is nobody's: the shadow
+        serves this process alone, and is not bothered with guesses.
+        """
+        held = self._sessions.get(key)
+        if held is None:
+            return
+        address, cancel = held
+        cancel()
+        await self._forward(address, packet, asker)
+
+    async def _forward(self, address: ShadowAddress, packet: bytes, asker: str) -> None:
+        with contextlib.suppress(Busy):
+            async with self._slots.place(asker, _TIMEOUT_SECONDS):
                 await _forward(address, packet)
 
 

@@ -14,48 +14,45 @@ import structlog
 from proxy.pgwire.calls import Ask
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
 from proxy.pgwire.relay import Effects, Relay
-from proxy.pgwire.startup import (
-    Authentication,
-    Cancel,
-    Connect,
-    Reply,
-    StartTls,
-    Startup,
-    Step,
-    with_database,
-)
+from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
+from proxy.servers.client_address import network_of
 from proxy.servers.wire.brain import Served
 from proxy.servers.wire.guarded_reader import CANCELLED, GuardedReader, guarded_ask
 from proxy.servers.wire.hub import Hub
-from proxy.servers.wire.shadow_connection import ShadowConnection, connect_to_shadow
+from proxy.servers.wire.login import TOO_SLOW, Login
+from proxy.servers.wire.shadow_connection import ShadowConnection
+from proxy.servers.wire.strangers import Strangers
 from proxy.servers.wire.tls import TlsError, TlsLayer
 
 _log = structlog.get_logger("dpproxy.wire")
 
 _SHUTTING_DOWN = fatal("57P01", "terminating connection due to administrator command")
-_SHADOW_AWAY = fatal("57P03", "the database system is not available")
 _SHADOW_BROKEN = fatal("08P01", "the connection to the server was lost")
-_TOO_MANY = fatal("53300", "sorry, too many clients already")
-_TOO_SLOW = fatal("57014", "canceling authentication due to timeout")
 
 
 class ClientConnection(asyncio.Protocol):
-    def __init__(self, hub: Hub, registered: set[ClientConnection]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        registered: set[ClientConnection],
+        strangers: Strangers[ClientConnection],
+    ) -> None:
         self._hub = hub
         self._registered = registered
+        self._strangers = strangers
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._tls: TlsLayer | None = None
-        self._startup: Startup | None = Startup(hub.databases.keys(), hub.tls is not None)
-        self._authentication: Authentication | None = None
+        self._startup: Startup | None = None
+        self._login: Login | None = None
         self._relay: Relay | None = None
         self._shadow: ShadowConnection | None = None
         self._served: Served | None = None
         self._analyst = ""
+        self._address = ""
         self._connecting: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._cancel_key: bytes | None = None
-        self._is_unauthenticated = False
         self._deadline: asyncio.TimerHandle | None = None
         self._is_closing = False
         self._is_paused = False
@@ -70,13 +67,20 @@ class ClientConnection(asyncio.Protocol):
         # TCP_NODELAY is asyncio's own default; a client that has vanished must be found out, too.
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._registered.add(self)
-        if self._hub.unauthenticated >= limits.unauthenticated_connections:
-            transport.abort()
-            return
-        self._hub.unauthenticated += 1
-        self._is_unauthenticated = True
+        name = transport.get_extra_info("peername")
+        host = name[0] if isinstance(name, tuple) else None
+        self._address = network_of(host)
+        crowded_out = self._strangers.add(self, self._address)
+        if crowded_out is not None:
+            crowded_out._abort()
         self._deadline = self._loop.call_later(
-            limits.authentication_seconds, self.end_with, _TOO_SLOW
+            limits.authentication_seconds, self.end_with, TOO_SLOW
+        )
+        self._startup = Startup(
+            self._hub.databases.keys(),
+            self._hub.tls is not None,
+            requires_tls=self._hub.requires_tls,
+            host=host or "[local]",
         )
 
     def data_received(self, data: bytes) -> None:
@@ -97,13 +101,16 @@ class ClientConnection(asyncio.Protocol):
         self._registered.discard(self)
         self._leave_unauthenticated()
         if self._cancel_key is not None:
+            if self._relay is not None and self._relay.is_running:
+                self._hub.cancels.leave_running(self._cancel_key, self._address)
             self._hub.cancels.remove(self._cancel_key, self.cancel_ask)
         for task in (self._asking, self._connecting):
             if task is not None:
                 task.cancel()
+        if self._login is not None:
+            self._login.end()
         if self._relay is not None:
-            self._hub.connected -= 1
-            _log.info("session_ended", analyst=self._analyst)
+            self._leave_connected()
         if self._shadow is not None:
             self._shadow.write(TERMINATE)
             self._shadow.close()
@@ -130,13 +137,13 @@ class ClientConnection(asyncio.Protocol):
         if self._asking is not None:
             self._asking.cancel()
 
-    # From the first byte to AuthenticationOk.
+    # Until it has logged in.
 
     def _from_client(self, data: bytes) -> None:
         if self._relay is not None:
             self._perform(self._relay.from_client(data))
-        elif self._authentication is not None:
-            self._step(self._authentication.from_client(data))
+        elif self._login is not None:
+            self._login.from_client(data)
         elif self._startup is not None:
             self._open(self._startup, data)
         else:
@@ -162,51 +169,26 @@ class ClientConnection(asyncio.Protocol):
                 self._connecting = self._loop.create_task(self._cancel(key, packet))
             case Connect() as connect:
                 self._startup = None
-                self._connecting = self._loop.create_task(self._connect(connect))
+                self._login = Login(self._hub, self, self._address, connect)
+                self._connecting = self._loop.create_task(self._login.open())
 
     async def _cancel(self, key: bytes, packet: bytes) -> None:
-        addresses = {served.shadow for served in self._hub.databases.values()}
-        await self._hub.cancels.request(key, packet, addresses)
+        await self._hub.cancels.request(key, packet, self._address)
         self._close()
 
-    async def _connect(self, connect: Connect) -> None:
-        databases = self._hub.databases
-        if self._hub.connected >= self._hub.limits.connections or not databases:
-            self.end_with(_TOO_MANY)
-            return
-        packet, database = connect.packet, connect.database
-        if not connect.database_is_served:
-            # Any shadow can tell whether the password is right; see Authentication.
-            database = next(iter(databases))
-            packet = with_database(packet, database)
-        served = databases[database]
-        try:
-            shadow = await connect_to_shadow(served.shadow, self)
-        except OSError:
-            _log.error("shadow_unreachable", database=database)
-            self.end_with(_SHADOW_AWAY)
-            return
-        self._served, self._shadow, self._analyst = served, shadow, connect.user
-        self._authentication = Authentication(connect.database, connect.database_is_served)
-        shadow.write(packet)
-
-    def _step(self, step: Step) -> None:
-        if step.to_shadow and self._shadow is not None:
-            self._shadow.write(step.to_shadow)
-        self._write(step.to_client)
-        if step.close:
-            self._close()
-
-    def _begin_relay(self, authentication: Authentication) -> None:
-        assert self._served is not None
+    def _begin_relay(self, login: Login) -> None:
+        authentication = login.authentication
+        self._served, self._shadow, self._analyst = login.served, login.shadow, login.analyst
+        self._login = None
+        self.authentication_is_over()
         self._leave_unauthenticated()
         self._hub.connected += 1
+        self._hub.analysts[self._analyst] += 1
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
             self._hub.cancels.add(self._cancel_key, self._served.shadow, self.cancel_ask)
         reader = GuardedReader(self._served.brain)
         self._relay = relay = Relay(reader, authentication.client_encoding)
-        self._authentication = None
         _log.info("session_started", analyst=self._analyst)
         from_client, from_shadow = authentication.left_over()
         if from_shadow:
@@ -214,13 +196,24 @@ class ClientConnection(asyncio.Protocol):
         if from_client:
             self._perform(relay.from_client(from_client))
 
-    def _leave_unauthenticated(self) -> None:
+    def authentication_is_over(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-        if self._is_unauthenticated:
-            self._is_unauthenticated = False
-            self._hub.unauthenticated -= 1
+
+    def _leave_unauthenticated(self) -> None:
+        self.authentication_is_over()
+        self._strangers.remove(self, self._address)
+
+    def _leave_connected(self) -> None:
+        self._hub.connected -= 1
+        self._hub.analysts[self._analyst] -= 1
+        if not self._hub.analysts[self._analyst]:
+            del self._hub.analysts[self._analyst]
+        _log.info("session_ended", analyst=self._analyst)
+
+    def send(self, data: bytes) -> None:
+        self._write(data)
 
     # The shadow's socket.
 
@@ -230,18 +223,15 @@ class ClientConnection(asyncio.Protocol):
         try:
             if self._relay is not None:
                 self._perform(self._relay.from_shadow(data))
-            elif self._authentication is not None:
-                authentication = self._authentication
-                step = authentication.from_shadow(data)
-                self._step(step)
-                if step.ready:
-                    self._begin_relay(authentication)
+            elif self._login is not None and self._login.from_shadow(data):
+                self._begin_relay(self._login)
         except ProtocolError:
             _log.error("shadow_protocol_broken", analyst=self._analyst)
             self.end_with(_SHADOW_BROKEN)
 
     def shadow_lost(self) -> None:
-        self._close()
+        if self._login is None or not self._login.is_refusing:
+            self._close()
 
     def shadow_is_full(self, is_full: bool) -> None:
         self._shadow_is_full = is_full

@@ -6,16 +6,19 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 
+from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.brain import Served
 from proxy.servers.wire.connection import ClientConnection
 from proxy.servers.wire.hub import Hub, Limits
+from proxy.servers.wire.strangers import Strangers
 
 _POLL_SECONDS = 0.05
 
 
 class WireServer:
     """
-    Given    per database its shadow and its brain; TLS if there is a context
+    Given    per database its shadow and its brain; TLS if there is a context, and whether it is required;
+             gate: the one that all listeners share
     Gives    `start` listens, `address` is where, `stop` lets transactions end first
 
     Runs on asyncio or uvloop alike.
@@ -26,9 +29,18 @@ class WireServer:
         databases: Mapping[str, Served],
         tls: ssl.SSLContext | None = None,
         limits: Limits | None = None,
+        gate: LoginGate | None = None,
+        *,
+        requires_tls: bool = False,
     ) -> None:
-        self._hub = Hub(databases, tls, limits or Limits())
+        if requires_tls and tls is None:
+            raise ValueError("TLS cannot be required without a certificate")
+        self._hub = Hub(databases, tls, limits or Limits(), gate or LoginGate(), requires_tls)
         self._connections: set[ClientConnection] = set()
+        held = self._hub.limits
+        self._strangers: Strangers[ClientConnection] = Strangers(
+            held.unauthenticated_connections, held.unauthenticated_per_address
+        )
         self._server: asyncio.AbstractServer | None = None
         self._address: tuple[str, int] | None = None
 
@@ -47,7 +59,7 @@ class WireServer:
         """Refuses with OSError where the port is taken."""
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: ClientConnection(self._hub, self._connections),
+            lambda: ClientConnection(self._hub, self._connections, self._strangers),
             host,
             port,
             backlog=512,
@@ -73,3 +85,4 @@ class WireServer:
         for connection in list(self._connections):
             connection.end_with()
         await asyncio.sleep(0)
+        await self._hub.cancels.close()

@@ -8,17 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-from pathlib import Path
 
 ALPN = "postgresql"  # must be negotiated on a direct connection (manual 55.2.11, ALPACA attack)
-
-
-def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(certificate, key)
-    context.set_alpn_protocols([ALPN])
-    return context
 
 
 class TlsError(Exception):

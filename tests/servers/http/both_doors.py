@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +12,9 @@ import psycopg
 from psycopg.pq import DiagnosticField, ExecStatus
 
 from proxy.databases.analyst_sessions import SessionLimits, ShadowSessions
+from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.server import HttpServer
+from proxy.servers.login_gate import GateLimits, LoginGate
 from tests.live_proxy import LiveProxy
 from tests.servers_fixture import PASSWORD
 
@@ -39,6 +42,7 @@ class BothDoors:
     sessions: ShadowSessions
     client: httpx.Client
     readiness: dict[str, bool]
+    health: dict[str, bool]
 
     @property
     def analyst(self) -> str:
@@ -96,8 +100,17 @@ def _type_name(connection: psycopg.Connection, oid: int, modifier: int) -> str:
     return str(row[0])
 
 
-def open_http(proxy: LiveProxy, limits: SessionLimits | None = None) -> BothDoors:
+def open_http(
+    proxy: LiveProxy,
+    limits: SessionLimits | None = None,
+    *,
+    gate: GateLimits | None = None,
+    connections: ConnectionLimits | None = None,
+    tls: tuple[Path, Path] | None = None,
+) -> BothDoors:
+    """gate: without one, wrong passwords are hardly delayed."""
     readiness = {"protected": True, "ledger": True}
+    health = {"shadow": True, "ledger": True}
 
     async def start() -> tuple[HttpServer, ShadowSessions]:
         sessions = ShadowSessions(
@@ -111,11 +124,20 @@ def open_http(proxy: LiveProxy, limits: SessionLimits | None = None) -> BothDoor
         async def ready() -> dict[str, bool]:
             return dict(readiness)
 
-        server = HttpServer(proxy.assembly.engines, sessions, ready)
+        server = HttpServer(
+            proxy.assembly.engines,
+            sessions,
+            ready,
+            tls,
+            lambda: dict(health),
+            LoginGate(gate or GateLimits(longest_delay_seconds=0.01)),
+            connections,
+        )
         await server.start("127.0.0.1", 0)
         return server, sessions
 
     server, sessions = proxy.do(start())
     host, port = server.address
-    client = httpx.Client(base_url=f"http://{host}:{port}", timeout=60)
-    return BothDoors(proxy, server, sessions, client, readiness)
+    scheme = "http" if tls is None else "https"
+    client = httpx.Client(base_url=f"{scheme}://{host}:{port}", timeout=60, verify=tls is None)
+    return BothDoors(proxy, server, sessions, client, readiness, health)

@@ -167,11 +167,13 @@ def test_on_uvloop_over_a_unix_socket() -> None:
         server = WireServer({"shop": served})
         await server.start("127.0.0.1", 0)
         conninfo = psycopg.conninfo.make_conninfo(
-            shadow.postgres.dsn("shop"), host="127.0.0.1", port=server.address[1]
+            shadow.conninfo(server.address[1]), host="127.0.0.1"
         )
-        async with await psycopg.AsyncConnection.connect(conninfo) as connection:
-            row = await (await connection.execute(COUNT)).fetchone()
-            assert row == (42,)
-        await server.stop(1)
+        try:
+            async with await psycopg.AsyncConnection.connect(conninfo) as connection:
+                row = await (await connection.execute(COUNT)).fetchone()
+                assert row == (42,)
+        finally:
+            await server.stop(1)
 
     uvloop.run(talk())

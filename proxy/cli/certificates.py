@@ -1,0 +1,42 @@
+"""Which certificate `serve` shows, and that nothing listens to a network in plain text unless told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from proxy.cli.addresses import Address
+from proxy.cli.command_options import TlsUse
+from proxy.cli.stopped import Stopped
+from proxy.servers.http.guard import is_loopback
+
+
+def chosen_certificate(
+    certificate: Path | None, key: Path | None, use: TlsUse | None
+) -> tuple[Path, Path] | None:
+    """Refuses  Stopped where the options contradict each other"""
+    if certificate is None and key is None:
+        if use in (TlsUse.REQUIRED, TlsUse.OPTIONAL):
+            raise Stopped(f"--tls {use.value} needs --tls-cert and --tls-key")
+        return None
+    if certificate is None or key is None:
+        raise Stopped("--tls-cert and --tls-key go together")
+    if use is TlsUse.OFF:
+        raise Stopped("--tls off and --tls-cert contradict each other")
+    return certificate, key
+
+
+def check_is_private(
+    wire: Address, http: Address, certificate: tuple[Path, Path] | None, use: TlsUse | None
+) -> None:
+    """In plain text answers could be read on the way, and over HTTP passwords, too.
+
+    Refuses  Stopped
+    """
+    if certificate is not None or use is TlsUse.OFF:
+        return
+    for address in (wire, http):
+        if not is_loopback(address.host):
+            raise Stopped(
+                f"{address} can be reached from other machines, and there is no certificate:"
+                " give --tls-cert and --tls-key, or say --tls off if the network is trusted"
+            )

@@ -1,0 +1,115 @@
+"""Places that several share: at most so many at once, at most so many each, and who waits is served in turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+_Waiting = deque["asyncio.Future[None]"]
+
+
+class Busy(Exception):
+    """No place became free in time. Try again in a second."""
+
+
+class FairShare:
+    """
+    Given    at_once: places in all; each: places of one holder; neither is ever exceeded; last_for_new: the
+             last free place is for those who hold none
+    Gives    `place`, or `take` and `give_back`. A place that becomes free goes to the waiting holder who
+             holds the fewest, and among one holder's lines (e.g. names) to each in turn
+    """
+
+    def __init__(self, at_once: int, each: int, *, last_for_new: bool = False) -> None:
+        self._at_once = at_once
+        self._last_for_new = last_for_new
+        self._each = each
+        self._held: Counter[str] = Counter()
+        self._used = 0
+        self._waiting: dict[str, dict[str, _Waiting]] = {}
+
+    @property
+    def used(self) -> int:
+        return self._used
+
+    def held(self, holder: str) -> int:
+        return self._held[holder]
+
+    def is_awaited(self, holder: str) -> bool:
+        """Whether somebody would be served at once if this holder gave a place back."""
+        if holder in self._waiting:
+            return True
+        return self._used >= self._at_once and bool(self._waiting)
+
+    @asynccontextmanager
+    async def place(self, holder: str, seconds: float) -> AsyncIterator[None]:
+        """Refuses  Busy, after `seconds`"""
+        await self.take(holder, seconds)
+        try:
+            yield
+        finally:
+            self.give_back(holder)
+
+    async def take(self, holder: str, seconds: float | None = None, line: str = "") -> None:
+        """Refuses  Busy, after `seconds`; None waits for ever"""
+        if holder not in self._waiting and self._is_free_for(holder):
+            self._grant(holder)
+            return
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        lines = self._waiting.setdefault(holder, {})
+        lines.setdefault(line, deque()).append(granted)
+        try:
+            await asyncio.wait({granted}, timeout=seconds)
+        except asyncio.CancelledError:
+            if granted.done():
+                self.give_back(holder)
+            raise
+        finally:
+            if not granted.done():
+                self._leave(holder, line, granted)
+        if not granted.done():
+            raise Busy
+
+    def give_back(self, holder: str) -> None:
+        self._used -= 1
+        self._held[holder] -= 1
+        if not self._held[holder]:
+            del self._held[holder]
+        self._serve()
+
+    def _is_free_for(self, holder: str) -> bool:
+        if self._used >= self._at_once or self._held[holder] >= self._each:
+            return False
+        is_last = self._used == self._at_once - 1
+        return not (self._last_for_new and is_last and self._held[holder])
+
+    def _grant(self, holder: str) -> None:
+        self._used += 1
+        self._held[holder] += 1
+
+    def _serve(self) -> None:
+        while True:
+            served = [holder for holder in self._waiting if self._is_free_for(holder)]
+            if not served:
+                return
+            holder = min(served, key=self._held.__getitem__)
+            lines = self._waiting.pop(holder)
+            name = next(iter(lines))
+            line = lines.pop(name)
+            granted = line.popleft()
+            if line:
+                lines[name] = line  # behind the holder's other lines
+            if lines:
+                self._waiting[holder] = lines  # behind the other holders
+            self._grant(holder)
+            granted.set_result(None)
+
+    def _leave(self, holder: str, name: str, granted: asyncio.Future[None]) -> None:
+        lines = self._waiting[holder]
+        lines[name].remove(granted)
+        if not lines[name]:
+            del lines[name]
+        if not lines:
+            del self._waiting[holder]

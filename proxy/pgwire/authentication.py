@@ -1,0 +1,176 @@
+"""The shadow's authentication, relayed (manual 55.2.1), and who comes out of it. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proxy.base.role_names import stand_in
+from proxy.pgwire.answers import SMALLEST_LENGTH
+from proxy.pgwire.frames import U32, ProtocolError, fatal, frame, query
+from proxy.pgwire.startup import Connect, with_parameters
+
+PASSWORD_BYTES = 10_000  # a SCRAM message has at most 1,024 (PG_MAX_SASL_MESSAGE_LENGTH)
+
+_AUTHENTICATION, _BACKEND_KEY, _STATUS, _READY, _ERROR, _ROW, _NOTICE = b"RKSZEDN"
+_OK = b"\0\0\0\0"
+_INVALID_AUTHORIZATION = b"28"  # class of SQLSTATE
+_TRUE = b"\0\1\0\0\0\1t"  # of a DataRow
+
+# PostgreSQL lets in whoever has a password, also a role that an operator has made for another purpose.
+_IS_ANALYST = query(
+    b"SELECT NOT r.rolsuper AND pg_catalog.pg_has_role(r.oid, g.oid, 'MEMBER')"
+    b" FROM pg_catalog.pg_roles r, pg_catalog.pg_roles g"
+    b" WHERE r.rolname OPERATOR(pg_catalog.=) session_user"
+    b" AND g.rolname OPERATOR(pg_catalog.=) 'dp_analyst'"
+)
+
+
+@dataclass(slots=True)
+class Step:
+    """
+    wrong_password: `to_client` is the refusal, and is to be kept back for a while
+    close: after the bytes were sent
+    ready: the first ReadyForQuery has passed: the Relay takes over
+    """
+
+    to_client: bytes = b""
+    to_shadow: bytes = b""
+    wrong_password: bool = False
+    close: bool = False
+    ready: bool = False
+
+
+class Authentication:
+    """
+    The shadow authenticates; the proxy watches. What it sends from AuthenticationOk on is held back until the
+    shadow has said that the role is an analyst: any other is refused as with a wrong password.
+
+    A database that is not served is refused after authentication, as PostgreSQL does, so that nobody
+    learns without a password which databases there are.
+    """
+
+    def __init__(self, connect: Connect, any_database: str) -> None:
+        """any_database: one that is served. Any shadow can tell whether the password is right."""
+        self._connect = connect
+        self._stand_in = stand_in(connect.user)
+        changed = {} if connect.database_is_served else {"database": any_database}
+        if self._stand_in is not None:
+            changed["user"] = self._stand_in
+        self.startup_packet = (
+            with_parameters(connect.packet, **changed) if changed else connect.packet
+        )
+        self._client = bytearray()
+        self._shadow = bytearray()
+        self._held = bytearray()
+        self._is_checking = False
+        self._is_analyst = False
+        self.is_authenticated = False
+        self.cancel_key: bytes | None = None
+        self.client_encoding = b"UTF8"
+
+    def from_client(self, data: bytes) -> Step:
+        """Only password messages; what comes after AuthenticationOk waits for the Relay."""
+        buffer = self._client
+        buffer += data
+        if len(buffer) > PASSWORD_BYTES + 5:
+            return Step(fatal("08P01", "message during authentication is too long"), close=True)
+        passed = 0
+        while not self.is_authenticated and len(buffer) - passed >= 5:
+            length = U32.unpack_from(buffer, passed + 1)[0]
+            if buffer[passed : passed + 1] != b"p" or not (
+                SMALLEST_LENGTH <= length <= PASSWORD_BYTES
+            ):
+                text = f"expected password response, got message type {buffer[passed]}"
+                return Step(fatal("08P01", text), close=True)
+            if passed + 1 + length > len(buffer):
+                break
+            passed += 1 + length
+        step = Step(to_shadow=bytes(buffer[:passed]))
+        del buffer[:passed]
+        return step
+
+    def from_shadow(self, data: bytes) -> Step:
+        """Refuses (ProtocolError) what cannot be PostgreSQL's."""
+        buffer = self._shadow
+        buffer += data
+        step = Step()
+        to_client: list[bytes] = []
+        passed = 0
+        while not (step.ready or step.close) and len(buffer) - passed >= 5:
+            tag = buffer[passed]
+            length = U32.unpack_from(buffer, passed + 1)[0]
+            if not SMALLEST_LENGTH <= length <= 1 << 20:
+                raise ProtocolError("the server sent a frame of impossible length")
+            end = passed + 1 + length
+            if end > len(buffer):
+                break
+            whole = bytes(buffer[passed:end])
+            passed = end
+            to_client.append(self._frame(tag, whole, step))
+        del buffer[:passed]
+        step.to_client = b"".join(to_client)
+        return step
+
+    def _frame(self, tag: int, whole: bytes, step: Step) -> bytes:
+        """What the client gets now."""
+        payload = whole[5:]
+        if not self.is_authenticated:
+            if tag == _AUTHENTICATION and payload == _OK:
+                if self._stand_in is not None:
+                    raise ProtocolError("a role that cannot be has logged in")
+                self.is_authenticated = True
+                self._held += whole
+                if not self._connect.database_is_served:
+                    step.close = True
+                    text = f'database "{self._connect.database}" does not exist'
+                    return whole + fatal("3D000", text)
+                return b""
+            if tag == _ERROR:
+                step.wrong_password = _sqlstate(payload).startswith(_INVALID_AUTHORIZATION)
+                return self._in_own_name(whole)
+            return whole
+        match tag:
+            case 0x4B:  # K, BackendKeyData
+                self.cancel_key = payload
+            case 0x53:  # S, ParameterStatus
+                name, _, value = payload[:-1].partition(b"\0")
+                if name == b"client_encoding":
+                    self.client_encoding = value
+            case 0x45:  # E, ErrorResponse
+                step.close = True
+                return bytes(self._held) + whole
+            case 0x5A if not self._is_checking:  # Z, ReadyForQuery
+                self._is_checking = True
+                self._held += whole
+                step.to_shadow = _IS_ANALYST
+                return b""
+            case 0x5A if self._is_analyst:
+                step.ready = True
+                return bytes(self._held)
+            case 0x5A:
+                step.wrong_password = True
+                text = f'password authentication failed for user "{self._connect.user}"'
+                return fatal("28P01", text)
+        if self._is_checking:
+            self._is_analyst |= tag == _ROW and payload == _TRUE
+        else:
+            self._held += whole
+        return b""
+
+    def _in_own_name(self, error: bytes) -> bytes:
+        if self._stand_in is None:
+            return error
+        name = self._connect.user.encode()
+        return frame(error[:1], error[5:].replace(self._stand_in.encode(), name))
+
+    def left_over(self) -> tuple[bytes, bytes]:
+        """Bytes of the client and of the shadow that already belong to the Relay."""
+        return bytes(self._client), bytes(self._shadow)
+
+
+def _sqlstate(payload: bytes) -> bytes:
+    """Of an ErrorResponse."""
+    for field in payload.split(b"\0"):
+        if field[:1] == b"C":
+            return field[1:]
+    return b""

@@ -1,0 +1,298 @@
+"""The HTTP listener's sockets: how many, from where, and for how long without getting on.
+
+uvicorn counts none of this: it waits for ever for a request's header, for a client that reads nothing, and for
+the rest of a body that nobody wants. And it takes in up to 256 KiB in one callback, which in tiny chunks of a
+body is half a second; here it is given 4 KiB at a time, of a body only what somebody waits for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from proxy.servers.client_address import network_of
+
+_PIECE_BYTES = 4 * 1024
+_REQUEST_BYTES = (
+    512 * 1024
+)  # of one request on the line: a body in chunks is longer than its content
+_TICK_SECONDS = 0.25
+_PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """
+    at_once, each: connections in all and of one address; where they are all taken, a new one takes the place of
+    the one that has waited longest without a request under way
+    header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start
+    rest_seconds: for what follows a request that has been answered: its body, the client's end
+    stalled_seconds: in which a client must read at least stalled_bytes, or all that is left
+    """
+
+    at_once: int = 512
+    each: int = 128
+    header_seconds: float = 10.0
+    rest_seconds: float = 2.0
+    stalled_seconds: float = 10.0
+    stalled_bytes: int = 64 * 1024
+
+
+class _Lingering:
+    """The transport as uvicorn sees it. Closed with bytes of the client unread, a socket sends a reset, which
+    can take the answer away from the client: so it goes on reading for a while, to no purpose."""
+
+    def __init__(self, transport: asyncio.Transport, is_unread: Callable[[], bool]) -> None:
+        self._transport = transport
+        self._is_unread = is_unread
+        self.is_lingering = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        return self.is_lingering or self._transport.is_closing()
+
+    def close(self) -> None:
+        if self.is_lingering or self._transport.is_closing() or not self._is_unread():
+            self._transport.close()
+        else:
+            self.is_lingering = True
+            self._transport.resume_reading()
+
+
+class Connection(asyncio.BufferedProtocol):
+    """uvicorn's protocol on one socket, with deadlines."""
+
+    def __init__(
+        self,
+        address: str,
+        inner: H11Protocol,
+        limits: ConnectionLimits,
+        on_lost: Callable[[Connection], None],
+    ) -> None:
+        self.address = address
+        self.inner = inner
+        self.opening: asyncio.Task[None] | None = None
+        self._limits = limits
+        self._on_lost = on_lost
+        self._loop = asyncio.get_running_loop()
+        self._buffer = memoryview(bytearray(_PIECE_BYTES))
+        self._transport: asyncio.Transport | None = None
+        self._lingering: _Lingering | None = None
+        self._header_since: float | None = self._loop.time()
+        self._rest_since: float | None = None
+        self._request_bytes = 0
+        self._unread: tuple[float, int] | None = None  # since when, how many bytes
+
+    # Between the transport and uvicorn.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._header_since = self._loop.time()
+        self._lingering = _Lingering(self._transport, self._is_unread)
+        self.inner.connection_made(cast("asyncio.Transport", self._lingering))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._lingering is not None and self._lingering.is_lingering:
+            return
+        before = self.inner.cycle
+        self.inner.data_received(bytes(self._buffer[:nbytes]))
+        self._count(nbytes, before)
+        if not self._awaits_header():
+            self._header_since = None
+        elif self._header_since is None:
+            self._header_since = self._loop.time()
+
+    def eof_received(self) -> None:
+        if self._lingering is not None:
+            self._lingering.close()
+
+    def pause_writing(self) -> None:
+        self.inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._unread = None
+        self.inner.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_lost(self)
+        self.inner.connection_lost(exc)
+
+    # For the registry.
+
+    @property
+    def has_request(self) -> bool:
+        cycle = self.inner.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def is_overdue(self, now: float) -> bool:
+        limits, transport = self._limits, self._transport
+        if (
+            self._header_since is None
+            and self._awaits_header()
+            and self.inner.conn.trailing_data[0]
+        ):
+            self._header_since = now  # it came along with the request before
+        if self._header_since is not None and now - self._header_since > limits.header_seconds:
+            return True
+        if transport is None:
+            return False
+        if not self._reads_on(now):
+            return True
+        assert self._lingering is not None
+        has_rest = self._lingering.is_closing() and self._unread is None
+        self._rest_since = (self._rest_since or now) if has_rest else None
+        return self._rest_since is not None and now - self._rest_since > limits.rest_seconds
+
+    def abort(self) -> None:
+        if self.opening is not None:
+            self.opening.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _count(self, nbytes: int, before: RequestResponseCycle | None) -> None:
+        cycle = self.inner.cycle
+        if cycle is not before:
+            self._request_bytes = 0
+            if cycle.more_body and self.has_request:
+                # `receive` goes on with it, once there is somebody whom the body is for.
+                self.inner.flow.pause_reading()
+        self._request_bytes += nbytes
+        if (
+            self._request_bytes > _REQUEST_BYTES
+            and self.has_request
+            and self._transport is not None
+        ):
+            self._transport.abort()
+
+    def _reads_on(self, now: float) -> bool:
+        """Whether the client reads what it is sent."""
+        assert self._transport is not None
+        left = self._transport.get_write_buffer_size()
+        if not left:
+            self._unread = None
+            return True
+        if self._unread is None or left <= self._unread[1] - self._limits.stalled_bytes:
+            self._unread = now, left
+        return now - self._unread[0] <= self._limits.stalled_seconds
+
+    def _awaits_header(self) -> bool:
+        return not self.has_request and self.inner.conn.their_state is h11.IDLE
+
+    def _is_unread(self) -> bool:
+        cycle = self.inner.cycle
+        return cycle is not None and cycle.more_body
+
+
+class Connections:
+    """
+    Given    make: uvicorn's protocol for a new connection; tls, if there is a certificate
+    Gives    `serve` accepts and watches until it is cancelled; then all connections are to be ended elsewhere
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], H11Protocol],
+        tls: ssl.SSLContext | None,
+        limits: ConnectionLimits | None = None,
+    ) -> None:
+        self._make = make
+        self._tls = tls
+        self._limits = limits or ConnectionLimits()
+        self._open: dict[Connection, None] = {}  # the oldest first
+        self._of_addresses: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def serve(self, listening: socket.socket) -> None:
+        watching = asyncio.ensure_future(self._watch())
+        try:
+            await self._accept(listening)
+        finally:
+            watching.cancel()
+
+    def abort(self) -> None:
+        for connection in list(self._open):
+            connection.abort()
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        while True:
+            try:
+                client, peer = await loop.sock_accept(listening)
+            except ConnectionError:
+                continue
+            except OSError:
+                if listening.fileno() < 0:
+                    return
+                await asyncio.sleep(_PAUSE_SECONDS)
+                continue
+            address = network_of(peer[0] if isinstance(peer, tuple) else None)
+            if not self._make_room(address):
+                client.close()
+                continue
+            connection = Connection(address, self._make(), self._limits, self._remove)
+            self._open[connection] = None
+            self._of_addresses[address] += 1
+            connection.opening = loop.create_task(self._serve(connection, client))
+
+    def _make_room(self, address: str) -> bool:
+        """Whether there is a place, if need be one that was taken from somebody."""
+        if self._of_addresses[address] >= self._limits.each:
+            return self._close_longest_waiting(address)
+        if len(self._open) >= self._limits.at_once:
+            (most, _), *_ = self._of_addresses.most_common(1)
+            return self._close_longest_waiting(most) or self._close_longest_waiting(None)
+        return True
+
+    def _close_longest_waiting(self, address: str | None) -> bool:
+        for connection in self._open:
+            if not connection.has_request and address in (None, connection.address):
+                self._remove(connection)
+                connection.abort()
+                return True
+        return False
+
+    async def _serve(self, connection: Connection, client: socket.socket) -> None:
+        """Until it is open; from then on its protocol hears when it is lost."""
+        loop = asyncio.get_running_loop()
+        seconds = None if self._tls is None else self._limits.header_seconds
+        try:
+            await loop.connect_accepted_socket(
+                lambda: connection, client, ssl=self._tls, ssl_handshake_timeout=seconds
+            )
+        except BaseException as error:
+            self._remove(connection)
+            client.close()
+            if not isinstance(error, (OSError, asyncio.TimeoutError)):
+                raise
+
+    def _remove(self, connection: Connection) -> None:
+        if connection in self._open:
+            del self._open[connection]
+            self._of_addresses[connection.address] -= 1
+            if not self._of_addresses[connection.address]:
+                del self._of_addresses[connection.address]
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_TICK_SECONDS)
+            now = loop.time()
+            for connection in list(self._open):
+                if connection.is_overdue(now):
+                    connection.abort()

@@ -1,0 +1,149 @@
+"""From a StartupMessage to the relay: a turn at the gate, a backend of the shadow, its authentication.
+
+Waiting for a turn costs a socket and no backend. A wrong password is answered late (login_gate.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+import structlog
+
+from proxy.pgwire.authentication import Authentication, Step
+from proxy.pgwire.frames import fatal
+from proxy.pgwire.startup import Connect
+from proxy.servers.login_gate import Attempt
+from proxy.servers.wire.brain import Served
+from proxy.servers.wire.hub import Hub
+from proxy.servers.wire.shadow_connection import Owner, ShadowConnection, connect_to_shadow
+
+_log = structlog.get_logger("dpproxy.wire")
+
+TOO_SLOW = fatal("57014", "canceling authentication due to timeout")
+_SHADOW_AWAY = fatal("57P03", "the database system is not available")
+_TOO_MANY = fatal("53300", "sorry, too many clients already")
+
+
+class LoginClient(Owner, Protocol):
+    """The connection that logs in."""
+
+    def send(self, data: bytes) -> None: ...
+    def end_with(self, last_words: bytes) -> None: ...
+    def authentication_is_over(self) -> None: ...
+
+
+class Login:
+    def __init__(self, hub: Hub, client: LoginClient, address: str, connect: Connect) -> None:
+        self._hub = hub
+        self._client = client
+        self._address = address
+        self._connect = connect
+        self._loop = asyncio.get_running_loop()
+        database = connect.database if connect.database_is_served else next(iter(hub.databases))
+        self.served: Served = hub.databases[database]
+        self.authentication = Authentication(connect, database)
+        self.shadow: ShadowConnection | None = None
+        self._attempt: Attempt | None = None
+        self._silence: asyncio.TimerHandle | None = None
+        self._refusal: asyncio.TimerHandle | None = None
+
+    @property
+    def analyst(self) -> str:
+        return self._connect.user
+
+    async def open(self) -> None:
+        """Takes as long as others are in turn; the connection's deadline ends it."""
+        hub = self._hub
+        if hub.connected >= hub.limits.connections:
+            self._client.end_with(_TOO_MANY)
+            return
+        self._attempt = await hub.gate.enter(self._address, self.analyst)
+        try:
+            self.shadow = await connect_to_shadow(self.served.shadow, self._client)
+        except OSError:
+            _log.error("shadow_unreachable")
+            self._client.end_with(_SHADOW_AWAY)
+            return
+        self.shadow.write(self.authentication.startup_packet)
+        self._listen_for(hub.limits.silence_seconds)
+
+    def from_client(self, data: bytes) -> None:
+        """Before a turn, the client has nothing to say; what it sends is password messages or its end."""
+        if self._refusal is None:
+            self._perform(self.authentication.from_client(data))
+
+    def from_shadow(self, data: bytes) -> bool:
+        """Whether the relay takes over. Refuses  ProtocolError"""
+        step = self.authentication.from_shadow(data)
+        if step.wrong_password and self._attempt is not None:
+            delay = self._attempt.failed()
+            self._client.authentication_is_over()
+            self._stop_listening()
+            refusal = step.to_client
+            self._refusal = self._loop.call_later(delay, self._client.end_with, refusal)
+            return False
+        if not step.ready:
+            self._perform(step)
+            return False
+        too_many = self._too_many()
+        self._succeeded()
+        if too_many:
+            self._client.end_with(too_many)
+            return False
+        self._perform(step)
+        return True
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether the client's refusal is on its way; the shadow has hung up by then."""
+        return self._refusal is not None
+
+    def end(self) -> None:
+        """The connection is closed before it has logged in."""
+        self._stop_listening()
+        if self.shadow is not None:
+            self.shadow.close()
+        if self._refusal is not None:
+            self._refusal.cancel()
+        if self._attempt is not None:
+            self._attempt.abandoned()  # unless it has ended in another way
+
+    def _succeeded(self) -> None:
+        if self._attempt is not None:
+            self._attempt.succeeded()
+        self._stop_listening()
+
+    def _too_many(self) -> bytes:
+        """Where PostgreSQL, too, says it: after the password."""
+        limits = self._hub.limits
+        if self._hub.analysts[self.analyst] >= limits.connections_per_analyst:
+            return fatal("53300", f'too many connections for role "{self.analyst}"')
+        return _TOO_MANY if self._hub.connected >= limits.connections else b""
+
+    def _perform(self, step: Step) -> None:
+        if step.to_shadow and self.shadow is not None:
+            self.shadow.write(step.to_shadow)
+            self._listen_for(self._hub.limits.silence_seconds)
+        if step.close:
+            self._client.end_with(step.to_client)
+        elif step.to_client:
+            self._client.send(step.to_client)
+
+    # A client that has a turn and says nothing.
+
+    def _listen_for(self, seconds: float) -> None:
+        self._stop_listening()
+        self._silence = self._loop.call_later(seconds, self._has_been_silent)
+
+    def _stop_listening(self) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
+            self._silence = None
+
+    def _has_been_silent(self) -> None:
+        """Programs answer within a round trip. Nobody has to wait for one that does not."""
+        if self._attempt is not None and self._attempt.is_awaited:
+            self._client.end_with(TOO_SLOW)
+        else:
+            self._listen_for(self._hub.limits.silence_seconds / 4)

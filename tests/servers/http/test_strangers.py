@@ -1,0 +1,313 @@
+"""What clients without a password, and one analyst, can do to the others over HTTP (F3, F4, F10, F11)."""
+
+from __future__ import annotations
+
+import base64
+import concurrent.futures
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+
+from proxy.base.errors import Refusal
+from proxy.databases.analyst_sessions import SessionLimits
+from proxy.pgwire.startup_options import refused_option
+from proxy.servers.http.connections import ConnectionLimits
+from proxy.servers.http.request_reading import read_credentials
+from proxy.servers.http.routes import _wants_csv
+from proxy.servers.http.strict_json import NotStrict, read_json
+from proxy.servers.login_gate import GateLimits
+from tests.servers.address_hop import AddressHop
+from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers_fixture import PASSWORD
+
+
+def _token(user: str, password: str) -> bytes:
+    return b"Basic " + base64.b64encode(f"{user}:{password}".encode())
+
+
+def _post(
+    body: bytes, user: str = "nobody", password: str = "wrong", length: int | None = None
+) -> bytes:
+    return (
+        b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Authorization: "
+        + _token(user, password)
+        + b"\r\nContent-Length: "
+        + str(len(body) if length is None else length).encode()
+        + b"\r\n\r\n"
+        + body
+    )
+
+
+def _dial(doors: BothDoors, address: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(doors.server.address, 15, source_address=(address, 0))
+
+
+@contextlib.contextmanager
+def _served(doors: BothDoors, **more: object) -> Iterator[BothDoors]:
+    http = open_http(doors.proxy, **more)  # type: ignore[arg-type]
+    try:
+        yield http
+    finally:
+        http.close()
+
+
+# F3: what is read of a stranger, and in what time.
+
+_HOSTILE: dict[str, tuple[Callable[[int], object], Callable[[object], object]]] = {
+    "json, unclosed string": (lambda n: b'"' + b'\\"' * n, lambda b: read_json(b)),  # type: ignore[arg-type]
+    "json, strings": (lambda n: b'["\\""' * n, lambda b: read_json(b)),  # type: ignore[arg-type]
+    "json, quotes": (lambda n: b'"' * (2 * n), lambda b: read_json(b)),  # type: ignore[arg-type]
+    "json, backslashes": (lambda n: b'"' + b"\\" * (2 * n), lambda b: read_json(b)),  # type: ignore[arg-type]
+    "json, brackets": (lambda n: b"[]" * n, lambda b: read_json(b)),  # type: ignore[arg-type]
+    "json, digits": (lambda n: b"1" * (2 * n), lambda b: read_json(b)),  # type: ignore[arg-type]
+    "json, keys": (
+        lambda n: json.dumps({str(i): 1 for i in range(n // 4)}).encode(),
+        lambda b: read_json(b),  # type: ignore[arg-type]
+    ),
+    "json, values": (lambda n: b"[" + b"1," * n + b"1]", lambda b: read_json(b)),  # type: ignore[arg-type]
+    "options": (lambda n: "-c jit=off " * (n // 4), lambda o: refused_option(o)),  # type: ignore[arg-type]
+    "options, backslashes": (lambda n: "\\ " * n, lambda o: refused_option(o)),  # type: ignore[arg-type]
+    "accept": (lambda n: ("accept", ", " * n), lambda h: _wants_csv(_request(h))),
+    "base64": (
+        lambda n: ("authorization", "Basic " + "QTpB" * n),
+        lambda h: read_credentials(_request(h)),
+    ),
+    "not base64": (
+        lambda n: ("authorization", "Basic " + "=" * n),
+        lambda h: read_credentials(_request(h)),
+    ),
+    "query": (lambda n: "a&" * n, lambda q: _request(("x", "y"), q).query_params.get("database")),  # type: ignore[arg-type]
+    "query, escapes": (lambda n: "a=%41%" * n, lambda q: _request(("x", "y"), q).query_params),  # type: ignore[arg-type]
+}
+
+
+def _request(header: Any, query: str = "") -> Request:
+    name, value = header
+    headers = [(name.encode(), value.encode())]
+    return Request({"type": "http", "headers": headers, "query_string": query.encode()})
+
+
+@pytest.mark.parametrize("kind", _HOSTILE)
+def test_what_strangers_send_is_read_in_linear_time(kind: str) -> None:
+    make, read = _HOSTILE[kind]
+    took = []
+    for size in (16_000, 32_000, 64_000, 128_000):
+        given = make(size)
+        best = float("inf")
+        for _ in range(3):
+            began = time.thread_time()
+            with contextlib.suppress(NotStrict, Refusal, Exception):
+                read(given)
+            best = min(best, time.thread_time() - began)
+        took.append(best)
+    assert took[-1] < 0.3, took
+    assert took[-1] < 24 * max(took[0], 0.001), took  # 8 times the size; 64 times is quadratic
+
+
+def test_a_strangers_body_is_not_read(doors: BothDoors) -> None:
+    with _dial(doors) as client:
+        client.sendall(_post(b"{", length=100_000))  # and the rest does not come
+        assert client.recv(100).startswith(b"HTTP/1.1 401")
+    wrong = {"Authorization": _token(doors.analyst, "wrong").decode()}
+    body = {"headers": {**wrong, "Content-Type": "text/plain"}, "content": b"\\"}
+    assert doors.client.post("/v1/query", **body).status_code == 401  # type: ignore[arg-type]
+
+
+def test_a_hostile_body_does_not_hold_up_others(doors: BothDoors) -> None:
+    body = b'"' + b'\\"' * 120_000
+    for user, password, status in (("nobody", "x", b"401"), (doors.analyst, PASSWORD, b"400")):
+        with _dial(doors) as client, doors.proxy.connect() as bystander:
+            answered = threading.Event()
+            longest: list[float] = []
+
+            def watch(bystander=bystander, answered=answered, longest=longest) -> None:  # type: ignore[no-untyped-def]
+                while not answered.is_set():
+                    began = time.monotonic()
+                    bystander.execute("SELECT 1")
+                    longest.append(time.monotonic() - began)
+
+            watching = threading.Thread(target=watch)
+            watching.start()
+            client.sendall(_post(body, user, password))
+            assert client.recv(100).startswith(b"HTTP/1.1 " + status)
+            answered.set()
+            watching.join()
+        assert max(longest) < 0.5
+
+
+# F4: sockets.
+
+
+def test_idle_sockets_do_not_keep_others_out(doors: BothDoors) -> None:
+    limits = ConnectionLimits(at_once=300, each=256)
+    with _served(doors, connections=limits) as http, contextlib.ExitStack() as stack:
+        for _ in range(257):
+            stack.enter_context(_dial(http))
+        hop = stack.enter_context(AddressHop(http.server.address[1], "127.0.0.2"))
+        for port in (hop.port, http.server.address[1]):  # also from the very address
+            began = time.monotonic()
+            response = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
+            assert (response.status_code, time.monotonic() - began < 1) == (200, True)
+        for number in range(3, 6):
+            for _ in range(100):
+                stack.enter_context(_dial(http, f"127.0.0.{number}"))
+        assert len(http.server._connections or ()) <= 300
+        assert httpx.get(f"http://127.0.0.1:{hop.port}/healthz", timeout=5).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /healthz HTTP/1.1\r\nHost: local",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + b"GET /hea",
+        _post(b"{", length=1000),
+    ],
+)
+def test_who_sends_nothing_more_is_ended(sent: bytes, doors: BothDoors) -> None:
+    limits = ConnectionLimits(header_seconds=0.5, rest_seconds=0.5)
+    with _served(doors, connections=limits) as http, _dial(http) as client:
+        client.sendall(sent)
+        began = time.monotonic()
+        _until_closed(client)
+        assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("head", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_a_header_byte_by_byte_is_ended(head: bytes, doors: BothDoors) -> None:
+    limits = ConnectionLimits(header_seconds=1, rest_seconds=1)
+    with _served(doors, connections=limits) as http, _dial(http) as client:
+        client.sendall(head)
+        began = time.monotonic()
+        with contextlib.suppress(OSError):
+            while time.monotonic() - began < 10:
+                client.sendall(b"G")
+                time.sleep(0.1)
+        assert time.monotonic() - began < 4
+
+
+def test_who_does_not_read_is_ended(doors: BothDoors) -> None:
+    limits = ConnectionLimits(stalled_seconds=1, rest_seconds=1)
+    body = {"database": "shop", "sql": "SELECT repeat('x', 1000) FROM generate_series(1, 20000)"}
+    with _served(doors, connections=limits) as http, _dial(http) as client:
+        client.sendall(_post(json.dumps(body).encode(), doors.analyst, PASSWORD))
+        deadline = time.monotonic() + 15
+        while len(http.server._connections or ()):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+def test_a_slow_reader_gets_all(doors: BothDoors) -> None:
+    limits = ConnectionLimits(stalled_seconds=1, stalled_bytes=64 * 1024)
+    body = {"database": "shop", "sql": "SELECT repeat('x', 1000) FROM generate_series(1, 8000)"}
+    with _served(doors, connections=limits) as http, _dial(http) as client:
+        head = _post(json.dumps(body).encode(), doors.analyst, PASSWORD)
+        client.sendall(head.replace(b"Host:", b"Connection: close\r\nHost:"))
+        heard = 0
+        while chunk := client.recv(256 * 1024):
+            heard += len(chunk)
+            time.sleep(0.02)
+    assert heard > 8_000_000
+
+
+def _until_closed(client: socket.socket) -> bytes:
+    heard = b""
+    while chunk := client.recv(1 << 16):
+        heard += chunk
+    return heard
+
+
+# F10: places.
+
+
+def _seconds(call: Callable[[], httpx.Response]) -> float:
+    began = time.monotonic()
+    assert call().status_code == 200
+    return time.monotonic() - began
+
+
+def _p95(http: BothDoors, analyst: str) -> float:
+    took = sorted(_seconds(lambda: http.query("SELECT 1", analyst=analyst)) for _ in range(60))
+    return took[56]
+
+
+def test_one_analyst_does_not_take_all_places(doors: BothDoors) -> None:
+    mallory, bob = doors.proxy.servers.new_analyst(), doors.proxy.servers.new_analyst()
+    sleep = {"database": "shop", "sql": "SELECT pg_sleep(4)"}
+    with _served(doors, limits=SessionLimits(wait_seconds=1)) as http:
+        alone = _p95(http, bob)
+
+        def hold() -> httpx.Response:
+            address = f"http://127.0.0.1:{http.server.address[1]}/v1/query"
+            return httpx.post(address, json=sleep, auth=(mallory, PASSWORD), timeout=60)
+
+        with concurrent.futures.ThreadPoolExecutor(64) as pool:
+            held = [pool.submit(hold) for _ in range(63)]
+            time.sleep(1)
+            beside = _p95(http, bob)
+            health = httpx.get(f"http://127.0.0.1:{http.server.address[1]}/healthz", timeout=5)
+            assert health.status_code == 200
+            responses = [one.result() for one in held]
+    assert beside < 3 * max(alone, 0.01)
+    told = [response for response in responses if response.status_code != 200]
+    assert len(told) > 40  # eight at once, for the seconds that the others wait
+    assert {response.status_code for response in told} == {503}
+    assert all(int(response.headers["retry-after"]) > 0 for response in told)
+
+
+def test_health_answers_when_all_requests_are_taken(doors: BothDoors) -> None:
+    with _served(doors, limits=SessionLimits(at_once=1, each=1)) as http:
+        bodies = [_post(b"{", doors.analyst, PASSWORD, 100) for _ in range(70)]
+        with contextlib.ExitStack() as stack:
+            for body in bodies:
+                stack.enter_context(_dial(http)).sendall(body)
+            assert http.client.get("/healthz").json() == {"status": "ok"}
+            assert http.client.get("/v1/databases").status_code in (401, 503)
+
+
+def test_health_names_what_is_down(doors: BothDoors) -> None:
+    with _served(doors) as http:
+        assert http.client.get("/healthz").status_code == 200
+        http.health["shadow"] = False
+        response = http.client.get("/healthz")
+        assert (response.status_code, response.json()["down"]) == (503, ["shadow"])
+
+
+# F11: passwords.
+
+
+def test_guesses_are_few_a_second(doors: BothDoors) -> None:
+    analyst = doors.proxy.servers.new_analyst()
+    with _served(doors, gate=GateLimits(longest_delay_seconds=2)) as http:
+        address = f"http://127.0.0.1:{http.server.address[1]}/v1/databases"
+        ends = time.monotonic() + 3
+
+        def guess() -> int:
+            tried = 0
+            while time.monotonic() < ends:
+                status = httpx.get(address, auth=(analyst, "wrong"), timeout=30).status_code
+                tried += status == 401
+                if status == 503:
+                    time.sleep(0.2)
+            return tried
+
+        with (
+            AddressHop(http.server.address[1], "127.0.0.2") as hop,
+            concurrent.futures.ThreadPoolExecutor(12) as pool,
+        ):
+            guessing = [pool.submit(guess) for _ in range(20)]
+            time.sleep(2)
+            elsewhere = address.replace(str(http.server.address[1]), str(hop.port))
+            right = {"auth": (analyst, PASSWORD), "timeout": 30}
+            assert _seconds(lambda: httpx.get(elsewhere, **right)) < 1  # type: ignore[arg-type]
+            tried = sum(one.result() for one in guessing)
+    assert 0 < tried < 5 * 5  # 3 seconds, and what was under way at their end

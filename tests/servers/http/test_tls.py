@@ -1,0 +1,57 @@
+"""HTTP with a certificate: https only, and no socket that hangs in its handshake."""
+
+from __future__ import annotations
+
+import socket
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from proxy.servers.http.connections import ConnectionLimits
+from tests.servers.http.both_doors import BothDoors, open_http
+
+
+@pytest.fixture
+def encrypted(doors: BothDoors, certificate: tuple[Path, Path]) -> Iterator[BothDoors]:
+    limits = ConnectionLimits(header_seconds=1, rest_seconds=1, stalled_seconds=5, each=20)
+    http = open_http(doors.proxy, tls=certificate, connections=limits)
+    yield http
+    http.close()
+
+
+def test_https_only(encrypted: BothDoors) -> None:
+    large = "SELECT repeat('x', 1000) FROM generate_series(1, 20000)"
+    response = encrypted.query(large)
+    assert response.status_code == 200
+    assert len(response.json()["rows"]) == 20_000
+    address = f"http://127.0.0.1:{encrypted.server.address[1]}/healthz"
+    with pytest.raises(httpx.TransportError):
+        httpx.get(address, timeout=5)
+    assert encrypted.client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x40\x00"])
+def test_a_stalled_handshake_is_ended_and_keeps_nobody_out(
+    sent: bytes, encrypted: BothDoors
+) -> None:
+    stalled = [socket.create_connection(encrypted.server.address, 10) for _ in range(30)]
+    for client in stalled:
+        client.sendall(sent)
+    began = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        address = f"https://127.0.0.1:{encrypted.server.address[1]}/healthz"
+        assert httpx.get(address, timeout=5, verify=False).status_code == 200
+    assert time.monotonic() - began < 1
+    for client in stalled:
+        with client:
+            try:
+                while client.recv(1 << 12):
+                    pass
+            except ConnectionResetError:
+                pass
+    assert time.monotonic() - began < 4

@@ -1,0 +1,148 @@
+"""No callback of the event loop takes more than 50 ms of processor time, whatever is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import gc
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from proxy.base.limits import STATEMENT_BYTES
+from tests.live_proxy import sample_databases, start_proxy
+from tests.query.test_parser_limits import HOSTILE
+from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.loop_watch import Watch, watched
+from tests.servers_fixture import PASSWORD, servers
+
+LIMIT_SECONDS = 0.05
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[BothDoors]:
+    """Both listeners on asyncio's own loop."""
+    pair = servers()
+    proxy = start_proxy(pair, sample_databases(pair), asyncio.new_event_loop())
+    http = open_http(proxy)
+    yield http
+    http.close()
+    proxy.stop()
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch, plain: BothDoors) -> Iterator[Watch]:
+    plain.query("SELECT count(*) FROM shop.orders")
+    gc.collect()
+    gc.freeze()
+    gc.disable()  # of the tests' own heap, as `Assembly.open` freezes the product's
+    with watched(monkeypatch, LIMIT_SECONDS) as watching:
+        yield watching
+    gc.enable()
+    gc.unfreeze()
+
+
+_COUNT = "SELECT count(*) FROM shop.orders"
+_MANY = " + ".join(f"sum(quantity) FILTER (WHERE total > {n})" for n in range(60))
+_LONG_IN = ", ".join(map(str, range(2_000)))
+_NAMES = {"a": "id", "p": "true", "s": "status", "t": "created_at"}
+
+
+def _named(text: str) -> str:
+    return re.sub(r"\b[apst]\b(?!')", lambda found: _NAMES[found[0]], text)
+
+
+QUERIES = {
+    **{f"parser: {name}": f"{_COUNT} WHERE {_named(text)}" for name, text in HOSTILE.items()},
+    "16 KiB of conditions": _COUNT
+    + " WHERE "
+    + " OR ".join(f"total > {n}" for n in range(1_000))[: STATEMENT_BYTES - 400].rpartition(" OR ")[
+        0
+    ],
+    "a list": f"{_COUNT} WHERE quantity IN ({_LONG_IN})",
+    "many aggregates": f"SELECT {_MANY} FROM shop.orders",
+    "many groups": "SELECT floor(total), status, count(*) FROM shop.orders GROUP BY 1, 2",
+    "dates": "SELECT date_trunc('day', birth_date), count(*) FROM shop.customers GROUP BY 1",
+    "medians": "SELECT max(income), min(age), percentile_cont(0.5) WITHIN GROUP (ORDER BY income)"
+    " FROM census.adult",
+    "100,000 rows": "SELECT i, i::text, now(), i / 7.0 FROM generate_series(1, 100000) i",
+    "100,000 rows too many": "SELECT i FROM generate_series(1, 200000) i",
+    "wide rows": "SELECT "
+    + ", ".join(f"i AS c{n}" for n in range(1_600))
+    + " FROM generate_series(1, 2000) i",
+    "a large value": "SELECT repeat('x', 30000000)",
+    "many large values": "SELECT repeat('x', 1000000) FROM generate_series(1, 60)",
+    "many columns of text": "SELECT repeat('\"', 10000) FROM generate_series(1, 3000)",
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_http(name: str, plain: BothDoors, watch: Watch) -> None:
+    database = "census" if "census." in QUERIES[name] else "shop"
+    for headers in ({}, {"Accept": "text/csv"}):
+        plain.query(QUERIES[name], database=database, headers=headers)
+    plain.query(QUERIES[name], database=database, path="/v1/explain")
+    assert not watch.over
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_wire(name: str, plain: BothDoors, watch: Watch) -> None:
+    database = "census" if "census." in QUERIES[name] else "shop"
+    for prepare in (False, True):
+        with plain.proxy.connect(database) as connection, contextlib.suppress(psycopg.Error):
+            connection.execute(QUERIES[name].encode(), (), prepare=prepare)
+    assert not watch.over
+
+
+def _post(body: bytes, doors: BothDoors, chunked: bool = False) -> bytes:
+    token = base64.b64encode(f"{doors.analyst}:{PASSWORD}".encode())
+    head = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += b"Connection: close\r\nAuthorization: Basic " + token + b"\r\n"
+    if not chunked:
+        return head + b"Content-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body
+    pieces = b"".join(b"1\r\n" + body[at : at + 1] + b"\r\n" for at in range(len(body)))
+    return head + b"Transfer-Encoding: chunked\r\n\r\n" + pieces + b"0\r\n\r\n"
+
+
+_BODIES: dict[str, Callable[[], bytes]] = {
+    "unclosed string": lambda: b'"' + b'\\"' * 120_000,
+    "numbers": lambda: json.dumps(
+        {"database": "shop", "sql": "SELECT 1", "params": [1] * 80_000}
+    ).encode(),
+    "keys": lambda: json.dumps({str(n): 1 for n in range(20_000)}).encode(),
+    "brackets": lambda: b"[" + b"[]," * 80_000 + b"1]",
+    "1 MiB": lambda: b" " * 2**20,
+    "parameters": lambda: json.dumps(
+        {
+            "database": "shop",
+            "sql": "SELECT " + " + ".join(f"${n + 1}::int" for n in range(1_000)),
+            "params": [1] * 1_000,
+        }
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("name", _BODIES)
+def test_bodies(name: str, chunked: bool, plain: BothDoors, watch: Watch) -> None:
+    with socket.create_connection(plain.server.address, 20) as client:
+        with contextlib.suppress(OSError):  # it was told to stop, and goes on
+            client.sendall(_post(_BODIES[name](), plain, chunked))
+        with contextlib.suppress(ConnectionResetError):
+            while client.recv(1 << 16):
+                pass
+    assert not watch.over
+
+
+def test_large_statements(plain: BothDoors, watch: Watch) -> None:
+    """Larger ones, up to the 64 MB that a message may have, are the relay's own business (pgwire)."""
+    with plain.proxy.connect() as connection:
+        for text in (f"{_COUNT} -- {'x' * 2**20}", f"SELECT '{'x' * 2**20}' FROM nothing"):
+            with pytest.raises(psycopg.Error):
+                connection.execute(text.encode())
+    assert not watch.over
