@@ -31,6 +31,8 @@ _ADDRESS = "127.0.0.2"
 _PAUSE = 0.05  # after a refusal: the client's own processor time is not what is hostile
 
 
+_AGAIN = 1.0  # after what was refused or closed: a flood of attempts is another attack than holding places
+
 _DONE: Counter[str] = Counter()
 
 
@@ -77,8 +79,8 @@ def _hold(count: int, opened: Callable[[], socket.socket]) -> None:
             while len(held) < count:
                 held.append(opened())
                 _DONE["opened"] += 1
+        time.sleep(_AGAIN)
         held = [one for one in held if _is_open(one)]
-        time.sleep(_PAUSE)
 
 
 def _is_open(one: socket.socket) -> bool:
@@ -157,7 +159,6 @@ def sleeps_over_http(target: Target) -> None:
 
     def sleep() -> None:
         while True:
-            # A flood of requests that are refused would be another attack.
             is_refused = True
             connection = http.client.HTTPConnection(
                 *target.http, timeout=60, source_address=(_ADDRESS, 0)
@@ -171,7 +172,7 @@ def sleeps_over_http(target: Target) -> None:
                 answer.read()
                 _DONE[f"status {answer.status}"] += 1
                 is_refused = answer.status != 200
-            time.sleep(1 if is_refused else 0)
+            time.sleep(_AGAIN if is_refused else 0)
 
     _in_threads(64, sleep)
 
