@@ -56,7 +56,7 @@ class Client:
         self.close()
         with psycopg.connect(proxy.servers.shadow_server.dsn(), autocommit=True) as superuser:
             superuser.execute(f"ALTER ROLE {proxy.analyst} RESET ALL".encode())
-            superuser.execute(f"ALTER ROLE {proxy.analyst} SET statement_timeout = '5s'".encode())
+            superuser.execute(f"ALTER ROLE {proxy.analyst} SET statement_timeout = '15s'".encode())
         self.__post_init__()
 
     def ask(self, asked: Asked, interface: Interface) -> Seen:

@@ -131,8 +131,18 @@ _FROM = re.compile(
 _NOISE_DECIDES = re.compile(r"\bhaving\b|\"source\".\"count\" >", re.IGNORECASE)
 
 
+_QUESTION = re.compile(r"(/\*.*?\*/|\s)*(select|with)\b", re.IGNORECASE | re.DOTALL)
+# Ended by the time or the memory that the shadow gives it, whichever is first; names no table.
+_ENDED = ("TIM-001", "TIM-004", "TIM-013")
+
+
+def is_question(sql: str) -> bool:
+    """A SELECT, which each interface takes."""
+    return _QUESTION.match(sql) is not None
+
+
 def originals() -> list[Asked]:
-    """Without those whose success the noise decides."""
+    """Without those whose success the noise or the machine decides."""
     found = [
         Asked(
             attack.id,
@@ -145,7 +155,7 @@ def originals() -> list[Asked]:
             many_statements=";" in attack.sql.strip().rstrip(";"),
         )
         for attack in attacks.corpus()
-        if attack.id not in attacks.MAY_FAIL and "sleep" not in attack.sql
+        if attack.id not in {*attacks.MAY_FAIL, *_ENDED}
     ]
     if public_data.PRESENT:
         lines = (public_data.FOLDER / "queries_public.jsonl").read_text(encoding="utf-8")
@@ -190,7 +200,13 @@ def _place(asked: Asked) -> tuple[int, bool, _Columns] | None:
     """Where a condition goes: behind the only table; None: not in this statement."""
     text = asked.sql.lower()
     found = _FROM.findall(text)
-    if asked.values or len(found) != 1 or text.count("select") != 1 or _NOT_VARIED.search(text):
+    if (
+        not is_question(asked.sql)
+        or asked.values
+        or len(found) != 1
+        or text.count("select") != 1
+        or _NOT_VARIED.search(text)
+    ):
         return None
     match = _FROM.search(text)
     assert match is not None

@@ -25,7 +25,7 @@ from tests.live.neighbour_data import (
     neighbours,
     planted,
 )
-from tests.live.neighbour_statements import Asked, originals, variants
+from tests.live.neighbour_statements import Asked, is_question, originals, variants
 from tests.live.neighbour_times import LEVEL, RUNS, Times, report, told_apart
 from tests.live.served_database import planned as plan_of
 
@@ -71,6 +71,8 @@ def _plan_of(of: Neighbours, asked: Asked) -> tuple[bool, bool]:
     database = of.doors.proxy.assembly.databases[of.name(asked.data, WITH)]
     if asked.values:
         return True, False
+    if not is_question(asked.sql):
+        return False, False
     try:
         text = database.engine.split(asked.sql)[0][1]
         if not isinstance(database.engine.look(text), Statement):
