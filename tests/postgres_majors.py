@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +23,30 @@ def other_binaries() -> Binaries | None:
         if found.major != embedded:
             return found
     return None
+
+
+def all_other_binaries() -> list[Binaries]:
+    """One of each other major that can be had: the machine's own, folders in DPPROXY_OTHER_PG_BINS (as PATH
+    separates them), and the wheel `pgserver`, if it is installed."""
+    embedded = find_binaries().major
+    found: dict[int, Binaries] = {}
+    for folder in (*_folders(), *_offered()):
+        try:
+            binaries = find_binaries(folder)
+        except BinariesNotFound:
+            continue
+        if binaries.major != embedded:
+            found.setdefault(binaries.major, binaries)
+    return list(found.values())
+
+
+def _offered() -> Iterator[Path]:
+    for folder in os.environ.get("DPPROXY_OTHER_PG_BINS", "").split(os.pathsep):
+        if folder:
+            yield Path(folder)
+    wheel = importlib.util.find_spec("pgserver")
+    if wheel is not None and wheel.origin is not None:
+        yield Path(wheel.origin).parent / "pginstall" / "bin"
 
 
 def extension_folder(binaries: Binaries) -> Path | None:

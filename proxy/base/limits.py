@@ -1,7 +1,24 @@
-"""A limit on everything that a client can make large. Units last in the names."""
+"""A limit on everything that a client can make large. Units last in the names.
+
+| what | limit | why it has to be one |
+|---|---|---|
+| a statement on protected tables | STATEMENT_BYTES, _TOKENS, NESTING_DEPTH ... | time and stack of each pass |
+| a text constant, however it came | CONSTANT_BYTES | functions of text allocate a multiple of it |
+| all constants of a statement together | CONSTANTS_BYTES | the statement that is sent to the database |
+| % and _ in a LIKE pattern | PATTERN_WILDCARDS | each % is one more level of PostgreSQL's stack |
+| characters that a trim takes away | TRIM_CHARACTERS | 12 bytes are allocated for each |
+| digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
+| elements of an IN list | LIST_ELEMENTS | expressions of one statement |
+| characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
+| what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
+
+Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
+only large arguments cause, and only on some row, tells whether the row is there. Why nothing raises within
+these limits: mechanisms/TOTALITY.md.
+"""
 
 STATEMENT_BYTES = 16 * 1024  # of a statement that may touch protected data (design/SQL.md 3)
-STATEMENT_TOKENS = 4_000
+STATEMENT_TOKENS = 4_200  # a parameter counts as one; room for LIST_ELEMENTS and the commas between
 NESTING_DEPTH = 32
 NOT_CHAIN = 16
 SQUARE_BRACKETS = 32  # 400 chained subscripts take the parser seconds (design/SQL.md 1, 25)
@@ -16,3 +33,17 @@ PUBLIC_LIST_ELEMENTS = 50_000  # of all lists of public tables (IN (SELECT ...))
 PUBLIC_LIST_BYTES = 1024 * 1024  # of their texts
 POLICY_BYTES = 1024 * 1024
 IDENTIFIER_BYTES = 63  # NAMEDATALEN - 1
+
+CONSTANT_BYTES = 8 * 1024
+CONSTANTS_BYTES = 64 * 1024
+PATTERN_WILDCARDS = 100
+TRIM_CHARACTERS = 100
+NUMBER_DIGITS = 400
+LIST_ELEMENTS = 2_000
+TEXT_CHARACTERS = 1024 * 1024
+ARGUMENTS_BYTES = 256 * 1024  # of one Bind, as the client sends them
+# Six bytes of JSON for one of text at the worst (\u0001), and room for numbers and times.
+ARGUMENTS_JSON_BYTES = 6 * CONSTANTS_BYTES + ARGUMENTS_BYTES
+LOOKED_AT_BYTES = (
+    256 * 1024
+)  # of a statement; a longer one is relayed unread, to a shadow without rows

@@ -41,9 +41,15 @@ from proxy.query.expressions import (
     Rounded,
     Rounding,
     TextCall,
+    TextFunction,
     Truncated,
 )
 
+# They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
+_ALLOCATE_MORE = (
+    *(TextFunction.LOWER, TextFunction.UPPER),
+    *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
+)
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # manual 8.5
 
 
@@ -72,7 +78,10 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
         case Like():
             word = "ILIKE" if expression.ignore_case else "LIKE"
             pattern = value_sql(expression.pattern, binds)
-            return f"({value_sql(expression.operand, binds)} {word} {pattern})"
+            operand = value_sql(expression.operand, binds)
+            if expression.ignore_case:
+                operand = _cut(operand, expression.operand)
+            return f"({operand} {word} {pattern})"
         case _:
             return value_sql(expression, binds)
 
@@ -89,7 +98,10 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case Parameter():
             return binds.scalar(expression, expression.type.sql)
         case TextCall():
-            arguments = [value_sql(expression.operand, binds) + "::text"]
+            operand = value_sql(expression.operand, binds)
+            if expression.function in _ALLOCATE_MORE:
+                operand = _cut(operand, expression.operand)
+            arguments = [operand + "::text"]
             for part in expression.arguments:
                 assert isinstance(part, Constant)
                 assert part.type is not None
@@ -124,6 +136,15 @@ def value_sql(expression: Expression, binds: Binds) -> str:
             return numeric_sql(expression, binds)
         case _:
             assert_never(expression)
+
+
+def _cut(operand: str, expression: Expression) -> str:
+    """At most base.limits.TEXT_CHARACTERS of a text: an explicit cast cuts without a word, takes its operand
+    once, and only compares a length where there is nothing to cut (varchar.c, varchar). character(n) has
+    10,485,760 characters at most, constants are bounded."""
+    if isinstance(expression, Constant) or expression.type in (SqlType.BPCHAR, SqlType.ENUM):
+        return operand
+    return f"({operand})::varchar({limits.TEXT_CHARACTERS})"
 
 
 def numeric_sql(expression: Expression, binds: Binds) -> str:
@@ -268,15 +289,17 @@ def _column_and_constants(
 
 
 def _in(expression: In, binds: Binds) -> str:
-    constants = tuple(item for item in expression.items if isinstance(item, Constant))
-    assert len(constants) == len(expression.items)
     operand = expression.operand
+    constants = tuple(item for item in expression.items if isinstance(item, Constant))
+    only_constants = len(constants) == len(expression.items)
     if operand.type is None or not operand.type.is_number:
-        shown, items = value_sql(operand, binds), [value_sql(c, binds) for c in constants]
-    elif isinstance(operand, ColumnRef):
+        shown = value_sql(operand, binds)
+        items = [value_sql(item, binds) for item in expression.items]
+    elif isinstance(operand, ColumnRef) and only_constants:
         shown, items = _column_and_constants(operand, constants, binds)
-    else:
-        shown, items = numeric_sql(operand, binds), [numeric_sql(c, binds) for c in constants]
+    else:  # answers of other blocks are numerics
+        shown = numeric_sql(operand, binds)
+        items = [numeric_sql(item, binds) for item in expression.items]
     return f"({shown} IN ({', '.join(items)}))"
 
 

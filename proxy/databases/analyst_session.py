@@ -20,7 +20,8 @@ from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.engine.sessions import Analysed, PostgresError, Resolved, ResultColumn, Rows, Values
 from proxy.pgwire.calls import Column, Rehearsal
 from proxy.pgwire.deciding import NO_RELATION
-from proxy.pgwire.exchange import JSONB_OID, TEXT_OID
+from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
+from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 
@@ -110,12 +111,18 @@ class ConnectedSession:
     async def arguments(self, values: Values, oids: Sequence[int]) -> tuple[str | None, ...]:
         if not oids:
             return ()
-        read = ", ".join(f"pg_catalog.to_jsonb(${n})::text" for n in range(1, len(oids) + 1))
+        read = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
         try:
-            return await self._row(f"SELECT {read}", values, oids)
+            result = await self._query(measured_sql(read), values, oids)
         except PostgresError as error:
             error.position = None
             raise
+        rows = [[result.get_value(n, column) for column in range(3)] for n in range(result.ntuples)]
+        if not fits(rows, len(oids)):
+            raise Refusal(
+                Code.TOO_COMPLEX, ARGUMENTS_TOO_LONG.message, ARGUMENTS_TOO_LONG.hint, None
+            )
+        return tuple(_text(value) for _, value, _ in rows)
 
     async def rehearse(self, rehearsal: Rehearsal, values: Values, oids: Sequence[int]) -> bool:
         given, types = (*values, NO_RELATION), (*oids, JSONB_OID)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.expressions import Constant
-from proxy.query.typing_rules import constant
+from proxy.query.typing_rules import constant, number
 
 
 def constants(arguments: Sequence[str | None], types: Sequence[SqlType]) -> dict[int, Constant]:
     """Number -> constant, for every parameter of a type that questions can use; others stay unbound.
 
     Given    JSON text of each value (to_jsonb on the shadow), None for NULL
+    Refuses  SYNTAX: not as many values as parameters; UNSUPPORTED, TOO_COMPLEX: values that cannot be used
     """
+    if len(arguments) != len(types):
+        raise Refusal(
+            Code.SYNTAX,
+            f"the question has {len(types)} parameters, but {len(arguments)} values were given",
+            "Pass one value for each of $1, $2, ...",
+        )
     return {
         index: _constant(text, kind)
         for index, (text, kind) in enumerate(zip(arguments, types, strict=True), start=1)
@@ -43,5 +49,10 @@ def _constant(text: str | None, kind: SqlType) -> Constant:
             "Pass a finite number.",
         )
     if kind.is_number:
-        return Constant(Fraction(value), kind)
+        exact = number(value)
+        if exact is None:
+            raise Refusal(
+                Code.UNSUPPORTED, "this parameter is no number", "Pass a number in digits."
+            )
+        return Constant(exact, kind)
     return constant(value, kind, None)

@@ -29,7 +29,7 @@ from proxy.engine.arguments import constants
 from proxy.engine.explaining import explain_json, explain_lines
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists, values_of
-from proxy.engine.settings import Settings, read_settings
+from proxy.engine.settings import Settings, check_assignment, check_meaning, is_utc, read_settings
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -39,15 +39,19 @@ from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import plan
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 from proxy.query.account_relations import ACCOUNT_RELATIONS, BUDGET, HISTORY
+from proxy.query.assignments import assignment
 from proxy.query.exposed import Exposed
 from proxy.query.query import bind
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.statements import Execute, Kind, Names, Statement, look, pieces
+from proxy.query.time_zones import check_zone
 from proxy.release.noised import NoisyTable, relation_json
 from proxy.release.releasing import keeper, release_block
 
 _SEED_BITS = 63
 _AT_ONCE = 20_000  # numbers, some 20 to 50 ms in which no other session moves
+_PER_CHARACTER = 20  # planning 1,000 characters takes as long as that many numbers
+_STATEMENTS_KEPT = 128  # of 16 KiB at most; read, each is about a megabyte
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -113,9 +117,9 @@ class Engine:
         accounts = {name.name for name in ACCOUNT_RELATIONS}
         names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
-        self._look = lru_cache(maxsize=1024)(lambda text: look(text, names))
-        self._read = lru_cache(maxsize=1024)(self._read_uncached)
-        self._compile = lru_cache(maxsize=256)(self._compiled)
+        self._look = lru_cache(maxsize=_STATEMENTS_KEPT)(lambda text: look(text, names))
+        self._read = lru_cache(maxsize=_STATEMENTS_KEPT)(self._read_uncached)
+        self._compile = lru_cache(maxsize=_STATEMENTS_KEPT)(self._compiled)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         """The statements of a simple query string that must be looked at one by one, with offsets."""
@@ -124,8 +128,12 @@ class Engine:
     def look(self, text: str) -> Statement | Execute | None:
         """Whether a statement can touch protected data. None: relay it.
 
-        Refuses  TOO_COMPLEX
+        Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with
         """
+        assigned = assignment(text)
+        if assigned is not None:
+            check_assignment(assigned.name, assigned.value, self.policy.privacy)
+            return None
         return self._look(text)
 
     def read(
@@ -133,12 +141,35 @@ class Engine:
         statement: Statement,
         relation_oids: tuple[int | None, ...],
         parameter_oids: tuple[int, ...],
+        settings: Mapping[str, str] | None = None,
     ) -> Question | None:
         """What the statement asks, now that the session has said what its names mean. None: relay it.
 
-        Refuses  as query.statement_reading.read_statement
+        Given    settings: of the session, in which PostgreSQL has read the statement
+        Refuses  as query.statement_reading.read_statement; settings by which it means something else; what
+                 depends on a time zone other than UTC
         """
-        return self._read(statement, relation_oids, parameter_oids)
+        question = self._read(statement, relation_oids, parameter_oids)
+        # What is only of dp.budget and dp.history means the same whatever is set.
+        of_data = question is not None and not (
+            question.reads_nothing and question.reading.accounts
+        )
+        if question is not None and of_data and settings is not None:
+            check_meaning(settings)
+            if not is_utc(settings):
+                check_zone(question.reading.query)
+        return question
+
+    async def read_beside(
+        self,
+        statement: Statement,
+        relation_oids: tuple[int | None, ...],
+        parameter_oids: tuple[int, ...],
+        settings: Mapping[str, str],
+    ) -> Question | None:
+        """As `read`; a long statement in a thread, so that other sessions go on meanwhile."""
+        work = len(statement.text) * _PER_CHARACTER
+        return await _beside(work, self.read, statement, relation_oids, parameter_oids, settings)
 
     def _read_uncached(
         self,
@@ -198,7 +229,8 @@ class Engine:
     ) -> Answer:
         if question.reads_nothing:
             return Answer("{}", NOTHING, None, None, (), False)
-        chosen, private = self._planned(question, arguments, settings)
+        work = len(question.statement.text) * _PER_CHARACTER
+        chosen, private = await _beside(work, self._planned, question, arguments, settings)
         if question.statement.kind is Kind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
@@ -219,7 +251,9 @@ class Engine:
     async def _charged(
         self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
     ) -> Answer:
-        queries = [query for several in self._compile(private) for query in several]
+        work = len(question.statement.text) * _PER_CHARACTER
+        compiled = await _beside(work, self._compile, private)
+        queries = [query for several in compiled for query in several]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
         begun = clock()
@@ -289,7 +323,15 @@ class Engine:
         types = tuple(map(by_oid, question.parameter_oids))
         values = constants(arguments, types)
         query = question.reading.query
+        if not chosen.floats_are_exact and any(kind.is_float for kind in types):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "parameters of a floating point type need the setting extra_float_digits to be 1 or more",
+                "SET extra_float_digits = 1",
+            )
         bound = replace(query, blocks=tuple(bind(block, values) for block in query.blocks))
+        if not chosen.is_utc:
+            check_zone(bound)
         return chosen, plan(bound, self._known, chosen.loss)
 
     def _compiled(self, private: PrivatePlan) -> tuple[tuple[BackendQuery, ...], ...]:

@@ -17,15 +17,35 @@ from proxy.query.typing_rules import number
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
 _LEAST_DELTA = Fraction(1, 10**100)
 # As current_setting prints a number of milliseconds: in the largest unit of which it is a whole number.
-_TIME = re.compile(r"(\d+)(ms|s|min|h|d)?")
+_TIME = re.compile(r"([0-9]{1,10})(ms|s|min|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+# Settings with which PostgreSQL reads a statement as its reader here does, and how to come to them.
+_AS_READ = {
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "array_nulls": "on",
+}
+_UTC = frozenset(
+    {
+        *("utc", "etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "universal", "etc/universal"),
+        *("gmt", "etc/gmt", "gmt0", "etc/gmt0", "gmt+0", "etc/gmt+0", "gmt-0", "etc/gmt-0"),
+        *("greenwich", "etc/greenwich", "<+00>+00", "<+00>-00"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """is_utc: whether times are read and shown in UTC. floats_are_exact: whether the shadow prints all of
+    their digits."""
+
     loss: Loss  # of one statement
     notice: bool
     seconds: float | None = None  # for the statement, by statement_timeout
+    is_utc: bool = True
+    floats_are_exact: bool = True
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
@@ -35,6 +55,7 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     for name in given:
         if name not in SESSION_SETTINGS:
             raise _bad(name, "is not known", f"Known are {', '.join(DP_SETTINGS)}.")
+    check_meaning(given)
     epsilon = _amount("dp.epsilon", given, privacy.epsilon, privacy.max_epsilon)
     delta = _amount("dp.delta", given, privacy.delta, privacy.max_delta)
     if epsilon < _LEAST_EPSILON:
@@ -50,7 +71,37 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     if notice not in ("on", "off", "true", "false"):
         raise _bad("dp.notice", "must be on or off", "SET dp.notice = on")
     seconds = _seconds(given.get("statement_timeout", "0"))
-    return Settings(Loss(epsilon, delta), notice in ("on", "true"), seconds)
+    exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
+    return Settings(Loss(epsilon, delta), notice in ("on", "true"), seconds, is_utc(given), exact)
+
+
+def check_meaning(given: Mapping[str, str]) -> None:
+    """
+    Refuses  UNSUPPORTED: a setting with which PostgreSQL reads the statement otherwise than we do
+    """
+    for name, wanted in _AS_READ.items():
+        if given.get(name, wanted) != wanted:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f"questions on protected tables need the setting {name} to be {wanted}",
+                f"SET {name} = {wanted}",
+            )
+
+
+def is_utc(given: Mapping[str, str]) -> bool:
+    """
+    >>> is_utc({"TimeZone": "Etc/UTC"}), is_utc({"TimeZone": "Europe/Berlin"})
+    (True, False)
+    """
+    return given.get("TimeZone", "UTC").lower() in _UTC
+
+
+def check_assignment(name: str, value: str, privacy: Privacy) -> None:
+    """A setting dp.* that is about to be SET.
+
+    Refuses  SETTING: as `read_settings`
+    """
+    read_settings({name: value}, privacy)
 
 
 def _seconds(timeout: str) -> float | None:
@@ -67,7 +118,10 @@ def _seconds(timeout: str) -> float | None:
 def _amount(name: str, given: Mapping[str, str], default: Fraction, most: Fraction) -> Fraction:
     if name not in given:
         return default
-    value = number(given[name].strip())
+    try:
+        value = number(given[name].strip())
+    except Refusal:  # more digits than any number of use has
+        value = None
     if value is None:
         raise _bad(name, "must be a number", f"SET {name} = {decimal_text(default)}")
     if value < 0:

@@ -39,6 +39,7 @@ class Kind(Enum):
     EXECUTE = b"CsI"
     SYNC = b"Z"
     QUERY = b"Z "  # the blank keeps it from being an alias of SYNC
+    MALFORMED = b"!"  # the server answers with an error, and skips to the next Sync
     COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
 
 
@@ -86,7 +87,8 @@ class Answers:
     def __init__(self, client_encoding: bytes) -> None:
         self.transaction_status = b"I"
         self.has_executed = False  # something of the client's since the last ReadyForQuery
-        self.client_encoding = client_encoding
+        # As of now; what is not reported when the server is ready was rolled back.
+        self.client_encoding = self._reported_encoding = client_encoding
         self.skipping = False  # the server discards all until a Sync that was not sent yet
         self.failed_ours = False  # the last error was in a message of an exchange of our own
         self.copying_in = False  # the server waits for CopyData
@@ -98,6 +100,11 @@ class Answers:
     @property
     def idle(self) -> bool:
         return not self._queue
+
+    @property
+    def unanswered(self) -> int:
+        """Messages whose answers are still to come."""
+        return len(self._queue)
 
     def expect(self, expectation: Expectation) -> None:
         if expectation.kind is Kind.COPY_END:
@@ -178,6 +185,7 @@ class Answers:
                 self._command_complete(bytes(self._buffer[start : end - 1]))
         elif tag == _READY:
             self.transaction_status = bytes(self._buffer[start : start + 1])
+            self.client_encoding = self._reported_encoding
             self.has_executed = False
             self.copying_in = False
         elif tag == _COPY_IN:
@@ -189,7 +197,7 @@ class Answers:
     def _parameter_status(self, payload: bytes) -> None:
         name, _, value = payload[:-1].partition(b"\0")
         if name == b"client_encoding":
-            self.client_encoding = value
+            self.client_encoding = self._reported_encoding = value
 
     def _command_complete(self, tag: bytes) -> None:
         # Only when nothing was sent after it: a later Parse may already have made a new statement.
@@ -207,14 +215,15 @@ class Answers:
             self._queue.popleft()
 
     def _copy_in(self) -> None:
-        """CopyInResponse. The server ignores each Sync that it reads before CopyDone or CopyFail
-        (manual 55.2.6), so their ReadyForQuery never comes."""
+        """CopyInResponse. The server ignores each Sync, and whatever a Flush holds, that it reads
+        before CopyDone or CopyFail (manual 55.2.6), so their ReadyForQuery never comes."""
         self.copying_in = True
         kept: list[Expectation] = []
         for expectation in list(self._queue)[1:]:
             if expectation.kind is Kind.COPY_END:
                 self.copying_in = False
-            if not self.copying_in or expectation.kind is not Kind.SYNC:
+            ignored = expectation.kind in (Kind.SYNC, Kind.MALFORMED)
+            if not self.copying_in or not ignored:
                 kept.append(expectation)
         head = self._queue[0]
         self._queue.clear()

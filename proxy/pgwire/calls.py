@@ -3,7 +3,8 @@
 The machine knows frames; it does not know SQL. For each statement of a client it asks:
 
     look(text)   is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
-    read(Read)   given what the shadow says of it: relay, substitute, refuse   (per statement)
+    read(Read)   given what the shadow says of it: relay, substitute, refuse   (per statement; of a
+                 long one the machine waits for the answer, as reading it takes long)
     Ask(...)     the noised relation of one run of a substituted statement     (per Bind; charges)
 
 `handle` values are opaque to the machine: who answers a look or a read gets its own handle back.
@@ -164,10 +165,10 @@ class Reader(Protocol):
 
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse: ...
 
-    def prepared(self, source: str, name: str) -> str | None:
+    def prepared(self, source: str, name: str) -> str | Refuse | None:
         """The body of `PREPARE name [(types)] AS body` within `source`, which may hold other
         statements too (pg_prepared_statements keeps the whole string); None where it is not
-        found."""
+        found; Refuse where its meaning depends on settings of that time."""
         ...
 
     def read(self, read: Read) -> Verbatim | Substitute | Refuse: ...

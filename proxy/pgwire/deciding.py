@@ -32,6 +32,10 @@ from proxy.pgwire.rehearsing import Given, rehearse
 from proxy.pgwire.session import Result, Session, Wait, json_in_ascii
 from proxy.pgwire.wording import Wording
 
+READ_AT_ONCE = (
+    1_000  # characters; a longer statement may take more than the other sessions should wait
+)
+
 Looked = Verbatim | Inspect | ExecutePrepared | Refuse
 
 TOO_LONG = Refuse(
@@ -115,18 +119,22 @@ def readable(session: Session, text: bytes) -> tuple[str, bool] | None:
 def decide(
     session: Session, inspect: Inspect, oids: Sequence[int], wording: Wording
 ) -> Generator[Wait, Any, tuple[Verbatim | Substitute | Refuse, Analysis] | Failed]:
+    encoding = session.answers.client_encoding
     analysis = yield from analyse(session, inspect, oids, wording)
     if analysis is None:
         return FAILED
-    read = session.reader.read(
-        Read(
-            inspect.handle,
-            analysis.relation_oids,
-            analysis.parameter_oids,
-            analysis.columns,
-            analysis.settings,
-        )
+    if session.answers.client_encoding != encoding and not inspect.analyse.isascii():
+        return NOT_UTF8, analysis  # it was read in the encoding before
+    asked = Read(
+        inspect.handle,
+        analysis.relation_oids,
+        analysis.parameter_oids,
+        analysis.columns,
+        analysis.settings,
     )
+    if len(inspect.analyse) <= READ_AT_ONCE:
+        return session.reader.read(asked), analysis
+    read: Verbatim | Substitute | Refuse = yield asked
     return read, analysis
 
 
@@ -192,6 +200,8 @@ def decide_execute(
     body = session.reader.prepared(prepared.source, execute.name)
     if body is None:
         return Verbatim()
+    if isinstance(body, Refuse):
+        return unplaced(body)
     looked = look(session, body, is_exact=True)
     if isinstance(looked, Refuse):
         return unplaced(looked)
@@ -206,14 +216,14 @@ def decide_execute(
         return unplaced(read)
     if isinstance(read, Verbatim):
         return read
-    arguments = yield from evaluate(
-        session, execute.arguments, [name for _, name in prepared.types]
-    )
+    arguments = yield from evaluate(session, execute.arguments, prepared.types)
     if arguments is None:
         return FAILED
-    json, values = arguments
+    if isinstance(arguments, Refuse):
+        return arguments
+    values = arguments.values
     result = yield from answer(
-        session, read, json, analysis.settings, Given(oids, values, (), portal)
+        session, read, arguments.json, analysis.settings, Given(oids, values, (), portal)
     )
     match result:
         case Failed():

@@ -13,7 +13,10 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.base.session_settings import SESSION_SETTINGS
+from proxy.base.errors import Code
+from proxy.base.limits import ARGUMENTS_BYTES, CONSTANTS_BYTES
+from proxy.base.session_settings import CLIENT_ENCODING, SESSION_SETTINGS
+from proxy.base.sql_types import SqlType, by_oid
 from proxy.pgwire.answers import Kind, Reply
 from proxy.pgwire.calls import Column, Inspect, Refuse
 from proxy.pgwire.frames import (
@@ -28,6 +31,7 @@ from proxy.pgwire.frames import (
     execute,
     parse,
 )
+from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.session import Session, Wait, succeeded
 from proxy.pgwire.wording import POSITION_MARK, Wording
 
@@ -35,11 +39,22 @@ INTERNAL = b"_dpproxy"  # of our statements and portals; each is closed within i
 TEXT_OID = 25
 JSONB_OID = 3802
 
-_SETTINGS_SQL = ", ".join(
-    f"pg_catalog.current_setting('{name}', true)" for name in SESSION_SETTINGS
+ARGUMENTS_TOO_LONG = Refuse(
+    Code.TOO_COMPLEX.sqlstate,
+    "arguments of a statement about protected data are too long",
+    f"They have at most {ARGUMENTS_BYTES} bytes, of which texts in conditions at most {CONSTANTS_BYTES}.",
+    None,
 )
+
+_ASKED_FOR = (*SESSION_SETTINGS, CLIENT_ENCODING)
+_SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _ASKED_FOR)
+_TAKEN_SQL = (
+    "EXISTS (SELECT FROM pg_catalog.pg_cursors c"
+    " WHERE c.name OPERATOR(pg_catalog.=) $1 AND $1 OPERATOR(pg_catalog.<>) '')"
+)
+# -1: no modifier. With NULL, character(n) would be "character", which is character(1).
 _PREPARED_SQL = b"""\
-SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, NULL)
+SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, -1)
 FROM pg_catalog.pg_prepared_statements p
 LEFT JOIN LATERAL pg_catalog.unnest(p.parameter_types) WITH ORDINALITY AS u(type, number) ON true
 WHERE p.name OPERATOR(pg_catalog.=) $1 AND p.from_sql ORDER BY u.number"""
@@ -65,6 +80,14 @@ class Arguments:
     json: tuple[bytes | None, ...]
     settings: dict[str, str]
     portal_is_taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """json: for the engine, None of types that it does not use. values: in text format, for a Bind."""
+
+    json: tuple[bytes | None, ...]
+    values: tuple[bytes | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +123,12 @@ _run, _rows = run, rows_of
 
 def _settings(session: Session, row: Row) -> dict[str, str]:
     """Of the last columns of a row: those that are set and not empty. A value that cannot be read
-    stays in, as what it is: nothing that could be a setting."""
-    values = row[len(row) - len(SESSION_SETTINGS) :]
-    pairs = zip(SESSION_SETTINGS, values, strict=True)
+    stays in, as what it is: nothing that could be a setting. The client's encoding, which the
+    server reports late where messages are pipelined, is noted for what comes after."""
+    values = row[len(row) - len(_ASKED_FOR) :]
+    if encoding := values[-1]:
+        session.answers.client_encoding = encoding
+    pairs = zip(SESSION_SETTINGS, values[:-1], strict=True)
     return {name: session.decode(value) or "?" for name, value in pairs if value}
 
 
@@ -166,19 +192,13 @@ def decode_arguments(
     oids: Sequence[int],
     values: Sequence[bytes | None],
     formats: Sequence[int],
-) -> Generator[Wait, Any, Arguments | tuple[int, ...] | None]:
+) -> Generator[Wait, Any, Arguments | tuple[int, ...] | Refuse | None]:
     """The client's arguments, in its own formats, decoded by the shadow; and whether the statement
     of that name is still the one we made (SQL's DEALLOCATE reaches it too): if not, its parameters'
-    OIDs. None as in `analyse`."""
-    taken = "false"
-    if portal:
-        quoted = "'" + portal.decode("ascii", "replace").replace("'", "''") + "'"
-        taken = (
-            "EXISTS (SELECT FROM pg_catalog.pg_cursors c"
-            f" WHERE c.name OPERATOR(pg_catalog.=) {quoted})"
-        )
+    OIDs. Refuse: more than is fetched. None as in `analyse`."""
     wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
-    text = "SELECT " + ", ".join([*wanted, taken, _SETTINGS_SQL])
+    text = measured_sql(wanted) if wanted else "SELECT WHERE false"
+    state = f"SELECT {_TAKEN_SQL}, {_SETTINGS_SQL}"
     renamed = (
         (b'"' + INTERNAL + b'"', b'"' + statement + b'"'),
         (b"portal " + INTERNAL, b"portal " + portal),
@@ -186,6 +206,7 @@ def decode_arguments(
     reply = session.send_all(
         [
             (describe_statement(statement), Kind.DESCRIBE),
+            *_run(state.encode(), [TEXT_OID], [portal]),
             *_run(text.encode(), oids, values, formats),
         ],
         wording=Wording(has_position=False, renamed=renamed),
@@ -200,8 +221,11 @@ def decode_arguments(
             if seen != (*oids, JSONB_OID):
                 return seen
             break
-    (row,) = _rows(reply)
-    return Arguments(row[: len(oids)], _settings(session, row), row[len(oids)] == b"t")
+    (row, *found) = _rows(reply)
+    settings = _settings(session, row)
+    if not fits(found, len(oids)):
+        return ARGUMENTS_TOO_LONG
+    return Arguments(tuple(value for _, value, _ in found), settings, row[0] == b"t")
 
 
 def session_settings(session: Session) -> Generator[Wait, Any, dict[str, str] | None]:
@@ -233,29 +257,41 @@ def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepar
 
 
 def evaluate(
-    session: Session, expressions: Sequence[str], types: Sequence[str]
-) -> Generator[Wait, Any, tuple[Row, Row] | None]:
-    """The arguments of an EXECUTE: (as JSON, as text for a Bind). They are the client's own
-    expressions on its own session; each is evaluated once, within parentheses and ended by a
-    newline, since it may end in a comment."""
+    session: Session, expressions: Sequence[str], types: Sequence[tuple[int, str]]
+) -> Generator[Wait, Any, Evaluated | Refuse | None]:
+    """The arguments of an EXECUTE. They are the client's own expressions on its own session; each is
+    evaluated and fetched once, within parentheses and ended by a newline, since it may end in a
+    comment. None as in `analyse`."""
     if not expressions:
-        return (), ()
+        return Evaluated((), ())
     pairs = list(zip(expressions, types, strict=True))
-    inner = ", ".join(f"(({text}\n))::{of} AS v{n}" for n, (text, of) in enumerate(pairs))
-    outer = ", ".join(
-        [f"pg_catalog.to_jsonb(a.v{n})::pg_catalog.text" for n in range(len(pairs))]
-        + [f"a.v{n}" for n in range(len(pairs))]
-    )
     reply = session.send_all(
-        _run(f"SELECT {outer} FROM (SELECT {inner} OFFSET 0) AS a".encode()),  # noqa: S608
-        wording=Wording(has_position=False),
+        _run(measured_sql([_fetched(text, *of) for text, of in pairs]).encode()),
+        # VALUES refuses what EXECUTE refuses: sets, aggregates, window functions.
+        wording=Wording(has_position=False, renamed=((b" in VALUES", b" in EXECUTE parameters"),)),
     )
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
         return None
-    (row,) = _rows(reply)
-    return row[: len(pairs)], row[len(pairs) :]
+    found = _rows(reply)
+    if not fits(found, len(pairs)):
+        return ARGUMENTS_TOO_LONG
+    json: list[bytes | None] = []
+    values: list[bytes | None] = []
+    for (_, value, _), (_, (oid, _)) in zip(found, pairs, strict=True):
+        is_json = by_oid(oid) is not SqlType.OTHER
+        json.append(value if is_json else None)
+        values.append(session.plain(value) if is_json and value is not None else value)
+    return Evaluated(tuple(json), tuple(values))
+
+
+def _fetched(expression: str, oid: int, type_name: str) -> str:
+    """What questions can use, in JSON; anything else as text."""
+    value = f"(({expression}\n))::{type_name}"
+    if by_oid(oid) is SqlType.OTHER:
+        return f"{value}::pg_catalog.text"
+    return f"pg_catalog.to_jsonb({value})::pg_catalog.text"
 
 
 def raise_refusal(session: Session, refuse: Refuse, shift: int = 0) -> Reply:

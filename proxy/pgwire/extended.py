@@ -13,6 +13,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code
+from proxy.base.limits import ARGUMENTS_BYTES
 from proxy.pgwire.answers import Expectation, Kind, Shown
 from proxy.pgwire.calls import ExecutePrepared, Inspect, Refuse, Substitute, Verbatim
 from proxy.pgwire.deciding import (
@@ -27,6 +28,7 @@ from proxy.pgwire.deciding import (
     run_of,
 )
 from proxy.pgwire.exchange import (
+    ARGUMENTS_TOO_LONG,
     INTERNAL,
     JSONB_OID,
     Arguments,
@@ -48,7 +50,6 @@ from proxy.pgwire.session import (
 from proxy.pgwire.wording import Wording
 
 STATEMENTS_KEPT = 1_000
-ARGUMENTS_BYTES = 1024 * 1024  # of one Bind to a substituted statement
 
 TOO_MANY_STATEMENTS = Refuse(
     Code.TOO_COMPLEX.sqlstate,
@@ -56,12 +57,8 @@ TOO_MANY_STATEMENTS = Refuse(
     f"A session keeps at most {STATEMENTS_KEPT}; close some.",
     None,
 )
-ARGUMENTS_TOO_LONG = Refuse(
-    Code.TOO_COMPLEX.sqlstate,
-    "arguments of a statement about protected data are too long",
-    f"They have at most {ARGUMENTS_BYTES} bytes.",
-    None,
-)
+# undefined_parameter: COPY takes none, which PostgreSQL would only say of the whole statement.
+NO_PARAMETER_IN_COPY = Refuse("42P02", "there is no parameter $1", "", None)
 
 
 def parse_message(session: Session, message: Parse) -> Expectation | Conversation:
@@ -73,7 +70,7 @@ def parse_message(session: Session, message: Parse) -> Expectation | Conversatio
     if isinstance(looked, Verbatim):
         return session.remember(message.name, None)
     if len(session.statements) >= STATEMENTS_KEPT and message.name not in session.statements:
-        return _refuse(session, TOO_MANY_STATEMENTS)
+        return refused(session, TOO_MANY_STATEMENTS)
     match looked:
         case ExecutePrepared():
             return session.remember(message.name, Executed(looked))
@@ -85,7 +82,7 @@ def parse_message(session: Session, message: Parse) -> Expectation | Conversatio
             assert_never(looked)
 
 
-def _refuse(session: Session, refuse: Refuse) -> Conversation:
+def refused(session: Session, refuse: Refuse) -> Conversation:
     yield raise_refusal(session, refuse)
 
 
@@ -103,6 +100,8 @@ def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
         case Refuse():
             # The original is parsed, so that Describe answers as PostgreSQL would; Bind refuses.
             kept = read
+        case Substitute(as_literal=True) if analysis.parameter_oids:
+            kept = NO_PARAMETER_IN_COPY
         case Substitute(as_literal=True):
             kept = Substituted(read, analysis.parameter_oids)
         case Substitute():
@@ -149,6 +148,9 @@ def _bind_substituted(
         message.formats,
     )
     if arguments is None:
+        return
+    if isinstance(arguments, Refuse):
+        yield raise_refusal(session, arguments)
         return
     if not isinstance(arguments, Arguments):
         # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.

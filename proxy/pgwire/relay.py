@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.base.errors import Code
+from proxy.base.limits import ARGUMENTS_BYTES, LOOKED_AT_BYTES, PARAMETERS
 from proxy.pgwire.answers import SMALLEST_LENGTH, Expectation, Kind, Outcome, Reply
-from proxy.pgwire.calls import Answered, Ask, Reader, Refuse, Verbatim
+from proxy.pgwire.calls import Answered, Ask, Read, Reader, Refuse, Substitute, Verbatim
 from proxy.pgwire.deciding import look, readable
-from proxy.pgwire.extended import bind_message, function_call, parse_message
+from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG
+from proxy.pgwire.extended import bind_message, function_call, parse_message, refused
 from proxy.pgwire.frames import (
     FLUSH,
     U32,
@@ -28,9 +30,18 @@ from proxy.pgwire.frames import (
 from proxy.pgwire.session import Conversation, Session, Substituted, Wait
 from proxy.pgwire.simple import simple_query
 
-FRAME_BYTES = 64 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
+FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
+# Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
+_BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
+# What is done in one turn before other sessions get theirs: a frame counts one, its text a quarter a byte.
+TURN_WORK = 4_000
+# Messages that the server has not answered yet; more wait. It holds back at most 8 KiB of answers (pqcomm.c,
+# PQ_SEND_BUFFER_SIZE), which are fewer, so that this always goes on.
+UNANSWERED = 8_000
 
 _SYNC, _COPY_DATA, _TERMINATE = b"SdX"
+_QUERY = b"Q"[0]
+_TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
 _KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # and p, which only comes before
 
@@ -40,17 +51,19 @@ _EXECUTED = Expectation(Kind.EXECUTE)
 _CLOSED = Expectation(Kind.CLOSE)
 _SYNCED = Expectation(Kind.SYNC)
 _QUERIED = Expectation(Kind.QUERY)
+_MALFORMED = Expectation(Kind.MALFORMED)
 _COPY_ENDED = Expectation(Kind.COPY_END)
 
 
 @dataclass(slots=True)
 class Effects:
-    """What to do now. ask: answer it by `answered`. close: after the bytes were sent."""
+    """What to do now. ask: answer it by `answered`; a Read takes long. close: after the bytes were sent."""
 
     to_client: bytes = b""
     to_shadow: bytes = b""
-    ask: Ask | None = None
+    ask: Ask | Read | None = None
     close: bool = False
+    more: bool = False  # frames are left for another turn: call `go_on`
 
 
 class Relay:
@@ -60,7 +73,8 @@ class Relay:
         self._passing = 0  # bytes of CopyData still to come, which pass unread
         self._conversation: Conversation | None = None
         self._waits_for: Wait | None = None
-        self._ask: Ask | None = None
+        self._ask: Ask | Read | None = None
+        self._more = False
         self._copy_has_ended = False
         self._close = False
 
@@ -71,7 +85,8 @@ class Relay:
     @property
     def waiting_bytes(self) -> int:
         """Bytes of the client that wait for a conversation: the server should stop reading."""
-        return len(self._client) if self._conversation is not None else 0
+        waits = self._session.answers.unanswered >= UNANSWERED
+        return len(self._client) if waits or self._conversation is not None or self._more else 0
 
     @property
     def is_running(self) -> bool:
@@ -104,17 +119,26 @@ class Relay:
             self._resume(None)
         return self._turn()
 
-    def answered(self, result: Answered | Refuse) -> Effects:
-        assert isinstance(self._waits_for, Ask)
+    def answered(self, result: Answered | Verbatim | Substitute | Refuse) -> Effects:
+        assert isinstance(self._waits_for, Ask | Read)
         self._resume(result)
         return self._turn()
 
+    def go_on(self) -> Effects:
+        """With what was left, after Effects.more."""
+        return self._turn()
+
     def _turn(self) -> Effects:
+        self._more = False
         if self._client and not self._close:
             self._read_client()
         session = self._session
         effects = Effects(
-            b"".join(session.to_client), b"".join(session.to_shadow), self._ask, self._close
+            b"".join(session.to_client),
+            b"".join(session.to_shadow),
+            self._ask,
+            self._close,
+            self._more,
         )
         session.to_client.clear()
         session.to_shadow.clear()
@@ -129,7 +153,7 @@ class Relay:
             self._conversation = self._waits_for = None
             return
         self._waits_for = wait
-        if isinstance(wait, Ask):
+        if isinstance(wait, Ask | Read):
             self._ask = wait
 
     def _read_client(self) -> None:
@@ -140,7 +164,11 @@ class Relay:
         if self._passing:
             position = min(self._passing, size)
             self._passing -= position
-        while size - position >= 5 and not self._close:
+        work = 0
+        answers = session.answers
+        while size - position >= 5 and not self._close and work < TURN_WORK:
+            if answers.unanswered >= UNANSWERED and not answers.copying_in:
+                break
             tag = buffer[position]
             if self._conversation is not None and not (
                 tag in _COPY_TAGS and session.answers.copying_in
@@ -157,19 +185,21 @@ class Relay:
                     self._passing = end - size
                     position = size
                 break
+            work += 1 + (length // 4 if tag in _TEXTS and length <= LOOKED_AT_BYTES else 0)
             if session.answers.skipping and tag not in (_SYNC, _TERMINATE):
                 # The server would discard it.
-                session.to_shadow.append(bytes(buffer[run:position]))
+                session.to_shadow.append(_piece(buffer, run, position))
                 position = run = end
                 continue
             started = self._frame(tag, position + 5, end)
             if started is not None:
-                session.to_shadow.append(bytes(buffer[run:position]))
+                session.to_shadow.append(_piece(buffer, run, position))
                 run = end
                 self._conversation = started
                 self._resume(None)
             position = end
-        session.to_shadow.append(bytes(buffer[run:position]))
+        session.to_shadow.append(_piece(buffer, run, position))
+        self._more = work >= TURN_WORK
         if self._copy_has_ended:
             # A conversation waits for the COPY's end; the server has read the Flush that was sent
             # with the Execute amid the data, where it is ignored.
@@ -183,12 +213,14 @@ class Relay:
         session = self._session
         answers = session.answers
         match tag:
+            case 0x51 | 0x50 if end - start > LOOKED_AT_BYTES:
+                self._unread(tag, start, end)
             case 0x51:  # Q, Query
-                return self._query(bytes(self._client[start:end]))
+                return self._query(_piece(self._client, start, end))
             case 0x50:  # P, Parse
-                return self._parse(bytes(self._client[start:end]))
+                return self._parse(_piece(self._client, start, end))
             case 0x42:  # B, Bind
-                return self._bind(bytes(self._client[start:end]))
+                return self._bind(start, end)
             case 0x44:  # D, Describe
                 answers.expect(self._describe(start, end) if session.statements else _DESCRIBED)
             case 0x45:  # E, Execute
@@ -199,6 +231,8 @@ class Relay:
                 answers.skipping = False
                 if not answers.copying_in:  # else the server ignores it (answers.py)
                     answers.expect(_SYNCED)
+            case 0x48 if end > start and not answers.copying_in:  # H, Flush, which holds nothing
+                answers.expect(_MALFORMED)
             case 0x63 | 0x66:  # c CopyDone, f CopyFail
                 answers.expect(_COPY_ENDED)
                 self._copy_has_ended = self._conversation is not None
@@ -207,6 +241,18 @@ class Relay:
             case 0x46:  # F, FunctionCall
                 return function_call(session)
         return None
+
+    def _unread(self, tag: int, start: int, end: int) -> None:
+        """A Query or Parse too long to be looked into: whatever it names, the shadow's own rights and
+        guard say what becomes of it."""
+        session = self._session
+        if tag == _QUERY:
+            session.statements.pop(b"", None)
+            session.answers.expect(_QUERIED)
+            return
+        name = self._client.find(b"\0", start, end)
+        known = b"" if name < 0 else _piece(self._client, start, name)
+        session.answers.expect(session.remember(known, None))
 
     def _query(self, payload: bytes) -> Conversation | None:
         session = self._session
@@ -238,18 +284,26 @@ class Relay:
             return None
         return outcome
 
-    def _bind(self, payload: bytes) -> Conversation | None:
+    def _bind(self, start: int, end: int) -> Conversation | None:
+        """Only the names are looked at, unless the statement is one of ours."""
         session = self._session
         if session.statements or session.command_tags:
-            try:
-                message = Bind.decode(payload)
-            except ProtocolError:
+            portal = self._client.find(b"\0", start, end)
+            name = self._client.find(b"\0", portal + 1, end)
+            if portal < 0 or name < 0:
                 session.answers.expect(_BOUND)
                 return None
-            statement = session.statements.get(message.statement)
+            statement = session.statements.get(_piece(self._client, portal + 1, name))
             if statement is not None:
+                if end - start > _BIND_BYTES:
+                    return refused(session, ARGUMENTS_TOO_LONG)
+                try:
+                    message = Bind.decode(_piece(self._client, start, end))
+                except ProtocolError:
+                    session.answers.expect(_BOUND)
+                    return None
                 return bind_message(session, message, statement)
-            session.command_tags.pop(message.portal, None)
+            session.command_tags.pop(_piece(self._client, start, portal), None)
         session.answers.expect(_BOUND)
         return None
 
@@ -283,6 +337,12 @@ class Relay:
         closing = session.remember(name, None)
         closing.kind = Kind.CLOSE
         return closing
+
+
+def _piece(buffer: bytearray, start: int, end: int) -> bytes:
+    """Copied once: a slice of a bytearray would be a copy of its own."""
+    with memoryview(buffer) as view:
+        return bytes(view[start:end])
 
 
 def _target(payload: bytes) -> tuple[bytes, bytes] | None:

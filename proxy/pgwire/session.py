@@ -6,16 +6,18 @@ result (the style of psycopg's generators.py). While one waits, nothing more of 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
 from proxy.pgwire.answers import Answers, Expectation, Kind, Outcome, Reply, Shown
-from proxy.pgwire.calls import Answered, Ask, ExecutePrepared, Reader, Refuse, Substitute
-from proxy.pgwire.frames import SYNC, report
+from proxy.pgwire.calls import Answered, Ask, ExecutePrepared, Read, Reader, Refuse, Substitute
+from proxy.pgwire.frames import SYNC, ProtocolError, report
 from proxy.pgwire.wording import Wording
 
-Wait = Reply | Ask
+Wait = Reply | Ask | Read
 Conversation = Generator[Wait, Any, None]
 
 # What Python calls the encodings in which a relayed value may have to be read.
@@ -94,6 +96,21 @@ class Session:
         except UnicodeDecodeError:
             return None
 
+    def plain(self, value: bytes) -> bytes:
+        """The text in which PostgreSQL reads a scalar that it has printed in JSON.
+
+        Refuses (ProtocolError) what it cannot have printed
+        """
+        text = self.decode(value)
+        try:
+            found = json.loads(text or "", parse_float=str, parse_int=str)
+        except ValueError:
+            raise ProtocolError("the server sent no JSON") from None
+        if isinstance(found, bool):
+            return b"true" if found else b"false"
+        codec = _CODECS.get(self.answers.client_encoding, "ascii")
+        return str(found).encode(codec)
+
     def remember(self, name: bytes, statement: Statement | None) -> Expectation:
         """The expectation of a Parse under the client's `name`, which holds `statement` from now on
         (the client need not wait for ParseComplete); if the Parse fails, what was there is back."""
@@ -118,6 +135,9 @@ def succeeded(reply: Reply) -> bool:
     return reply.outcome is Outcome.COMPLETE
 
 
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
 def json_in_ascii(text: str) -> bytes:
     r"""JSON text that every client_encoding reads. Outside strings JSON is ASCII already, so each
     other character may become its \u escape (RFC 8259, section 7).
@@ -127,16 +147,8 @@ def json_in_ascii(text: str) -> bytes:
     """
     if text.isascii():
         return text.encode("ascii")
-    parts = []
-    for character in text:
-        if character.isascii():
-            parts.append(character.encode("ascii"))
-        else:
-            pairs = character.encode("utf-16-be")
-            parts.extend(
-                b"\\u%02x%02x" % (pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)
-            )
-    return b"".join(parts)
+    # The json module's own escapes, without the quotes around them.
+    return _BEYOND_ASCII.sub(lambda run: json.dumps(run[0])[1:-1], text).encode("ascii")
 
 
 Result = Answered | Refuse

@@ -22,6 +22,7 @@ from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply, Shown
 from proxy.pgwire.calls import Answered, ExecutePrepared, Inspect, Refuse, Verbatim
 from proxy.pgwire.deciding import (
     FAILED,
+    NOT_UTF8,
     Failed,
     Looked,
     Run,
@@ -30,7 +31,7 @@ from proxy.pgwire.deciding import (
     decide_execute,
     run_of,
 )
-from proxy.pgwire.exchange import INTERNAL, raise_refusal
+from proxy.pgwire.exchange import INTERNAL, raise_refusal, session_settings
 from proxy.pgwire.frames import (
     FLUSH,
     bind,
@@ -52,6 +53,7 @@ def simple_query(
     session: Session, text: bytes, pieces: Sequence[tuple[int, str, Looked]]
 ) -> Conversation:
     """pieces: each statement's offset in characters, its text, and what `look` said of it."""
+    encoding = session.answers.client_encoding
     # A simple Query destroys the unnamed statement (manual 55.2.3).
     session.send(close_statement(b""), Expectation(Kind.CLOSE, Shown.NOTHING, Reply()))
     for offset, statement, looked in pieces:
@@ -65,6 +67,15 @@ def simple_query(
                     session.send_sync(Shown.NOTHING)
                     session.send(query(text), Expectation(Kind.QUERY))
                     return
+                if offset and not statement.isascii():
+                    # It was read in the encoding that the whole string came in.
+                    settings = yield from session_settings(session)
+                    if settings is None:
+                        break
+                    if session.answers.client_encoding != encoding:
+                        reply = raise_refusal(session, NOT_UTF8)
+                        yield reply
+                        break
                 run = Run(statement.encode(), (), (), None)
                 outcome = yield from _run(session, run, Wording(shift=offset))
             case Run():

@@ -22,7 +22,14 @@ def checked_divisor(quotient: Quotient) -> Fraction:
 
 def check_pattern(like: Like) -> None:
     """LIKE raises 22025 on a row that matches up to a trailing escape (design/SQL.md 1, number 1)."""
-    value = like.pattern.value if isinstance(like.pattern, Constant) else None
+    if not isinstance(like.pattern, Constant):  # the answer of another block
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a LIKE pattern on a protected table is a constant",
+            "Write the pattern itself, not a subquery.",
+            like.position,
+        )
+    value = like.pattern.value
     text = "" if value is None else str(value)
     if (len(text) - len(text.rstrip("\\"))) % 2:
         raise Refusal(
@@ -35,6 +42,13 @@ def check_pattern(like: Like) -> None:
 
 def check_text_call(call: TextCall) -> None:
     values = [part.value for part in call.arguments if isinstance(part, Constant)]
+    if len(values) != len(call.arguments):  # the answer of another block
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{call.function.value} on a protected table takes constants",
+            "Write a number or a text, not a subquery.",
+            call.position,
+        )
     negative = call.function is TextFunction.SUBSTR and any(
         isinstance(value, Fraction) and value < 0 for value in values[1:]
     )

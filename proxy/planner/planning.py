@@ -15,6 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.mechanisms import partition_selection, split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
+from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     Facts,
     Owner,
@@ -60,6 +61,7 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
              more than wanted, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (MECHANISMS 4.15)
     """
+    check_sizes(query)
     tracked = tuple(_tracked(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.

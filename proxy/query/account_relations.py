@@ -4,6 +4,7 @@ reaches. The proxy puts the rows into the statement that names them, like a nois
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from proxy.catalog.model import TableName
@@ -46,4 +47,5 @@ def account_edits(
         f" AS dp_b_{name.name}({columns}))"
         for name, columns in _COLUMNS.items()
     }
-    return in_place_of(lexed, found, {at: (name, texts[name]) for at, name in named.items()})
+    edits = in_place_of(lexed, found, {at: (name, texts[name]) for at, name in named.items()})
+    return tuple(replace(edit, relation=marker(parameter)) for edit in edits)

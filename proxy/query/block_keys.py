@@ -22,6 +22,7 @@ from proxy.query.slices import HINT as _ASK
 from proxy.query.slices import parse
 from proxy.query.statements import split_commas
 from proxy.query.tokens import Lexeme, fold
+from proxy.query.typing_rules import ordinal
 
 
 def read_keys(reader: BlockReader) -> None:
@@ -56,7 +57,7 @@ def _key(reader: BlockReader, span: Span) -> tuple[Key, Span]:
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Literal) and not node.is_string and span[1] - span[0] == 1:
-        return _ordinal(reader, int(str(node.this)), lexeme)
+        return _ordinal(reader, ordinal(str(node.this)), lexeme)
     if isinstance(node, exp.Column) and not node.args.get("table"):
         name = lexeme.name if span[1] - span[0] == 1 else fold(node.name)
         aliased = _aliased(reader, name)
@@ -65,11 +66,14 @@ def _key(reader: BlockReader, span: Span) -> tuple[Key, Span]:
     return _key_of(reader, node, span)
 
 
-def _ordinal(reader: BlockReader, number: int, lexeme: Lexeme) -> tuple[Key, Span]:
+def _ordinal(reader: BlockReader, number: int | None, lexeme: Lexeme) -> tuple[Key, Span]:
     spans = reader.selected()
-    if not 1 <= number <= len(spans):
+    if number is None or not 1 <= number <= len(spans):
         raise Refusal(
-            Code.SYNTAX, f"GROUP BY position {number} is not in select list", _ASK, lexeme.position
+            Code.SYNTAX,
+            f"GROUP BY position {'of this form' if number is None else number} is not in select list",
+            _ASK,
+            lexeme.position,
         )
     node, _, span = reader.item(spans[number - 1])
     return _key_of(reader, node, span)

@@ -20,7 +20,7 @@ from proxy.query.exchange import exchange
 from proxy.query.output_names import output_name
 from proxy.query.query import Block
 from proxy.query.query_aggregates import Aggregate
-from proxy.query.residual import Edit, recordset
+from proxy.query.residual import Edit, marker, recordset
 from proxy.query.slices import HINT as _ASK
 from proxy.query.slices import parse_item
 from proxy.query.source_reading import read_source
@@ -128,7 +128,8 @@ def _exchange_relation(reader: BlockReader) -> None:
                 kind = SqlType.FLOAT8 if column.startswith("e") else aggregate.type
                 columns.append((column, kind.sql))
     text = recordset(reader.parameter, reader.block_name, columns)
-    reader.edits.append(Edit(lexemes[first].start, lexemes[last - 1].end, text))
+    span = lexemes[first].start, lexemes[last - 1].end
+    reader.edits.append(Edit(*span, text, marker(reader.parameter)))
     if "having" in clauses:
         keyword = lexemes[clauses["having"][0] - 1]
         reader.edits.append(Edit(keyword.start, keyword.end, "WHERE"))

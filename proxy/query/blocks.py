@@ -47,16 +47,6 @@ class Select:
         return self.clauses["items"]
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
-    """A CTE's name and the lexemes in which it hides tables of that name."""
-
-    name: str
-    span: Span
-    body: Span  # the lexemes inside its brackets
-    columns: tuple[str, ...]
-
-
 def selects(statement: Statement) -> tuple[Select, ...]:
     """Every SELECT of the statement's query, in the order of the text."""
     lexemes = statement.lexed.lexemes
@@ -103,35 +93,6 @@ def _part_of_expression(lexed: Lexed, index: int) -> bool:
     return before[-2:] == ["is", "distinct"] or before[-3:] == ["is", "not", "distinct"]
 
 
-def visible_ctes(lexed: Lexed) -> tuple[Visible, ...]:
-    """WITH names: each is visible to what follows it within its own query, not in its own body
-    (unless RECURSIVE); manual 7.8."""
-    lexemes = lexed.lexemes
-    found: list[Visible] = []
-    for index, lexeme in enumerate(lexemes):
-        if lexeme.word != "with" or index + 2 >= len(lexemes):
-            continue
-        at = index + 1
-        recursive = lexemes[at].word == "recursive"
-        at += 1 if recursive else 0
-        end = _end_of_query(lexed, index)
-        while (body := _cte_body(lexed, at)) is not None:
-            opening, closing = body
-            begin = opening if recursive else closing
-            columns = _column_names(lexed, at + 1)
-            found.append(Visible(lexemes[at].name, (begin, end), (opening + 1, closing), columns))
-            if closing + 1 >= end or lexemes[closing + 1].token.token_type is not TokenType.COMMA:
-                break
-            at = closing + 2
-    return tuple(found)
-
-
-def _column_names(lexed: Lexed, at: int) -> tuple[str, ...]:
-    if lexed.lexemes[at].token.token_type is not TokenType.L_PAREN:
-        return ()
-    return tuple(x.name for x in lexed.lexemes[at + 1 : lexed.partner[at]] if x.name)
-
-
 def query_parts(
     lexed: Lexed, span: Span, found: tuple[Select, ...]
 ) -> tuple[tuple[Select, ...], bool]:
@@ -145,35 +106,6 @@ def query_parts(
             union = lexeme.token.token_type is TokenType.UNION
             only_all &= union and lexed.lexemes[index + 1].word == "all"
     return parts, only_all
-
-
-def _end_of_query(lexed: Lexed, index: int) -> int:
-    """Where the brackets around a WITH close, or the end."""
-    depth = lexed.lexemes[index].depth
-    for at in range(index, len(lexed.lexemes)):
-        if lexed.lexemes[at].token.token_type is TokenType.R_PAREN and lexed.partner[at] < index:
-            return at
-        if lexed.lexemes[at].depth < depth:
-            return at
-    return len(lexed.lexemes)
-
-
-def _cte_body(lexed: Lexed, at: int) -> Span | None:
-    """`name [(columns)] AS [[NOT] MATERIALIZED] (`: the body's brackets."""
-    lexemes = lexed.lexemes
-    if at >= len(lexemes) or not lexemes[at].name:
-        return None
-    at += 1
-    if at < len(lexemes) and lexemes[at].token.token_type is TokenType.L_PAREN:
-        at = lexed.partner[at] + 1
-    if at >= len(lexemes) or lexemes[at].word != "as":
-        return None
-    at += 1
-    while at < len(lexemes) and lexemes[at].word in ("not", "materialized"):
-        at += 1
-    if at < len(lexemes) and lexemes[at].token.token_type is TokenType.L_PAREN:
-        return at, lexed.partner[at]
-    return None
 
 
 AGGREGATES = frozenset(

@@ -17,6 +17,7 @@ from proxy.query.slices import parse, parse_item
 from proxy.query.sources import Sources
 from proxy.query.statements import split_commas
 from proxy.query.subquery_columns import all_columns, column_type
+from proxy.query.typing_rules import ordinal
 
 
 def read_where(
@@ -67,10 +68,10 @@ def outputs_of(
 def key_column(sources: Sources, select: Select, span: Span, scope: Scope) -> ColumnRef | None:
     """The column that an item of GROUP BY names, by itself or by its number; None for anything else."""
     node = parse(sources.lexed, span, sources.scalars)
-    if isinstance(node, exp.Literal) and node.is_int:
+    if isinstance(node, exp.Literal) and not node.is_string:
         items = split_commas(sources.lexed, *select.items)
-        number = int(node.name)
-        if not 1 <= number <= len(items):
+        number = ordinal(node.name)
+        if number is None or not 1 <= number <= len(items):
             return None
         node, _, _ = parse_item(sources.lexed, items[number - 1], sources.scalars)
     if not isinstance(node, exp.Column):

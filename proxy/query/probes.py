@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import TokenType
 
-from proxy.query.blocks import Select, Span, Visible, opens_query
+from proxy.query.blocks import Select, Span, opens_query
 from proxy.query.statements import Statement
 from proxy.query.tokens import Lexed, Lexeme
+from proxy.query.with_clauses import Visible
 
 _SET_OPERATIONS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT})
 _WRITES = frozenset({"insert", "update", "delete", "merge"})

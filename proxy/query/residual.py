@@ -7,14 +7,17 @@ positions) is PostgreSQL's business on exactly what the client wrote.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
+    """relation: what stands in `text` for the relation's value, "" where it does not occur."""
+
     start: int  # 0-based characters
     end: int
     text: str
+    relation: str = ""
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
@@ -32,6 +35,15 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join(parts) + text[done:]
 
 
+def with_relation(edits: Iterable[Edit], literal: str) -> tuple[Edit, ...]:
+    """The same edits with a literal in the place of the relation parameter. Only there: what the client
+    wrote may look like it."""
+    return tuple(
+        replace(edit, text=edit.text.replace(edit.relation, literal, 1)) if edit.relation else edit
+        for edit in edits
+    )
+
+
 def recordset(parameter: int, block: str, columns: Iterable[tuple[str, str]]) -> str:
     """The noised relation of one block as a FROM clause. columns: name and type.
 
@@ -42,7 +54,7 @@ def recordset(parameter: int, block: str, columns: Iterable[tuple[str, str]]) ->
 
 
 def marker(parameter: int) -> str:
-    """How the residual names its relation parameter, in a form no client writes by chance."""
+    """How the residual names its relation parameter."""
     return f"(${parameter})::pg_catalog.jsonb"
 
 

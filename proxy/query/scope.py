@@ -96,7 +96,12 @@ def position_of(node: exp.Expr) -> int | None:
 
 def identifier(node: object) -> str:
     """An identifier as PostgreSQL folds it."""
-    assert isinstance(node, exp.Identifier)
+    if not isinstance(node, exp.Identifier):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a name in the question on a protected table cannot be read",
+            "Write plain names of tables and columns.",
+        )
     return truncate(node.name) if node.args.get("quoted") else fold(node.name)
 
 

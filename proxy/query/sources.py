@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.blocks import Select, Visible
+from proxy.query.blocks import Select
 from proxy.query.exposed import Exposed
 from proxy.query.expressions import ColumnRef
 from proxy.query.from_clause import TableItem
@@ -17,6 +17,7 @@ from proxy.query.reading import READERS
 from proxy.query.scope import Named, PublicColumn, Scope
 from proxy.query.slices import HINT
 from proxy.query.tokens import Lexed
+from proxy.query.with_clauses import Visible
 
 
 class Nature(Enum):

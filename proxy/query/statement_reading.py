@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
@@ -20,12 +20,10 @@ from proxy.query.blocks import (
     AGGREGATES,
     Select,
     Span,
-    Visible,
     is_call,
     is_relation,
     opens_query,
     selects,
-    visible_ctes,
 )
 from proxy.query.empty_twins import on_twins
 from proxy.query.exposed import Exposed
@@ -38,6 +36,7 @@ from proxy.query.source_reading import nature_of, read_public_column
 from proxy.query.sources import Nature, Sources
 from proxy.query.statements import Kind, Statement
 from proxy.query.tokens import Lexed, Lexeme, too_complex
+from proxy.query.with_clauses import Visible, refuse_unicode_names, visible_ctes
 
 _HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
 
@@ -47,20 +46,23 @@ class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
     text: the residual statement; relation_parameter: the number of its jsonb parameter,
     {"b1": [rows of the first block], ...}; accounts: dp.budget and dp.history, where they are named;
-    edits: what was changed in the client's text, but for those."""
+    edits: what was changed in the client's text, but for those; source and changes: that text, and all that
+    was changed in it."""
 
     query: Query
     text: str
     relation_parameter: int
     accounts: frozenset[TableName] = frozenset()
     edits: tuple[Edit, ...] = ()
+    source: str = ""
+    changes: tuple[Edit, ...] = ()
 
     def inlined(self, relation: str) -> str:
         """The residual with the relation as a literal, for COPY, which takes no parameters."""
         # E'' means the same whatever standard_conforming_strings is in the session.
         escaped = relation.replace("\\", "\\\\").replace("'", "''")
         literal = f"E'{escaped}'::pg_catalog.jsonb"
-        return self.text.replace(residual.marker(self.relation_parameter), literal)
+        return residual.apply(self.source, residual.with_relation(self.changes, literal))
 
 
 def read_statement(
@@ -81,6 +83,9 @@ def read_statement(
         return _read(statement, resolved, tables, parameters)
     except RecursionError:
         raise too_complex("nested this deeply") from None
+    except (ValueError, OverflowError):
+        # Python's limits of numbers, wherever the parser meets them
+        raise too_complex("with numbers this long") from None
 
 
 def _read(
@@ -92,6 +97,8 @@ def _read(
     named = _occurrences(statement, resolved, tables)
     accounts = {i: t.name for i, t in named.items() if t.name in ACCOUNT_RELATIONS}
     occurrences = {i: t for i, t in named.items() if i not in accounts}
+    if any(table is not None and tables[table].protected for table in resolved):
+        refuse_unicode_names(statement.lexed)
     protected = {i: t for i, t in occurrences.items() if t.protected}
     if accounts:
         return _with_accounts(statement, accounts, occurrences, parameters)
@@ -114,12 +121,23 @@ def _with_accounts(
     if any(table.protected for table in occurrences.values()):
         beside = _of_protected(statement, occurrences, parameters)
     if beside is None:
-        text = residual.apply(statement.text, edits)
-        return Reading(Query((), ()), text, parameter, names)
+        return _rewritten(statement, Query((), ()), parameter, (), names, edits)
     taken = [(edit.start, edit.end) for edit in beside.edits]
     free = [e for e in edits if not any(a <= e.start < b for a, b in taken)]
-    text = residual.apply(statement.text, [*beside.edits, *free])
-    return Reading(beside.query, text, parameter, names, beside.edits)
+    return _rewritten(statement, beside.query, parameter, beside.edits, names, free)
+
+
+def _rewritten(
+    statement: Statement,
+    query: Query,
+    parameter: int,
+    edits: tuple[Edit, ...],
+    accounts: frozenset[TableName] = frozenset(),
+    of_accounts: Iterable[Edit] = (),
+) -> Reading:
+    changes = (*edits, *of_accounts)
+    text = residual.apply(statement.text, changes)
+    return Reading(query, text, parameter, accounts, edits, statement.text, changes)
 
 
 def _of_protected(
@@ -160,7 +178,7 @@ def _of_protected(
     if statement.kind is Kind.EXPLAIN:
         return Reading(query, statement.text, parameter)
     edits = tuple(collected.edits)
-    return Reading(query, residual.apply(statement.text, edits), parameter, edits=edits)
+    return _rewritten(statement, query, parameter, edits)
 
 
 def _on_twins(
@@ -171,8 +189,7 @@ def _on_twins(
 ) -> Reading:
     """Nothing is asked of the data: the statement itself, on tables without rows."""
     edits = on_twins(statement.lexed, found, protected)
-    text = residual.apply(statement.text, edits)
-    return Reading(Query((), ()), text, len(parameters) + 1, edits=edits)
+    return _rewritten(statement, Query((), ()), len(parameters) + 1, edits)
 
 
 def _is_run(statement: Statement) -> bool:

@@ -11,7 +11,9 @@ from enum import Enum
 
 from sqlglot import TokenType
 
-from proxy.base.errors import Refusal
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.query.assignments import may_assign
 from proxy.query.tokens import Lexed, Lexeme, fold, lex
 
 
@@ -74,7 +76,10 @@ class Names:
         self._folded = tuple({fold(name).lower() for name in self._protected})
 
     def may_occur_in(self, text: str) -> bool:
-        """Whether a text can name a protected relation or run a prepared statement. Cheap: no tokens."""
+        """Whether a text can name a protected relation or run a prepared statement. Cheap: no tokens. One
+        that is longer than base.limits.LOOKED_AT_BYTES is the shadow's to judge."""
+        if len(text) > limits.LOOKED_AT_BYTES:
+            return False
         folded = text.lower()
         return "execute" in folded or any(name in folded for name in self._folded)
 
@@ -108,9 +113,10 @@ def split(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def pieces(text: str, names: Names) -> tuple[tuple[int, str], ...]:
-    """As `split`, but a text that cannot name anything protected stays whole, and so does one that is too
-    long to be looked into: `look` refuses it."""
-    if not names.may_occur_in(text):
+    """As `split`, but a text that cannot name anything protected or SET what answers cost stays whole, and
+    so does one that is too long to be looked into: `look` refuses it."""
+    sets = len(text) <= limits.STATEMENT_BYTES and may_assign(text)
+    if not sets and not names.may_occur_in(text):
         return ((0, text),)
     try:
         return split(text)
@@ -144,16 +150,31 @@ def prepared_query(source: str, name: str) -> str | None:
     """The statement inside `PREPARE name [(types)] AS statement`, within a text that may hold others. None
     where there is none, or none that can be read: what it runs then meets the guard.
 
+    Refuses  UNSUPPORTED: a plain string with a backslash. PostgreSQL has read it by the setting
+             standard_conforming_strings of that time, which nobody knows any more
+
     >>> prepared_query("BEGIN; PREPARE q (int) AS SELECT $1;", "q")
     'SELECT $1'
     """
     try:
-        return _prepared_query(source, name)
+        found = _prepared_query(source, name)
     except Refusal:
         return None
+    if found is None:
+        return None
+    lexed, start = found
+    for lexeme in lexed.lexemes:
+        written = lexed.text[lexeme.start : lexeme.end]
+        if lexeme.token.token_type is TokenType.STRING and written[:1] == "'" and "\\" in written:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a prepared statement on protected tables cannot hold a backslash in a plain string",
+                "Write it as an escape string: E'...' with every backslash doubled.",
+            )
+    return lexed.text[start:].strip()
 
 
-def _prepared_query(source: str, name: str) -> str | None:
+def _prepared_query(source: str, name: str) -> tuple[Lexed, int] | None:
     for _, text in split(source):
         lexed = lex(text)
         if lexed is None or lexed.lexemes[0].word != "prepare":
@@ -161,7 +182,7 @@ def _prepared_query(source: str, name: str) -> str | None:
         if len(lexed.lexemes) < 2 or lexed.lexemes[1].name != name:
             continue
         start = next((x for x in lexed.lexemes[2:] if x.word == "as" and x.depth == 0), None)
-        return None if start is None else text[start.end :].strip()
+        return None if start is None else (lexed, start.end)
     return None
 
 

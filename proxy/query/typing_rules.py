@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.expressions import Constant, Expression
@@ -25,22 +26,63 @@ _FLOATS = {
     SqlType.FLOAT4: (Fraction(1, 2**149), (2 - Fraction(1, 2**23)) * 2**127),
     SqlType.FLOAT8: (Fraction(1, 2**1074), (2 - Fraction(1, 2**52)) * 2**1023),
 }
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Digits and white space are those of ASCII everywhere: PostgreSQL knows no others.
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ISO_TIMESTAMP = re.compile(
-    r"(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)?(?:Z|[+-](\d{2})(?::?(\d{2}))?)?)?"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,6})?)?"
+    r"(?:(?P<utc>Z)|[+-](?P<zone>[0-9]{2})(?::?([0-9]{2}))?)?)?"
 )
+_ORDINAL = re.compile(r"[0-9]{1,9}")
+_SPACE = " \t\n\r\f\v"
 # Numbers of hours, minutes, seconds; PostgreSQL's time zones are within 15:59 of UTC.
 _CLOCK = (24, 60, 60, 16, 60)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
+_NUMBER = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<rest>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]{1,9}))?"
+)
 
 
 def number(text: str) -> Fraction | None:
     """An exact number from decimal text; None for anything else (NaN and Infinity included).
 
-    >>> number("1.5e1")
-    Fraction(15, 1)
+    Refuses  TOO_COMPLEX: more digits before or after the point than base.limits allows
+
+    >>> number("1.5e1"), number("0e999999999")
+    (Fraction(15, 1), Fraction(0, 1))
     """
-    return Fraction(text) if _NUMBER.fullmatch(text) else None
+    found = _NUMBER.fullmatch(text)
+    if found is None or not (found["whole"] or found["rest"]):
+        return None
+    rest = found["rest"] or ""
+    # Counted before anything is computed: 1e999999999 has a billion digits.
+    digits = (found["whole"] + rest).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return Fraction(0)
+    power = int(found["power"] or 0) - len(rest) + len(digits) - len(significant)
+    if len(significant) + power > limits.NUMBER_DIGITS or -power > limits.NUMBER_DIGITS:
+        raise too_many_digits()
+    value = int(significant) * Fraction(10) ** power
+    return -value if found["sign"] == "-" else value
+
+
+def too_many_digits(position: int | None = None) -> Refusal:
+    return Refusal(
+        Code.TOO_COMPLEX,
+        "a number in a question on a protected table may not have more than "
+        f"{limits.NUMBER_DIGITS} digits before or after its point",
+        "Use a number with fewer digits.",
+        position,
+    )
+
+
+def ordinal(text: str) -> int | None:
+    """A small whole number in plain digits, such as the place of a column or a parameter's number.
+
+    >>> ordinal("12"), ordinal("1.5"), ordinal("9" * 5000)
+    (12, None, None)
+    """
+    return int(text) if _ORDINAL.fullmatch(text) else None
 
 
 def is_value_of(value: Fraction, kind: SqlType) -> bool:
@@ -65,7 +107,7 @@ def literal_type(text: str) -> SqlType:
     'bigint'
     """
     value = number(text)
-    if value is None or not text.isdigit():
+    if value is None or not (text.isascii() and text.isdigit()):
         return SqlType.NUMERIC
     if value < 2**31:
         return SqlType.INT4
@@ -135,7 +177,7 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
 
     Refuses  SYNTAX: text that is no value of that type in ISO form
     """
-    stripped = text.strip()
+    stripped = text.strip(_SPACE)
     value: Fraction | str | bool | None = None
     if wanted.is_text or wanted is SqlType.UUID:
         value = text
@@ -168,12 +210,23 @@ def is_instant(text: str) -> bool:
     found = _ISO_TIMESTAMP.fullmatch(text)
     if found is None:
         return False
-    day, *clock = found.groups()
+    day, hours, minutes, seconds, _, *zone = found.groups()
+    clock = (hours, minutes, seconds, *zone)
     try:
         date.fromisoformat(day)
     except ValueError:
         return False
     return all(int(n) < most for n, most in zip(clock, _CLOCK, strict=True) if n is not None)
+
+
+def names_its_zone(text: str) -> bool:
+    """Whether a time in ISO form says how far it is from UTC.
+
+    >>> names_its_zone("2026-01-01 00:00+14"), names_its_zone("2026-01-01 00:00:00")
+    (True, False)
+    """
+    found = _ISO_TIMESTAMP.fullmatch(text)
+    return found is not None and (found["utc"] or found["zone"]) is not None
 
 
 def sum_type(operand: SqlType) -> SqlType:

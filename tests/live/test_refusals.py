@@ -97,7 +97,13 @@ def test_bad_settings(
     setting: str, value: str, message: str, live: LiveProxy, analyst: str
 ) -> None:
     with live.connect(analyst=analyst) as connection:
-        connection.execute(f"SET dp.{setting} = '{value}'")
+        for scope in ("", "SESSION ", "LOCAL "):
+            with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+                connection.execute(f"SET {scope}dp.{setting} = '{value}'")
+            assert message in (caught.value.diag.message_primary or "")
+            assert caught.value.diag.message_hint
+        # A function sets it unseen: then it is told when a question is asked.
+        connection.execute("SELECT set_config(%s, %s, false)", (f"dp.{setting}", value))
         with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
             connection.execute(COUNT)
         assert message in (caught.value.diag.message_primary or "")
@@ -106,6 +112,34 @@ def test_bad_settings(
         assert live.spent(analyst)[0] == 0
         connection.execute(COUNT)
         assert live.spent(analyst)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set dp.epsilon to 5",
+        'SET /* c */ "dp" . "epsilon" = -1',
+        "SET dp.epsilon = E'5'",
+        "SET dp.epsilon = 1e9999",
+        "SET dp.epsilon = 0.5, 0.5",
+        "SET dp.epsilom = 0.5",
+        "SELECT 1; SET dp.epsilon = 5; SELECT 2",
+        "SET dp.epsilon = " + "1" * 900,
+    ],
+)
+def test_what_no_question_could_be_asked_with_is_refused_when_it_is_set(
+    text: str, live: LiveProxy, analyst: str
+) -> None:
+    with live.connect(analyst=analyst) as connection:
+        with pytest.raises(psycopg.errors.InvalidParameterValue):
+            connection.execute(text)
+        for fine in (
+            "SET dp.epsilon = '0.5'",
+            "SET LOCAL dp.notice = on",
+            "SET dp.delta TO DEFAULT",
+        ):
+            connection.execute(fine)
+        assert connection.execute("SHOW dp.epsilon").fetchone() == ("0.5",)
 
 
 Messages = list[bytes]
@@ -231,7 +265,9 @@ FREE = [
 
 @pytest.mark.parametrize("text", FREE)
 def test_probes_are_free(text: str, live: LiveProxy, analyst: str) -> None:
-    with RawClient(live.dsn(analyst=analyst)) as one, RawClient(live.direct_dsn()) as other:
+    """With the columns that the table itself has, which the superuser alone can read."""
+    shadow = live.assembly.databases["shop"].shadow.superuser_dsn
+    with RawClient(live.dsn(analyst=analyst)) as one, RawClient(shadow) as other:
         for ask in (simple, extended):
             got, wanted = ask(one, text), ask(other, text)
             assert got == wanted

@@ -26,6 +26,7 @@ _NUMBER_CONSTANTS = (
         "1e-310::real",
         "99999::smallint",
     ),
+    *("$8", "$9"),  # the largest and the smallest number that is taken
 )
 _DIVISORS = ("2", "-3", "7", "0.5", "1000", "1e-9", "3::bigint")
 _TEXTS = ("t", "c", "s", "e")
@@ -41,6 +42,8 @@ _TEXT_CONSTANTS = (
     "'a'::text",
     "'low'",
     "$$x$$",
+    "$5",  # as long as a constant may be
+    "$7",  # as many characters as a trim may take away
 )
 _PATTERNS = (
     *(
@@ -57,6 +60,7 @@ _PATTERNS = (
         "NULL",
     ),
     *(r"'SECRET\'", r"'ab\'", r"'%\'"),
+    *("$5", "$6"),  # the latter with as many wildcards as are taken
 )
 _DAYS = ("d",)
 _INSTANTS = ("ts", "tz")

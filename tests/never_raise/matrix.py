@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random  # noqa: TID251  the same expressions in every run
 import re
 from collections import Counter
@@ -12,6 +13,7 @@ from enum import Enum
 import psycopg
 import sqlglot
 
+from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.plan import BlockPlan
@@ -24,8 +26,19 @@ from tests.world import DATA, POLICIES, Road, walk
 
 DEPTH = 6
 _TOGETHER = 25  # expressions of one statement
-TYPES = (SqlType.INT4, SqlType.NUMERIC, SqlType.TEXT, SqlType.DATE)
-ARGUMENTS = ("7", "0.5", '"SECRET"', '"2010-07-08"')
+TYPES = (
+    *(SqlType.INT4, SqlType.NUMERIC, SqlType.TEXT, SqlType.DATE),
+    *(SqlType.TEXT, SqlType.TEXT, SqlType.TEXT, SqlType.NUMERIC, SqlType.NUMERIC),
+)
+_PATTERN = "%e" * limits.PATTERN_WILDCARDS
+LARGEST = (
+    json.dumps("e" * limits.CONSTANT_BYTES),
+    json.dumps(_PATTERN + "e" * (limits.CONSTANT_BYTES - len(_PATTERN))),
+    json.dumps("\U0001f600" * limits.TRIM_CHARACTERS),
+    "9" * limits.NUMBER_DIGITS,
+    "0." + "0" * (limits.NUMBER_DIGITS - 1) + "1",
+)
+ARGUMENTS = ("7", "0.5", '"SECRET"', '"2010-07-08"', *LARGEST)
 _POLICY = POLICIES["joins best"]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from fractions import Fraction
-from pathlib import Path
 from types import ModuleType
 from typing import get_args
 from unittest import mock
@@ -20,14 +19,17 @@ import pytest
 
 from proxy.compiler import expression_sql
 from proxy.databases.embedded import EmbeddedPostgres
+from proxy.databases.postgres_binaries import Binaries
 from proxy.planner import bounds, tracking
 from proxy.query import expressions as ir
 from proxy.query.nodes import times
 from proxy.query.reading import READERS
+from tests.never_raise.extremes import errors
 from tests.never_raise.hostile_rows import make_hostile_tables
 from tests.never_raise.matrix import DEPTH, Seen, run
-from tests.postgres_majors import other_binaries
+from tests.postgres_majors import all_other_binaries
 from tests.servers_fixture import servers
+from tests.world import POLICIES, walk
 
 _SEED = 20261121
 _FEW, _MANY = 10_000, 100_000
@@ -78,6 +80,18 @@ def test_nothing_raises(hostile: psycopg.Connection) -> None:
     _hold(run(hostile, _FEW, _SEED))
 
 
+def test_nothing_raises_at_the_limits(hostile: psycopg.Connection) -> None:
+    ran, found = errors(hostile, long_texts=False)
+    print(f"{ran} statements at the limits")
+    assert found == [] and ran > 120
+
+
+@pytest.mark.long
+def test_nothing_raises_at_the_limits_on_long_texts(hostile: psycopg.Connection) -> None:
+    ran, found = errors(hostile, long_texts=True)
+    assert found == [] and ran > 200
+
+
 @pytest.mark.long
 def test_nothing_of_the_whole_allow_list_raises(hostile: psycopg.Connection) -> None:
     seen = run(hostile, _MANY, _SEED + 1, kinds=_kinds())
@@ -85,20 +99,57 @@ def test_nothing_of_the_whole_allow_list_raises(hostile: psycopg.Connection) -> 
     assert _kinds() - seen.nodes.keys() == set()
 
 
+_OTHERS: list[Binaries | None] = [*all_other_binaries()]
+
+
 @pytest.mark.long
-def test_nothing_of_the_whole_allow_list_raises_on_another_major(tmp_path: Path) -> None:
-    binaries = other_binaries()
+@pytest.mark.parametrize("use", ["lower({})", "upper({})", "btrim({}, 'x')", "rtrim({})"])
+def test_nothing_raises_on_a_text_of_which_a_multiple_cannot_be_had(
+    use: str, hostile: psycopg.Connection
+) -> None:
+    """270 million characters; of which `lower` takes four, a trim eight bytes each."""
+    with hostile.transaction(force_rollback=True):
+        hostile.execute("UPDATE people SET t = repeat('e', 270000000) WHERE id = 1")
+        plain = f"SELECT count(*) FROM people WHERE {use.format('t')} = 'a'"
+        with pytest.raises(psycopg.errors.InternalError_), hostile.transaction():
+            hostile.execute(plain.encode())
+        for condition in (f"{use.format('t')} = 'a'", "t ILIKE '%a'"):
+            road = walk(f"SELECT count(*) FROM people WHERE {condition}", POLICIES["world"])
+            assert road is not None
+            for query in (query for several in road.queries for query in several):
+                hostile.execute(query.sql.encode(), query.parameters)
+
+
+@pytest.fixture(scope="module", params=_OTHERS or [None], ids=str)
+def other_major(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[psycopg.Connection]:
+    binaries = request.param
     if binaries is None:
         pytest.skip("there is no PostgreSQL of another major on this machine")
-    server = EmbeddedPostgres(tmp_path, "other", pg_bin=binaries.folder, tcp=False, durable=False)
+    home = tmp_path_factory.mktemp(f"other{binaries.major}")
+    server = EmbeddedPostgres(home, "other", pg_bin=binaries.folder, tcp=False, durable=False)
     server.start()
+    print(f"PostgreSQL {binaries.major}")
     try:
         with psycopg.connect(server.dsn(), autocommit=True) as connection:
             make_hostile_tables(connection)
-            seen = run(connection, _MANY, _SEED + 2, kinds=_kinds())
+            yield connection
     finally:
         server.stop()
-    print(f"PostgreSQL {binaries.major}")
+
+
+@pytest.mark.long
+def test_nothing_raises_at_the_limits_on_another_major(other_major: psycopg.Connection) -> None:
+    ran, found = errors(other_major, long_texts=True)
+    assert found == [] and ran > 150
+
+
+@pytest.mark.long
+def test_nothing_of_the_whole_allow_list_raises_on_another_major(
+    other_major: psycopg.Connection,
+) -> None:
+    seen = run(other_major, _MANY, _SEED + 2, kinds=_kinds())
     _hold(seen)
     assert _kinds() - seen.nodes.keys() == set()
 

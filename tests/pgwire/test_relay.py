@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxy.pgwire import frames
 from proxy.pgwire.answers import Answers, Expectation, Kind
-from proxy.pgwire.calls import Answered, Ask, Refuse
+from proxy.pgwire.calls import Answered, Ask, Read, Refuse, Substitute, Verbatim
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.relay import Effects, Relay
 from proxy.servers.wire.guarded_reader import GuardedReader
@@ -47,8 +47,12 @@ class Link:
         if effects.ask is not None:
             self.asked += 1
             self._perform(self.machine.answered(self._answer(effects.ask)))
+        elif effects.more:
+            self._perform(self.machine.go_on())
 
-    def _answer(self, ask: Ask) -> Answered | Refuse:
+    def _answer(self, ask: Ask | Read) -> Answered | Verbatim | Substitute | Refuse:
+        if isinstance(ask, Read):
+            return GuardedReader(self.brain).read(ask)
         return asyncio.run(self.brain.ask("alice", ask))
 
     def listen(self, ready: int, piece: int = 1 << 16) -> bytes:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query import expressions as ir
+from proxy.query import typing_rules
 from proxy.query.expressions import Expression
 from proxy.query.nodes.operands import read_constant, repeated, text_operand, together, typed
 from proxy.query.scope import PublicColumn, Readers, Scope, only, position_of, unknown
@@ -96,7 +97,8 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
     public = _public_column(node, scope)
     if public is not None:
         (operand, output), _ = together([scope.read(node.this), public.output], node)
-        assert isinstance(output, ir.ColumnRef)
+        if not isinstance(output, ir.ColumnRef):
+            raise unknown(node)
         _no_condition_as_operand(node, operand)
         return ir.InPublic(operand, public.table, public.alias, output, public.condition)
     items = [read_constant(item, scope) for item in node.expressions]
@@ -109,8 +111,8 @@ def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:
     items = node.expressions
     if len(items) != 1 or not isinstance(items[0], exp.Parameter):
         return None
-    number = str(items[0].this.this)
-    return scope.public.get(int(number)) if number.isdigit() else None
+    number = typing_rules.ordinal(str(items[0].this.this))
+    return None if number is None else scope.public.get(number)
 
 
 def _between(node: exp.Expr, scope: Scope) -> Expression:
@@ -127,7 +129,8 @@ def _between(node: exp.Expr, scope: Scope) -> Expression:
 def _like(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression", "negate")
     pattern = typed(read_constant(node.expression, scope))
-    assert isinstance(pattern, ir.Constant | ir.Parameter)
+    if not isinstance(pattern, ir.Constant | ir.Parameter):
+        raise unknown(node)
     where = position_of(node)
     like = ir.Like(text_operand(node.this, scope), pattern, isinstance(node, exp.ILike), where)
     return _negated(node, like)

@@ -42,7 +42,10 @@ def _literal(node: exp.Expr, scope: Scope) -> Expression:
     text = str(node.this)
     if node.args.get("is_string"):
         return ir.Constant(text, None, position_of(node))
-    value = typing_rules.number(text)
+    try:
+        value = typing_rules.number(text)
+    except Refusal as refusal:
+        raise refusal.at(position_of(node)) from None
     if value is None:
         raise unknown(node)
     kind = typing_rules.literal_type(text)
@@ -74,9 +77,11 @@ def _raw_string(node: exp.Expr, scope: Scope) -> Expression:
 def _parameter(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this")
     # `@ x` (absolute value in PostgreSQL) also parses as a Parameter, of something other than a number.
-    if not isinstance(node.this, exp.Literal) or not str(node.this.this).isdigit():
+    number = None
+    if isinstance(node.this, exp.Literal):
+        number = typing_rules.ordinal(str(node.this.this))
+    if number is None:
         raise unknown(node)
-    number = int(str(node.this.this))
     if number in scope.scalars:
         return ir.Parameter(number, scope.scalars[number])
     if not 1 <= number <= len(scope.parameters):

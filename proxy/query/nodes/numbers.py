@@ -84,10 +84,12 @@ def _bucket(node: exp.Expr, scope: Scope) -> Expression:
         for end in ends
     ]
     low, high, count = values
-    numbers = all(isinstance(value, Fraction) for value in values)
-    if operand.type is None or not operand.type.is_number or not numbers:
+    if operand.type is None or not operand.type.is_number:
         raise unknown(node)
-    assert isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(count, Fraction)
+    if not (
+        isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(count, Fraction)
+    ):
+        raise unknown(node)
     if low >= high or count.denominator != 1 or not 1 <= count <= 10_000:
         raise unknown(node)
     return ir.Bucket(operand, low, high, int(count))

@@ -39,7 +39,8 @@ def _text_call(node: exp.Expr, scope: Scope) -> Expression:
     for name in argument_names:
         if node.args.get(name) is not None:
             settled = typed(read_constant(node.args[name], scope), wanted)
-            assert isinstance(settled, ir.Constant | ir.Parameter) and settled.type is not None
+            if not isinstance(settled, ir.Constant | ir.Parameter) or settled.type is None:
+                raise unknown(node)
             # substring(x FROM 'pattern') is a regular expression, which may raise.
             if not (settled.type.is_text if wanted is SqlType.TEXT else settled.type.is_integer):
                 raise unknown(node)

@@ -109,8 +109,8 @@ async def _private(engine: Engine, session: AnalystSession, asked: Asked) -> _Pr
     analysed = await session.analyse(found.analysed_text(), names_hint=True)
     resolved = await session.resolve(found.relations)
     try:
-        question = await _beside(
-            asked.sql, engine.read, found, resolved.relation_oids, analysed.parameter_oids
+        question = await engine.read_beside(
+            found, resolved.relation_oids, analysed.parameter_oids, resolved.settings
         )
     except Refusal:
         if found.kind is not Kind.QUERY:

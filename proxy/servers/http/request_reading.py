@@ -17,7 +17,7 @@ from proxy.servers.http.strict_json import JsonNumber, NotStrict, read_json
 
 BODY_BYTES = 256 * 1024  # a statement about protected data has 16 KiB, its parameters 64 KiB
 _READ_AT_ONCE_BYTES = 16 * 1024  # a larger body is read in a thread, so that others go on meanwhile
-PARAMETERS = 1_000
+PARAMETERS = 2_100  # a list of base.limits.LIST_ELEMENTS, and some beside it
 _BODY_SECONDS = 10.0
 _CREDENTIALS_LENGTH = 4096
 _LENGTH_DIGITS = 20

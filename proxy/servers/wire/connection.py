@@ -11,7 +11,7 @@ from typing import cast
 
 import structlog
 
-from proxy.pgwire.calls import Ask
+from proxy.pgwire.calls import Answered, Ask, Read, Refuse, Substitute, Verbatim
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
 from proxy.pgwire.relay import Effects, Relay
 from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
@@ -57,6 +57,7 @@ class ClientConnection(asyncio.Protocol):
         self._is_closing = False
         self._is_paused = False
         self._shadow_is_full = False
+        self._goes_on = False
 
     # The client's socket.
 
@@ -248,14 +249,27 @@ class ClientConnection(asyncio.Protocol):
             self._asking = self._loop.create_task(self._ask(effects.ask))
         if effects.close:
             self._close()
+        elif effects.more and not self._goes_on:
+            self._goes_on = True
+            self._loop.call_soon(self._go_on)
         self._update_reading()
         if self._hub.is_stopping and self.is_idle:
             self.end_with(_SHUTTING_DOWN)
 
-    async def _ask(self, ask: Ask) -> None:
+    def _go_on(self) -> None:
+        self._goes_on = False
+        if self._relay is not None and not self._is_closing:
+            self._perform(self._relay.go_on())
+
+    async def _ask(self, ask: Ask | Read) -> None:
         assert self._served is not None
+        brain = self._served.brain
+        result: Answered | Verbatim | Substitute | Refuse
         try:
-            result = await guarded_ask(self._served.brain, self._analyst, ask)
+            if isinstance(ask, Read):
+                result = await asyncio.to_thread(GuardedReader(brain).read, ask)
+            else:
+                result = await guarded_ask(brain, self._analyst, ask)
         except asyncio.CancelledError:
             if self._is_closing:
                 raise

@@ -42,14 +42,19 @@ class EngineBrain:
             case Statement():
                 return Inspect(found.relations, found.analysed_text(), found)
 
-    def prepared(self, source: str, name: str) -> str | None:
-        return prepared_query(source, name)
+    def prepared(self, source: str, name: str) -> str | Refuse | None:
+        try:
+            return prepared_query(source, name)
+        except Refusal as refusal:
+            return _refuse(refusal)
 
     def read(self, read: Read) -> Verbatim | Substitute | Refuse:
         statement = read.handle
         assert isinstance(statement, Statement)
         try:
-            question = self._engine.read(statement, read.relation_oids, read.parameter_oids)
+            question = self._engine.read(
+                statement, read.relation_oids, read.parameter_oids, read.settings
+            )
         except Refusal as refusal:
             return _refuse(refusal)
         if question is None:

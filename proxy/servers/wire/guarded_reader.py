@@ -66,7 +66,7 @@ class GuardedReader:
         except Exception as error:
             return failure(error, "look")
 
-    def prepared(self, source: str, name: str) -> str | None:
+    def prepared(self, source: str, name: str) -> str | Refuse | None:
         try:
             return self._brain.prepared(source, name)
         except Exception as error:

@@ -476,7 +476,7 @@ FROM census.adult WHERE occupation LIKE 'C%' AND zip NOT LIKE '%7' AND education
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."occupation" LIKE %(p1)s::text) AND (NOT (r1."zip" LIKE %(p2)s::text)) AND (r1."education" ILIKE %(p3)s::text))
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."occupation" LIKE %(p1)s::text) AND (NOT (r1."zip" LIKE %(p2)s::text)) AND ((r1."education")::varchar(1048576) ILIKE %(p3)s::text))
 --   p1 = C%
 --   p2 = %7
 --   p3 = %COLL%

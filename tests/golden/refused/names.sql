@@ -51,8 +51,8 @@ SELECT sum("I4") FROM people
 SELECT sum(U&"\0069\0034") FROM people
 -- => refused
 -- UNSUPPORTED at 12: U&"\0069\0034")
--- operator & is not allowed in a question on a protected table
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- U&"..." is not available in a statement on protected tables
+-- Write the name itself, in quotes if need be: "name".
 
 -- case: no bounds
 SELECT avg(free) FROM people

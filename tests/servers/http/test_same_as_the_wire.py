@@ -162,7 +162,7 @@ def test_too_complex(doors: BothDoors, sql: str) -> None:
 def test_settings_out_of_range(doors: BothDoors, epsilon: str) -> None:
     sql = f"SELECT count(*) FROM {_ORDERS}"
     with doors.proxy.connect("shop") as connection:
-        connection.execute(f"SET dp.epsilon = '{epsilon}'".encode())
+        connection.execute("SELECT set_config('dp.epsilon', %s, false)", (epsilon,))
         result = connection.pgconn.exec_params(sql.encode(), [])
     problem = doors.query(sql, epsilon=float(epsilon)).json()
     for member, field in _REPORTED.items():

@@ -1,0 +1,33 @@
+"""Values of an analyst's, measured on the shadow before any of them is fetched.
+
+What an expression evaluates to, or a few bytes of a binary numeric stand for, can be a gigabyte of text. So
+the shadow adds up the lengths and gives no value that passes the limit: memory here cannot grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proxy.base.limits import ARGUMENTS_JSON_BYTES
+
+Row = Sequence[bytes | str | None]
+
+
+def measured_sql(texts: Sequence[str]) -> str:
+    """
+    Given    texts: SQL expressions of type text, one or more
+    Gives    a query of one row for each (VALUES, so that they need not fit a row and none can give several):
+             its number, its value or NULL, and the bytes of all up to it
+    """
+    listed = ", ".join(f"({number}, {text})" for number, text in enumerate(texts))
+    bounded = f"CASE WHEN m.bytes OPERATOR(pg_catalog.<=) {ARGUMENTS_JSON_BYTES} THEN m.v END"
+    added = "pg_catalog.sum(pg_catalog.octet_length(a.v)) OVER (ROWS UNBOUNDED PRECEDING)"
+    added_up = f"(SELECT a.n, a.v, {added} AS bytes FROM (VALUES {listed}) AS a(n, v))"  # noqa: S608
+    return f"SELECT m.n, {bounded}, m.bytes FROM {added_up} AS m"  # noqa: S608
+
+
+def fits(rows: Sequence[Row], count: int) -> bool:
+    """Whether the rows of `measured_sql` are all the values."""
+    return len(rows) == count and all(
+        row[2] is None or int(row[2]) <= ARGUMENTS_JSON_BYTES for row in rows
+    )

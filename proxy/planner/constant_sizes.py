@@ -1,0 +1,120 @@
+"""Sizes of everything constant in a bound query: what an analyst supplies is never large.
+
+Some functions of PostgreSQL raise only where a large argument meets a row, so that the error tells whether the
+row is there. This is one walk over whatever a query holds, by the fields of its nodes: no kind of node and no
+place in a statement can be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.query.expressions import Constant, Expression, In, Like, TextCall, TextFunction
+from proxy.query.query import Query
+from proxy.query.typing_rules import too_many_digits
+
+_TRIMS = (TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM)
+_MOST = 10**limits.NUMBER_DIGITS
+
+
+def check_sizes(query: Query) -> None:
+    """
+    Given    a query whose parameters are bound
+    Refuses  TOO_COMPLEX: a text, pattern, trim set, number or list beyond base.limits
+    """
+    texts: dict[str, int] = {}
+    for part in _parts(query):
+        match part:
+            case Constant(value=str() as text):
+                texts[text] = _bytes(text)
+                if texts[text] > limits.CONSTANT_BYTES:
+                    raise _too_large(
+                        f"a text in a question on a protected table may not have more than "
+                        f"{limits.CONSTANT_BYTES} bytes",
+                        part.position,
+                    )
+            case Like():
+                _check_pattern(part)
+            case TextCall() if part.function in _TRIMS:
+                _check_trim_set(part)
+            case In() if len(part.items) > limits.LIST_ELEMENTS:
+                raise _too_large(
+                    f"a list on a protected table may not have more than "
+                    f"{limits.LIST_ELEMENTS} elements",
+                    _position(part.items[0]),
+                )
+    if sum(texts.values()) > limits.CONSTANTS_BYTES:
+        raise _too_large(
+            "the texts of a question on protected tables may not have more than "
+            f"{limits.CONSTANTS_BYTES} bytes together",
+            None,
+        )
+
+
+def _check_pattern(like: Like) -> None:
+    text = _text(like.pattern)
+    if text.count("%") + text.count("_") > limits.PATTERN_WILDCARDS:
+        raise _too_large(
+            f"a LIKE pattern may not have more than {limits.PATTERN_WILDCARDS} wildcards (% and _)",
+            like.position,
+        )
+
+
+def _check_trim_set(call: TextCall) -> None:
+    if any(len(_text(part)) > limits.TRIM_CHARACTERS for part in call.arguments):
+        raise _too_large(
+            f"{call.function.value} may not take away more than {limits.TRIM_CHARACTERS} characters",
+            call.position,
+        )
+
+
+def _text(part: Expression) -> str:
+    return part.value if isinstance(part, Constant) and isinstance(part.value, str) else ""
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _position(part: Expression) -> int | None:
+    return getattr(part, "position", None)
+
+
+def _parts(query: Query) -> Iterator[Any]:
+    """Every node of a query once, however deep.
+
+    Refuses  TOO_COMPLEX: a number anywhere, of a constant, a bucket or a fraction, with too many digits
+    """
+    seen: set[int] = set()
+    waiting: list[Any] = [query]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part
+        elif isinstance(part, Fraction):
+            _check_digits(part)
+        elif is_dataclass(part) and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            waiting += [getattr(part, name) for name in _names(part.__class__)]
+
+
+@lru_cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _check_digits(value: Fraction) -> None:
+    # A constant is a decimal, so 10^digits is a multiple of its denominator.
+    if abs(value) >= _MOST or _MOST % value.denominator:
+        raise too_many_digits()
+
+
+def _too_large(message: str, position: int | None) -> Refusal:
+    return Refusal(Code.TOO_COMPLEX, message, "Use a shorter one.", position)
