@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from proxy.base.limits import (
+    CONSTANT_BYTES,
+    LIST_ELEMENTS,
+    NUMBER_DIGITS,
+    PATTERN_WILDCARDS,
+    TRIM_CHARACTERS,
+)
 from tests.live import attacks, public_data
 from tests.live.neighbour_data import LAB, PERSON, PUBLIC
-
-# What the interfaces accept.
-CONSTANT_BYTES, PATTERN_WILDCARDS, TRIM_CHARACTERS = 8 * 1024, 100, 100
-NUMBER_DIGITS, LIST_ELEMENTS = 400, 2_000
 
 _LONG = "a" * CONSTANT_BYTES
 _HALF = "a" * (CONSTANT_BYTES // 2 - 8)

@@ -95,7 +95,7 @@ def report(measured: list[Times], failed: list[Times]) -> str:
     ratios = sorted((times.ratio for times in measured), reverse=True)
     same = sorted((times.ratio_of_the_same for times in measured), reverse=True)
     lines = [
-        f"{len(measured)} statements, {RUNS} interleaved runs on each side",
+        f"{len(measured)} statements, {len(measured[0].taken[WITH])} interleaved runs on each side",
         "ratio of medians        largest   median   p <= 1e-4 at first",
         f"with and without        {ratios[0]:7.3f}  {median(ratios):7.3f}"
         f"   {sum(times.p <= LEVEL for times in measured)}",
