@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -122,17 +123,23 @@ class Listening:
 
     def ask_over_http(self, name: str) -> int:
         """The receipt of one answer. Refuses  OSError, http.client.HTTPException, KeyError"""
+        return int(self.over_http(name, QUESTION)["privacy"]["receipt"])
+
+    def over_http(self, name: str, sql: str) -> Any:
+        """What is answered. Refuses  OSError, http.client.HTTPException, KeyError: an error's body"""
         token = base64.b64encode(f"{name}:{PASSWORD}".encode()).decode()
         connection = http.client.HTTPConnection(*self.http, timeout=30)
         try:
             connection.request(
                 "POST",
                 "/v1/query",
-                json.dumps({"database": "shop", "sql": QUESTION}),
+                json.dumps({"database": "shop", "sql": sql}),
                 {"Authorization": f"Basic {token}", "Content-Type": "application/json"},
             )
             body = json.loads(connection.getresponse().read())
-            return int(body["privacy"]["receipt"])
+            if "rows" not in body:
+                raise KeyError(body.get("sqlstate"), body.get("detail"))
+            return body
         finally:
             connection.close()
 
