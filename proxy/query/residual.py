@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from proxy.base.errors import Code, Refusal
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
