@@ -94,11 +94,11 @@ def _read(
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...],
 ) -> Reading | None:
+    if any(table is not None and tables[table].protected for table in resolved):
+        refuse_unicode_names(statement.lexed)
     named = _occurrences(statement, resolved, tables)
     accounts = {i: t.name for i, t in named.items() if t.name in ACCOUNT_RELATIONS}
     occurrences = {i: t for i, t in named.items() if i not in accounts}
-    if any(table is not None and tables[table].protected for table in resolved):
-        refuse_unicode_names(statement.lexed)
     protected = {i: t for i, t in occurrences.items() if t.protected}
     if accounts:
         return _with_accounts(statement, accounts, occurrences, parameters)
