@@ -120,12 +120,27 @@ class UsageReader:
         query = _BACKENDS_BEFORE_16 if before_16 else _BACKENDS
         seen: dict[int, int] = dict(self.connection.execute(query.encode()).fetchall())
         # Between its transactions a session keeps the number that it was last seen with.
-        kept = self._backends if before_16 else {}
-        self._backends = {b: p for b, p in {**kept, **seen}.items() if p in alive}
+        kept = {b: p for b, p in self._backends.items() if p in alive} if before_16 else {}
+        self._backends = {**kept, **{b: p for b, p in seen.items() if p in alive}}
+        if before_16:
+            for process in alive - set(self._backends.values()):
+                self._backends.update(dict.fromkeys(_backends_by_open_files(process), process))
         for backend, size in tables.items():
             process = self._backends.get(backend, 0)
             sizes[process] = sizes.get(process, 0) + size
         return sizes
+
+
+def _backends_by_open_files(process: int) -> set[int]:
+    """Of a session that no look has found in a transaction: it alone opens its temporary tables."""
+    found: set[int] = set()
+    with suppress(OSError), os.scandir(f"/proc/{process}/fd") as entries:
+        for entry in entries:
+            with suppress(OSError):
+                name = _TEMPORARY_TABLE.match(Path(entry.path).readlink().name)
+                if name is not None:
+                    found.add(int(name[1]))
+    return found
 
 
 def _folders(base: Path) -> Iterator[Path]:
