@@ -6,7 +6,9 @@
 | a text constant, however it came | CONSTANT_BYTES | functions of text allocate a multiple of it |
 | all constants of a statement together | CONSTANTS_BYTES | the statement that is sent to the database |
 | % and _ in a LIKE pattern | PATTERN_WILDCARDS | each % is one more level of PostgreSQL's stack |
+| bytes that LIKE, strpos, starts_with look for | SEARCHED_BYTES | time: text times pattern |
 | characters that a trim takes away | TRIM_CHARACTERS | 12 bytes are allocated for each |
+| constant texts times what is looked for in them, all together | TEXT_WORK | time one row can cost |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
@@ -37,7 +39,10 @@ IDENTIFIER_BYTES = 63  # NAMEDATALEN - 1
 CONSTANT_BYTES = 8 * 1024
 CONSTANTS_BYTES = 64 * 1024
 PATTERN_WILDCARDS = 100
+SEARCHED_BYTES = 256
 TRIM_CHARACTERS = 100
+# About 15 ns each: 4 ms for a row that meets every one of them (planner/constant_sizes.py).
+TEXT_WORK = 256 * 1024
 NUMBER_DIGITS = 400
 LIST_ELEMENTS = 2_000
 TEXT_CHARACTERS = 1024 * 1024

@@ -7,7 +7,7 @@ place in a statement can be forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,11 +15,28 @@ from typing import Any
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.query.expressions import Constant, Expression, In, Like, TextCall, TextFunction
+from proxy.query.expressions import (
+    Choice,
+    Choose,
+    ColumnRef,
+    Comparator,
+    Comparison,
+    Constant,
+    Expression,
+    In,
+    Like,
+    TextCall,
+    TextFunction,
+)
 from proxy.query.query import Query
 from proxy.query.typing_rules import too_many_digits
 
 _TRIMS = (TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM)
+_SEARCHES = (TextFunction.STRPOS, TextFunction.STARTS_WITH)
+# Of a function that goes through its text once: so many comparisons of a byte it costs, at the worst
+# (upper, lower and collations by ICU).
+_ONE_PASS = 16
+_ORDERED = (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE)
 _MOST = 10**limits.NUMBER_DIGITS
 
 
@@ -29,7 +46,9 @@ def check_sizes(query: Query) -> None:
     Refuses  TOO_COMPLEX: a text, pattern, trim set, number or list beyond base.limits
     """
     texts: dict[str, int] = {}
+    work = 0
     for part in _parts(query):
+        work += _work(part)
         match part:
             case Constant(value=str() as text):
                 texts[text] = _bytes(text)
@@ -43,6 +62,8 @@ def check_sizes(query: Query) -> None:
                 _check_pattern(part)
             case TextCall() if part.function in _TRIMS:
                 _check_trim_set(part)
+            case TextCall() if part.function in _SEARCHES:
+                _check_searched(part.arguments, part.position)
             case In() if len(part.items) > limits.LIST_ELEMENTS:
                 raise _too_large(
                     f"a list on a protected table may not have more than "
@@ -56,8 +77,54 @@ def check_sizes(query: Query) -> None:
             None,
         )
 
+    if work > limits.TEXT_WORK:
+        raise _too_large(
+            "the texts that this question supplies to functions and comparisons of text, times what they"
+            " are searched for, are too long together",
+            None,
+        )
+
+
+def _work(part: object) -> int:
+    """What one row can cost a function of text because of what the analyst supplies: the bytes of constants
+    in its operand, times what it compares each of them with. A text that a CASE gives for one person's row
+    would otherwise be a clock that only that person starts."""
+    match part:
+        case Like():
+            passes = 2 * _ONE_PASS if part.ignore_case else 0
+            return _supplied(part.operand) * (passes + _bytes(_text(part.pattern)))
+        case TextCall():
+            given = sum(_bytes(_text(argument)) for argument in part.arguments)
+            return _supplied(part.operand) * (_ONE_PASS + given)
+        case Comparison() if part.comparator in _ORDERED:
+            return (_supplied(part.left) + _supplied(part.right)) * _ONE_PASS
+        case Choose() if part.choice is not Choice.COALESCE:
+            return sum(map(_supplied, part.operands)) * _ONE_PASS
+        case _:
+            return 0
+
+
+def _supplied(operand: Expression) -> int:
+    """Bytes of the text constants below an operand. A text itself costs nothing: PostgreSQL computes once what
+    is constant, whatever the rows are."""
+    if isinstance(operand, Constant | ColumnRef):
+        return 0
+    return sum(
+        _bytes(part.value)
+        for part in _parts(operand)
+        if isinstance(part, Constant) and isinstance(part.value, str)
+    )
+
+
+def _check_searched(arguments: Sequence[Expression], position: int | None) -> None:
+    if any(_bytes(_text(part)) > limits.SEARCHED_BYTES for part in arguments):
+        raise _too_large(
+            f"what is searched for may not have more than {limits.SEARCHED_BYTES} bytes", position
+        )
+
 
 def _check_pattern(like: Like) -> None:
+    _check_searched((like.pattern,), like.position)
     text = _text(like.pattern)
     if text.count("%") + text.count("_") > limits.PATTERN_WILDCARDS:
         raise _too_large(
@@ -86,8 +153,8 @@ def _position(part: Expression) -> int | None:
     return getattr(part, "position", None)
 
 
-def _parts(query: Query) -> Iterator[Any]:
-    """Every node of a query once, however deep.
+def _parts(query: Query | Expression) -> Iterator[Any]:
+    """Every node once, however deep.
 
     Refuses  TOO_COMPLEX: a number anywhere, of a constant, a bucket or a fraction, with too many digits
     """

@@ -12,15 +12,23 @@ from proxy.base.limits import (
     LIST_ELEMENTS,
     NUMBER_DIGITS,
     PATTERN_WILDCARDS,
+    SEARCHED_BYTES,
+    TEXT_WORK,
     TRIM_CHARACTERS,
 )
 from tests.live import attacks, public_data
 from tests.live.neighbour_data import LAB, PERSON, PUBLIC
 
 _LONG = "a" * CONSTANT_BYTES
-_HALF = "a" * (CONSTANT_BYTES // 2 - 8)
 _WILD = "%a" * (PATTERN_WILDCARDS - 1) + "%b"
+_NEEDLE = "b" + "a" * (SEARCHED_BYTES - 1)
+_LITERAL = "%" + "a" * (SEARCHED_BYTES - 3) + "b%"
+# The longest texts that may be searched for so much.
+_FOR_WILD = "a" * (TEXT_WORK // len(_WILD))
+_FOR_NEEDLE = "a" * (TEXT_WORK // (SEARCHED_BYTES + 16))
+_FOR_ILIKE = "a" * (TEXT_WORK // (len(_WILD) + 32))
 _TRIMMED = "b" * (TRIM_CHARACTERS - 1) + "a"
+_FOR_TRIM = "a" * (TEXT_WORK // (TRIM_CHARACTERS + 16))
 _DIGITS = "9" * NUMBER_DIGITS
 _FRACTION = "0." + "1" * NUMBER_DIGITS
 
@@ -54,29 +62,29 @@ _HERS = "CASE WHEN {u} = {p} THEN $1 ELSE '' END"
 _TEXT, _TEXTS = ("text",), ("text", "text")
 _CONDITIONS = (
     _Condition("pattern of many %", "{t} LIKE $1 OR {u} > 0", (_WILD,), _TEXT),
-    _Condition("hers against many %", f"{_HERS} LIKE $2 OR {{u}} > 0", (_LONG, _WILD), _TEXTS),
+    _Condition("hers against many %", f"{_HERS} LIKE $2 OR {{u}} > 0", (_FOR_WILD, _WILD), _TEXTS),
     _Condition(
         "hers against a long pattern",
         f"{_HERS} LIKE $2 OR {{u}} > 0",
-        (_LONG, f"%{_HALF}b%"),
+        ("a" * (TEXT_WORK // SEARCHED_BYTES), _LITERAL),
         _TEXTS,
     ),
-    _Condition("hers against ILIKE", f"{_HERS} ILIKE $2", (_LONG[:500], _WILD), _TEXTS),
-    _Condition("her trimmed text", f"btrim({_HERS}, $2) = ''", (_LONG, _TRIMMED), _TEXTS),
+    _Condition("hers against ILIKE", f"{_HERS} ILIKE $2", (_FOR_ILIKE, _WILD), _TEXTS),
+    _Condition("her trimmed text", f"btrim({_HERS}, $2) = ''", (_FOR_TRIM, _TRIMMED), _TEXTS),
     _Condition(
         "her trimmed text, many times",
         " OR ".join([f"rtrim({_HERS}, $2) = 'x'"] * 8) + " OR {u} > 0",
-        (_LONG, _TRIMMED),
+        (_FOR_TRIM[: len(_FOR_TRIM) // 8], _TRIMMED),
         _TEXTS,
     ),
     _Condition("trimmed column", "ltrim({t}, $1) <> 'x'", (_TRIMMED,), _TEXT),
     _Condition(
         "searched in hers",
         f"strpos({_HERS}, $2) = 0",
-        (_LONG, "b" + _HALF),
+        (_FOR_NEEDLE, _NEEDLE),
         _TEXTS,
     ),
-    _Condition("searched in a column", "strpos({t}, $1) = 0", (_LONG,), _TEXT),
+    _Condition("searched in a column", "strpos({t}, $1) = 0", (_NEEDLE,), _TEXT),
     _Condition("her length", f"length(upper({_HERS})) < 9000", (_LONG,), _TEXT),
     _Condition("hers compared", f"{_HERS} <= $2 OR {{u}} > 0", (_LONG, _LONG[:7000]), _TEXTS),
     _Condition("column compared", "{t} > $1 OR {t} <= $1", (_LONG,), _TEXT),
@@ -103,7 +111,9 @@ _CONDITIONS = (
         ("text",) * 500,
     ),
     _Condition("left of hers", f"left({_HERS}, 8000) <> 'x'", (_LONG,), _TEXT),
-    _Condition("starts with", f"starts_with({_HERS}, $1) OR {{u}} > 0", (_LONG,), _TEXT),
+    _Condition(
+        "starts with", f"starts_with({_HERS}, $2) OR {{u}} > 0", (_FOR_NEEDLE, _NEEDLE), _TEXTS
+    ),
 )
 
 

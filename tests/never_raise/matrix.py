@@ -33,7 +33,7 @@ TYPES = (
 _PATTERN = "%e" * limits.PATTERN_WILDCARDS
 LARGEST = (
     json.dumps("e" * limits.CONSTANT_BYTES),
-    json.dumps(_PATTERN + "e" * (limits.CONSTANT_BYTES - len(_PATTERN))),
+    json.dumps(_PATTERN + "e" * (limits.SEARCHED_BYTES - len(_PATTERN))),
     json.dumps("\U0001f600" * limits.TRIM_CHARACTERS),
     "9" * limits.NUMBER_DIGITS,
     "0." + "0" * (limits.NUMBER_DIGITS - 1) + "1",
