@@ -69,6 +69,23 @@ class _Lingering:
             self._transport.resume_reading()
 
 
+class HttpProtocol(H11Protocol):
+    """uvicorn's, which answers 400 to a broken body also where its answer has begun, and raises."""
+
+    def send_400_response(self, msg: str) -> None:
+        has_begun = self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE)
+        if self.cycle is not None:
+            # Whatever the application still has to say, nobody hears it.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        try:
+            if has_begun:
+                raise h11.LocalProtocolError(msg)
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:  # or an answer to HEAD, which has no place for the text
+            self.transport.abort()
+
+
 class Connection(asyncio.BufferedProtocol):
     """uvicorn's protocol on one socket, with deadlines."""
 

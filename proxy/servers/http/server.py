@@ -9,12 +9,11 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from proxy.engine.asking import Engine
 from proxy.engine.sessions import AnalystSessions
 from proxy.servers.certificate import server_context
-from proxy.servers.http.connections import ConnectionLimits, Connections
+from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
 from proxy.servers.http.guard import Guard, is_loopback
 from proxy.servers.http.routes import Health, Readiness, Routes
 from proxy.servers.login_gate import LoginGate
@@ -82,7 +81,7 @@ class HttpServer:
         guarded = Guard(app, paths, hosts_are_local=is_loopback(name[0]))
         config = uvicorn.Config(
             guarded,
-            http=H11Protocol,
+            http=HttpProtocol,
             ws="none",
             lifespan="off",
             interface="asgi3",
@@ -104,7 +103,7 @@ class HttpServer:
                 raise RuntimeError("the HTTP server did not start")
             await asyncio.sleep(_POLL_SECONDS)
         self._connections = Connections(
-            lambda: H11Protocol(config, server.server_state, {}), self._tls, self._limits
+            lambda: HttpProtocol(config, server.server_state, {}), self._tls, self._limits
         )
         self._accepting = asyncio.create_task(self._connections.serve(listening))
 

@@ -6,7 +6,9 @@ Callbacks, not streams: a relayed round trip costs two reads and two writes and 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+from collections.abc import Iterator
 from typing import cast
 
 import structlog
@@ -16,8 +18,9 @@ from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
 from proxy.pgwire.relay import Effects, Relay
 from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
 from proxy.servers.client_address import network_of
+from proxy.servers.login_gate import shown
 from proxy.servers.wire.brain import Served
-from proxy.servers.wire.guarded_reader import CANCELLED, GuardedReader, guarded_ask
+from proxy.servers.wire.guarded_reader import CANCELLED, GuardedReader, failure, guarded_ask
 from proxy.servers.wire.hub import Hub
 from proxy.servers.wire.login import TOO_SLOW, Login
 from proxy.servers.wire.shadow_connection import ShadowConnection
@@ -94,7 +97,8 @@ class ClientConnection(asyncio.Protocol):
                 return
             self._write_raw(out)
         if data and not self._is_closing:
-            self._from_client(data)
+            with self._ends_on_errors():
+                self._from_client(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -190,7 +194,7 @@ class ClientConnection(asyncio.Protocol):
             self._hub.cancels.add(self._cancel_key, self._served.shadow, self.cancel_ask)
         reader = GuardedReader(self._served.brain)
         self._relay = relay = Relay(reader, authentication.client_encoding)
-        _log.info("session_started", analyst=self._analyst)
+        _log.info("session_started", analyst=shown(self._analyst))
         from_client, from_shadow = authentication.left_over()
         if from_shadow:
             self._perform(relay.from_shadow(from_shadow))
@@ -211,7 +215,7 @@ class ClientConnection(asyncio.Protocol):
         self._hub.analysts[self._analyst] -= 1
         if not self._hub.analysts[self._analyst]:
             del self._hub.analysts[self._analyst]
-        _log.info("session_ended", analyst=self._analyst)
+        _log.info("session_ended", analyst=shown(self._analyst))
 
     def send(self, data: bytes) -> None:
         self._write(data)
@@ -221,14 +225,11 @@ class ClientConnection(asyncio.Protocol):
     def from_shadow(self, data: bytes) -> None:
         if self._is_closing:
             return
-        try:
+        with self._ends_on_errors():
             if self._relay is not None:
                 self._perform(self._relay.from_shadow(data))
             elif self._login is not None and self._login.from_shadow(data):
                 self._begin_relay(self._login)
-        except ProtocolError:
-            _log.error("shadow_protocol_broken", analyst=self._analyst)
-            self.end_with(_SHADOW_BROKEN)
 
     def shadow_lost(self) -> None:
         if self._login is None or not self._login.is_refusing:
@@ -259,7 +260,8 @@ class ClientConnection(asyncio.Protocol):
     def _go_on(self) -> None:
         self._goes_on = False
         if self._relay is not None and not self._is_closing:
-            self._perform(self._relay.go_on())
+            with self._ends_on_errors():
+                self._perform(self._relay.go_on())
 
     async def _ask(self, ask: Ask | Read) -> None:
         assert self._served is not None
@@ -276,7 +278,8 @@ class ClientConnection(asyncio.Protocol):
             result = CANCELLED
         self._asking = None
         if self._relay is not None and not self._is_closing:
-            self._perform(self._relay.answered(result))
+            with self._ends_on_errors():
+                self._perform(self._relay.answered(result))
 
     def _update_reading(self) -> None:
         """Stop reading a client whose bytes cannot be passed on, so that memory stays bounded."""
@@ -290,6 +293,18 @@ class ClientConnection(asyncio.Protocol):
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()
+
+    @contextlib.contextmanager
+    def _ends_on_errors(self) -> Iterator[None]:
+        """Fail closed: a relay that has lost its way is not asked again. The log gets no text of the error."""
+        try:
+            yield
+        except ProtocolError:
+            _log.error("shadow_protocol_broken", analyst=shown(self._analyst))
+            self.end_with(_SHADOW_BROKEN)
+        except Exception as error:
+            refuse = failure(error, "relay")
+            self.end_with(fatal(refuse.sqlstate, refuse.message))
 
     # Writing and closing.
 

@@ -311,3 +311,32 @@ def test_guesses_are_few_a_second(doors: BothDoors) -> None:
             assert _seconds(lambda: httpx.get(elsewhere, **right)) < 1  # type: ignore[arg-type]
             tried = sum(one.result() for one in guessing)
     assert 0 < tried < 5 * 5  # 3 seconds, and what was under way at their end
+
+
+# What `test_fuzz_http.py` has found.
+
+
+@pytest.mark.parametrize("broken", [b"zz\r\n", b"5\r\nabc"])
+def test_a_body_that_breaks_off_raises_nothing(
+    broken: bytes,
+    doors: BothDoors,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Before the answer has begun, and after."""
+    head = _post(b"", doors.analyst, PASSWORD).replace(
+        b"Content-Length: 0", b"Transfer-Encoding: chunked"
+    )
+    plain = b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    for first in (head + broken, head + b"1\r\n{\r\n", plain + b"more"):
+        with _dial(doors) as client:
+            client.sendall(first)
+            with contextlib.suppress(OSError):
+                time.sleep(0.2)
+                client.sendall(broken * 3)
+                _until_closed(client)
+    assert doors.client.get("/healthz").status_code == 200
+    out, err = capfd.readouterr()
+    told = out + err + caplog.text
+    assert "Traceback" not in told
+    assert "request_failed" not in told

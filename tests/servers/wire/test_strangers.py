@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from proxy.pgwire.frames import query
+from proxy.pgwire.relay import Effects, Relay
 from proxy.servers.wire.hub import Limits
 from tests.raw_client import RawClient
 from tests.servers.address_hop import AddressHop
@@ -215,3 +216,25 @@ def test_logins_are_logged_and_lines_cannot_be_forged(
     assert not [line for line in lines if line.startswith("2026-01-01")]
     assert [line for line in lines if "login " in line and "bob" in line and "127.0.0.1" in line]
     assert "secret-of-eve" not in out + err
+
+
+def test_an_error_of_the_relay_ends_its_session_only(
+    relay: Running, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from_client = Relay.from_client
+
+    def breaks(machine: Relay, data: bytes) -> Effects:
+        if b"breaks" in data:
+            raise ValueError("marked7c1f")
+        return from_client(machine, data)
+
+    monkeypatch.setattr(Relay, "from_client", breaks)
+    with relay.connect() as bystander:
+        with relay.connect() as connection, pytest.raises(psycopg.OperationalError) as caught:
+            connection.execute("SELECT 'breaks'")
+        assert caught.value.sqlstate == "58000"
+        assert bystander.execute("SELECT 1").fetchone() == (1,)
+    out, err = capfd.readouterr()
+    assert "unexpected_error" in out + err
+    assert "Traceback" not in out + err
+    assert "marked7c1f" not in out + err
