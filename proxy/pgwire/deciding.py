@@ -32,9 +32,8 @@ from proxy.pgwire.rehearsing import Given, rehearse
 from proxy.pgwire.session import Result, Session, Wait, json_in_ascii
 from proxy.pgwire.wording import Wording
 
-READ_AT_ONCE = (
-    1_000  # characters; a longer statement may take more than the other sessions should wait
-)
+# Characters; a longer statement may take more than the other sessions should wait.
+READ_AT_ONCE = 1_000
 
 Looked = Verbatim | Inspect | ExecutePrepared | Refuse
 

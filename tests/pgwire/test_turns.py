@@ -119,14 +119,15 @@ _WAITING = ("a query as long as is looked into", "syncs", "small parses", "close
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("with_statements", [False, True])
 def test_a_turn_on_what_a_client_sends(name: str, with_statements: bool) -> None:
-    data = HUGE[name]
-    machine = Relay(RealReader())
+    data, reader = HUGE[name], RealReader()
+    machine = Relay(reader)
     if with_statements:  # so that names in messages are looked up
         refused = f"select count(*) from orders where {'x or ' * 4000} x"
         machine.from_client(frames.parse(b"t", refused.encode()))
     longest, seen = _longest(_turns(machine, data))
     print(f"{name}: {longest:.3f} s, {len(seen)} turns")
     assert longest < SECONDS_MAX
+    assert max(reader.looked, default=0) <= limits.LOOKED_AT_BYTES
     relayed = sum(len(effects.to_shadow) for effects in seen)
     assert relayed >= len(data) or name in _WAITING
 
