@@ -30,7 +30,7 @@ lint: $(DEV_STAMP)
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest -m "not long"
+	$(BIN)/pytest -m "not long" -n 2 --dist loadfile
 
 test-long: $(DEV_STAMP)
 	$(BIN)/pytest -m long

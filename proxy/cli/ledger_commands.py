@@ -81,7 +81,7 @@ def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
 @ledger.command("restore")
 def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     """Fill an empty ledger from a backup."""
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_alone(state, ledger, may_make=True) as dsn:
         count = _told(lambda: ledger_backup.restore(dsn, file))
     typer.echo(f"restored {count} receipts")
 
@@ -112,7 +112,7 @@ def adopt(
     try:
         read, _ = read_policy_file(policy, os.environ)
         identity = read_identity(read.source)
-        with ledger_alone(state, ledger) as dsn:
+        with ledger_alone(state, ledger, may_make=True) as dsn:
             if as_name is None:
                 found = adopt_new(dsn, identity, name or read.database)
             else:

@@ -85,8 +85,11 @@ def proxy_servers(
 
 
 @contextlib.contextmanager
-def ledger_alone(state: Path | None, ledger_dsn: str | None) -> Iterator[str]:
+def ledger_alone(
+    state: Path | None, ledger_dsn: str | None, *, may_make: bool = False
+) -> Iterator[str]:
     """
+    Given    may_make: whether a ledger is made where there is none; else a mistyped folder is told
     Gives    the ledger's connection string, for commands beside `serve`: a running ledger is used, one that
              does not run is started for the command
     Refuses  Stopped
@@ -100,6 +103,11 @@ def ledger_alone(state: Path | None, ledger_dsn: str | None) -> Iterator[str]:
         yield _ledger_dsn(ledger, None)
         return
     if not ledger.home.exists() and not is_state_of_0_1(home):
+        if not may_make:
+            raise Stopped(
+                f"there is no ledger in {home}: give the --state of `dpproxy serve` or `demo`, or begin"
+                " one with `dpproxy ledger adopt`"
+            )
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     _start((ledger,), home)
     try:

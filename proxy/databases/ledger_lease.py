@@ -7,6 +7,8 @@ process, however that ends.
 
 from __future__ import annotations
 
+import weakref
+
 import psycopg
 
 from proxy.databases.ledger_sources import SourceError, budgets_text, write_budgets
@@ -26,6 +28,7 @@ class BudgetLease:
         self.ledger_dsn = ledger_dsn  # holds a password: never log it
         self.source = source
         self._connection = psycopg.connect(ledger_dsn, autocommit=True)
+        weakref.finalize(self, self._connection.close)
         try:
             self._take(source, policy)
         except BaseException:

@@ -118,7 +118,7 @@ def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     added = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="p w\n")
     assert (added.code, added.out) == (0, "added carol\n")
     again = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="x\n")
-    assert (again.code, again.err) == (1, 'dpproxy: there is already a role "carol"\n')
+    assert (again.code, again.err) == (1, 'dpproxy: there is already an analyst "carol"\n')
     assert dpproxy("user", "list", *state).out == "analyst\ncarol\n"
     address = re.search(r"(http://127.0.0.1:\d+)/docs", demo.printed)
     assert address is not None
@@ -145,7 +145,8 @@ def test_check() -> None:
 def test_a_state_without_servers(tmp_path: Path) -> None:
     done = dpproxy("user", "list", "--state", tmp_path / "nothing")
     assert done.code == 1
-    assert "there is no shadow in" in done.err
+    assert "there is no ledger in" in done.err
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_not_without_assertions(tmp_path: Path) -> None:

@@ -5,23 +5,47 @@ SELECT * FROM regions
 
 -- case: limit 0
 SELECT * FROM people LIMIT 0
--- => relayed
--- as it is
+-- => plan
+
+-- => backend
+
+-- => loss
+-- epsilon 0 delta 0
+-- => residual
+SELECT * FROM "pg_dp_empty"."w.people" AS "people" LIMIT 0
 
 -- case: where false
 SELECT i4, s FROM people WHERE false
--- => relayed
--- as it is
+-- => plan
+
+-- => backend
+
+-- => loss
+-- epsilon 0 delta 0
+-- => residual
+SELECT i4, s FROM "pg_dp_empty"."w.people" AS "people" WHERE false
 
 -- case: where 1 = 0
 SELECT * FROM people WHERE 1 = 0
--- => relayed
--- as it is
+-- => plan
+
+-- => backend
+
+-- => loss
+-- epsilon 0 delta 0
+-- => residual
+SELECT * FROM "pg_dp_empty"."w.people" AS "people" WHERE 1 = 0
 
 -- case: cte probe
 WITH q AS (SELECT * FROM people) SELECT * FROM q LIMIT 0
--- => relayed
--- as it is
+-- => plan
+
+-- => backend
+
+-- => loss
+-- epsilon 0 delta 0
+-- => residual
+WITH q AS (SELECT * FROM "pg_dp_empty"."w.people" AS "people") SELECT * FROM q LIMIT 0
 
 -- case: cte of that name
 WITH people AS (SELECT 1 AS i4) SELECT sum(i4) FROM people
@@ -30,8 +54,14 @@ WITH people AS (SELECT 1 AS i4) SELECT sum(i4) FROM people
 
 -- case: plan of rows
 EXPLAIN SELECT * FROM people
--- => relayed
--- as it is
+-- => plan
+
+-- => backend
+
+-- => loss
+-- epsilon 0 delta 0
+-- => residual
+EXPLAIN SELECT * FROM "pg_dp_empty"."w.people" AS "people"
 
 -- case: write
 DELETE FROM people
