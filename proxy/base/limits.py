@@ -9,6 +9,10 @@
 | bytes that LIKE, strpos, starts_with look for | SEARCHED_BYTES | time: text times pattern |
 | characters that a trim takes away | TRIM_CHARACTERS | 12 bytes are allocated for each |
 | constant texts times what is looked for in them, all together | TEXT_WORK | time one row can cost |
+| all that is looked for in texts | SEARCHED_TOGETHER | time one row of a long text can cost |
+| constants in columns of subqueries and in keys | CARRIED_BYTES | bytes of a row that is sorted |
+| keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
+| nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
@@ -41,8 +45,17 @@ CONSTANTS_BYTES = 64 * 1024
 PATTERN_WILDCARDS = 100
 SEARCHED_BYTES = 256
 TRIM_CHARACTERS = 100
-# About 15 ns each: 4 ms for a row that meets every one of them (planner/constant_sizes.py).
-TEXT_WORK = 256 * 1024
+# About 15 ns each: 0.06 ms for a row that meets every one of them, 0.6 s for JOINED_ROWS_PER_UNIT of them
+# (planner/row_work.py). A CASE of labels of ten letters, searched for words of ten, is 100.
+TEXT_WORK = 4 * 1024
+SEARCHED_TOGETHER = 8 * 1024
+CARRIED_BYTES = (
+    4 * 1024
+)  # of constants, counted in each column of a subquery and each key that holds them
+GROUP_KEYS = 16
+EXPANDED_NODES = (
+    20_000  # of the expressions of a block, with subqueries put in: PostgreSQL puts them in
+)
 NUMBER_DIGITS = 400
 LIST_ELEMENTS = 2_000
 TEXT_CHARACTERS = 1024 * 1024

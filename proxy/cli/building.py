@@ -15,6 +15,7 @@ from proxy.databases.ledger_sources import (
     UnknownSource,
     find_source,
     read_identity,
+    refuse_own_source,
 )
 from proxy.databases.shadow import Shadow
 from proxy.databases.shadow_tables import ShadowError
@@ -46,6 +47,7 @@ def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: s
     """
     database = checked.policy.database
     try:
+        refuse_own_source(ledger_dsn, checked.policy.source)
         return find_source(ledger_dsn, read_identity(checked.policy.source), database)
     except SourceError as error:
         raise Stopped(f"database {database}: {error}") from None

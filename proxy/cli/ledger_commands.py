@@ -25,6 +25,7 @@ from proxy.databases.ledger_sources import (
     adopt_new,
     known_sources,
     read_identity,
+    refuse_own_source,
 )
 
 ledger = typer.Typer(
@@ -113,6 +114,7 @@ def adopt(
         read, _ = read_policy_file(policy, os.environ)
         identity = read_identity(read.source)
         with ledger_alone(state, ledger, may_make=True) as dsn:
+            refuse_own_source(dsn, read.source)
             if as_name is None:
                 found = adopt_new(dsn, identity, name or read.database)
             else:

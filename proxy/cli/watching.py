@@ -4,7 +4,7 @@ ledger's high-water mark, and notices when something that it stands on is gone."
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import structlog
@@ -31,15 +31,14 @@ async def keep_roles(
 ) -> None:
     """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were."""
     names = tuple(database.policy.database for database in databases)
-    known: Mapping[str, str] | None = None
     while True:
         try:
             wanted = await asyncio.to_thread(verifiers, servers.ledger_dsn)
-            if wanted != known:
-                changed = await asyncio.to_thread(match_roles, servers.shadow.dsn(), names, wanted)
-                known = wanted
-                if changed:
-                    _log.info("analysts_changed", names=list(changed))
+            # Compared each time: an analyst can give their own role another password, which would hold
+            # on this shadow alone, and until its end; the ledger's is put back.
+            changed = await asyncio.to_thread(match_roles, servers.shadow.dsn(), names, wanted)
+            if changed:
+                _log.info("analysts_changed", names=list(changed))
         except Exception as error:  # a server that is away for a moment must not end this
             _log.warning("analysts_not_read", kind=type(error).__name__)
         await asyncio.sleep(every_seconds)

@@ -70,6 +70,16 @@ def read_identity(source_dsn: str) -> Identity:
     return Identity(row[0], row[1])
 
 
+def refuse_own_source(ledger_dsn: str, source_dsn: str) -> None:
+    """Refuses  SourceError where the ledger would stand in the protected database: whoever puts that back from
+    a copy puts the ledger back, and the source's owner could write it"""
+    if read_identity(ledger_dsn) == read_identity(source_dsn):
+        raise SourceError(
+            "the ledger may not stand in the protected database itself: give it a database of its own, best"
+            " on another server"
+        )
+
+
 def known_sources(ledger_dsn: str) -> tuple[Source, ...]:
     with psycopg.connect(ledger_dsn) as connection:
         rows = connection.execute(

@@ -15,12 +15,8 @@ from typing import Any
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.planner.row_work import check_row_work
 from proxy.query.expressions import (
-    Choice,
-    Choose,
-    ColumnRef,
-    Comparator,
-    Comparison,
     Constant,
     Expression,
     In,
@@ -33,10 +29,6 @@ from proxy.query.typing_rules import too_many_digits
 
 _TRIMS = (TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM)
 _SEARCHES = (TextFunction.STRPOS, TextFunction.STARTS_WITH)
-# Of a function that goes through its text once: so many comparisons of a byte it costs, at the worst
-# (upper, lower and collations by ICU).
-_ONE_PASS = 16
-_ORDERED = (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE)
 _MOST = 10**limits.NUMBER_DIGITS
 
 
@@ -46,9 +38,7 @@ def check_sizes(query: Query) -> None:
     Refuses  TOO_COMPLEX: a text, pattern, trim set, number or list beyond base.limits
     """
     texts: dict[str, int] = {}
-    work = 0
     for part in _parts(query):
-        work += _work(part)
         match part:
             case Constant(value=str() as text):
                 texts[text] = _bytes(text)
@@ -76,44 +66,8 @@ def check_sizes(query: Query) -> None:
             f"{limits.CONSTANTS_BYTES} bytes together",
             None,
         )
-
-    if work > limits.TEXT_WORK:
-        raise _too_large(
-            "the texts that this question supplies to functions and comparisons of text, times what they"
-            " are searched for, are too long together",
-            None,
-        )
-
-
-def _work(part: object) -> int:
-    """What one row can cost a function of text because of what the analyst supplies: the bytes of constants
-    in its operand, times what it compares each of them with. A text that a CASE gives for one person's row
-    would otherwise be a clock that only that person starts."""
-    match part:
-        case Like():
-            passes = 2 * _ONE_PASS if part.ignore_case else 0
-            return _supplied(part.operand) * (passes + _bytes(_text(part.pattern)))
-        case TextCall():
-            given = sum(_bytes(_text(argument)) for argument in part.arguments)
-            return _supplied(part.operand) * (_ONE_PASS + given)
-        case Comparison() if part.comparator in _ORDERED:
-            return (_supplied(part.left) + _supplied(part.right)) * _ONE_PASS
-        case Choose() if part.choice is not Choice.COALESCE:
-            return sum(map(_supplied, part.operands)) * _ONE_PASS
-        case _:
-            return 0
-
-
-def _supplied(operand: Expression) -> int:
-    """Bytes of the text constants below an operand. A text itself costs nothing: PostgreSQL computes once what
-    is constant, whatever the rows are."""
-    if isinstance(operand, Constant | ColumnRef):
-        return 0
-    return sum(
-        _bytes(part.value)
-        for part in _parts(operand)
-        if isinstance(part, Constant) and isinstance(part.value, str)
-    )
+    for block in query.blocks:
+        check_row_work(block)
 
 
 def _check_searched(arguments: Sequence[Expression], position: int | None) -> None:
@@ -153,7 +107,7 @@ def _position(part: Expression) -> int | None:
     return getattr(part, "position", None)
 
 
-def _parts(query: Query | Expression) -> Iterator[Any]:
+def _parts(query: Query) -> Iterator[Any]:
     """Every node once, however deep.
 
     Refuses  TOO_COMPLEX: a number anywhere, of a constant, a bucket or a fraction, with too many digits

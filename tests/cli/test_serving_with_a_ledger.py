@@ -132,6 +132,11 @@ def test_users_come_and_go_while_it_serves(operator: Operator) -> None:
         assert not refused(running, "bob", "2")
         with pytest.raises(psycopg.OperationalError):
             bob.execute("SELECT 1")
+        # A password that an analyst gives their own role would hold on this shadow alone.
+        with connect(running, "bob", "2") as bob:
+            bob.execute("ALTER ROLE CURRENT_USER PASSWORD 'mine alone'")
+        assert within(10, lambda: refused(running, "bob", "mine alone"))
+        assert within(10, lambda: not refused(running, "bob", "2"))
         assert operator.run("user", "remove", "bob").out == "removed bob\n"
         assert within(10, lambda: refused(running, "bob", "2"))
         assert operator.run("user", "list").out == "ann\n"

@@ -21,6 +21,7 @@ from proxy.databases.ledger_sources import (
     find_source,
     known_sources,
     read_identity,
+    refuse_own_source,
 )
 from tests.databases.ledger_database import rows
 from tests.servers_fixture import Servers, budgets
@@ -38,6 +39,13 @@ def test_an_identity_is_of_server_and_database(pair: Servers) -> None:
     with pytest.raises(SourceError, match="cannot be reached") as caught:
         read_identity("host=127.0.0.1 port=1 password=secret")
     assert "secret" not in str(caught.value)
+
+
+def test_the_ledger_does_not_stand_in_the_protected_database(pair: Servers) -> None:
+    refuse_own_source(pair.ledger_dsn, pair.source_dsns["shop"])
+    refuse_own_source(pair.source_dsns["census"], pair.source_dsns["shop"])
+    with pytest.raises(SourceError, match="protected database itself"):
+        refuse_own_source(pair.protected.dsn("shop"), pair.source_dsns["shop"])
 
 
 def test_what_is_not_known_is_refused_until_it_is_adopted(ledger_dsn: str) -> None:

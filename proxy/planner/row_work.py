@@ -1,0 +1,192 @@
+"""What one row can cost because of what the analyst supplies: bounded, through subqueries too.
+
+A text that a CASE gives for one person's row and a function that goes through it is a clock that only that
+person starts; copied into many columns or keys it fills the disk for that person alone. So the bytes of
+constants are followed through the outputs of subqueries, and counted wherever they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.query.expressions import (
+    Choice,
+    Choose,
+    ColumnRef,
+    Comparator,
+    Comparison,
+    Constant,
+    Expression,
+    Like,
+    TextCall,
+    TextFunction,
+)
+from proxy.query.query import Block
+from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+
+# Of a function that goes through its text once: so many comparisons of a byte it costs, at the worst
+# (upper, lower and collations by ICU).
+_ONE_PASS = 16
+_ORDERED = (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE)
+_SEARCHES = (
+    TextFunction.STRPOS,
+    TextFunction.STARTS_WITH,
+    TextFunction.BTRIM,
+    TextFunction.LTRIM,
+    TextFunction.RTRIM,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """Of one expression, subqueries put in: bytes of the text constants in it, and its nodes."""
+
+    octets: int
+    nodes: int
+
+
+_NOTHING = _Cost(0, 1)
+_Outputs = dict[tuple[str, str], _Cost]
+
+
+def check_row_work(block: Block) -> None:
+    """
+    Given    a block whose parameters are bound
+    Refuses  TOO_COMPLEX: what one row can cost is above base.limits
+    """
+    outputs: _Outputs = {}
+    _collect(block.source, outputs)
+    if len(block.keys) > limits.GROUP_KEYS:
+        raise _too_much(f"a GROUP BY on a protected table has at most {limits.GROUP_KEYS} keys")
+    keys = [_cost(key.expression, outputs) for key in block.keys]
+    if sum(cost.octets for cost in (*outputs.values(), *keys)) > limits.CARRIED_BYTES:
+        raise _too_much(
+            "the texts that this question gives to columns of subqueries and to keys are too long"
+            f" together: at most {limits.CARRIED_BYTES} bytes"
+        )
+    work = searched = nodes = 0
+    for part in parts_of(block):
+        work += _work(part, outputs)
+        searched += _searched(part)
+        nodes += (
+            outputs.get((part.relation, part.column), _NOTHING).nodes
+            if isinstance(part, ColumnRef)
+            else 1
+        )
+    if work > limits.TEXT_WORK:
+        raise _too_much(
+            "the texts that this question supplies to functions and comparisons of text, times what"
+            " they are searched for, are too long together"
+        )
+    if searched > limits.SEARCHED_TOGETHER:
+        raise _too_much(
+            "what this question looks for in texts is too long together: at most"
+            f" {limits.SEARCHED_TOGETHER} bytes, and 16 for each search"
+        )
+    if nodes > limits.EXPANDED_NODES:
+        raise _too_much(
+            "the expressions of this question, subqueries put in, are too large together"
+        )
+
+
+def parts_of(value: object) -> Iterator[Any]:
+    """Every node below a value, once for each place where it stands."""
+    waiting: list[object] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part
+        elif is_dataclass(part) and not isinstance(part, type):
+            yield part
+            waiting += [getattr(part, field.name) for field in fields(part)]
+
+
+def octets(part: object) -> int:
+    """Of a text constant; 0 of everything else."""
+    if isinstance(part, Constant) and isinstance(part.value, str):
+        return len(part.value.encode("utf-8", "surrogatepass"))
+    return 0
+
+
+def _collect(relation: Relation, outputs: _Outputs) -> None:
+    """What the columns of subqueries cost, from the inside out."""
+    match relation:
+        case Scan():
+            return
+        case Joined():
+            _collect(relation.left, outputs)
+            _collect(relation.right, outputs)
+        case Derived():
+            _collect(relation.source, outputs)
+            for name, expression in relation.outputs:
+                outputs[relation.alias, name] = _cost(expression, outputs)
+        case Stacked():
+            for branch in relation.parts:
+                _collect(branch, outputs)
+                for place, (_, expression) in enumerate(branch.outputs, start=1):
+                    key = (relation.alias, f"c{place}")
+                    outputs[key] = _larger(outputs.get(key, _NOTHING), _cost(expression, outputs))
+        case PerUnit() | Kept():
+            _collect(relation.source, outputs)
+        case _:
+            assert_never(relation)
+
+
+def _cost(expression: object, outputs: _Outputs) -> _Cost:
+    carried = nodes = 0
+    for part in parts_of(expression):
+        if isinstance(part, ColumnRef):
+            below = outputs.get((part.relation, part.column), _NOTHING)
+            carried, nodes = carried + below.octets, nodes + below.nodes
+        else:
+            carried, nodes = carried + octets(part), nodes + 1
+    return _Cost(min(carried, limits.CARRIED_BYTES + 1), min(nodes, limits.EXPANDED_NODES + 1))
+
+
+def _larger(one: _Cost, other: _Cost) -> _Cost:
+    return _Cost(max(one.octets, other.octets), max(one.nodes, other.nodes))
+
+
+def _work(part: object, outputs: _Outputs) -> int:
+    match part:
+        case Like():
+            passes = 2 * _ONE_PASS if part.ignore_case else 0
+            return _supplied((part.operand,), outputs) * (passes + octets(part.pattern))
+        case TextCall():
+            given = sum(map(octets, part.arguments))
+            return _supplied((part.operand,), outputs) * (_ONE_PASS + given)
+        case Comparison() if part.comparator in _ORDERED:
+            return _supplied((part.left, part.right), outputs) * _ONE_PASS
+        case Choose() if part.choice is not Choice.COALESCE:
+            return _supplied(part.operands, outputs) * _ONE_PASS
+        case _:
+            return 0
+
+
+def _supplied(operands: Iterable[Expression], outputs: _Outputs) -> int:
+    """Bytes of the text constants below operands. A text itself costs nothing: PostgreSQL computes once what is
+    constant, whatever the rows are."""
+    return sum(
+        _cost(operand, outputs).octets for operand in operands if not isinstance(operand, Constant)
+    )
+
+
+def _searched(part: object) -> int:
+    """What is looked for in a text, which may be a stored one."""
+    match part:
+        case Like():
+            return _ONE_PASS + octets(part.pattern)
+        case TextCall() if part.function in _SEARCHES:
+            return _ONE_PASS + sum(map(octets, part.arguments))
+        case _:
+            return 0
+
+
+def _too_much(message: str) -> Refusal:
+    return Refusal(Code.TOO_COMPLEX, message, "Ask for less in one statement.")
