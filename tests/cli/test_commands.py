@@ -129,6 +129,15 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         (("--policy", "nothing.yaml"), "nothing.yaml: No such file or directory"),
         (("--policy", _SHOP, "--policy", _SHOP), "two policies are for the same database"),
         (("--policy", _SHOP, "--tls-cert", "x"), "go together"),
+        (("--policy", _SHOP, "--tls", "required"), "needs --tls-cert and --tls-key"),
+        (("--policy", _SHOP, "--tls-cert", "x", "--tls-key", "x", "--tls", "off"), "contradict"),
+        (("--policy", _SHOP, "--listen", "0.0.0.0:0"), "there is no certificate"),
+        (("--policy", _SHOP, "--http", "[::]:0"), "say --tls off"),
+        # Said explicitly, it goes on to the next thing that is wrong.
+        (
+            ("--policy", "nothing.yaml", "--listen", "0.0.0.0:0", "--tls", "off"),
+            "nothing.yaml: No such",
+        ),
         (
             ("--policy", _SHOP, "--tls-cert", _SHOP, "--tls-key", "x"),
             "x: No such file or directory",

@@ -328,7 +328,7 @@ def test_a_body_that_breaks_off_raises_nothing(
         b"Content-Length: 0", b"Transfer-Encoding: chunked"
     )
     plain = b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    for first in (head + broken, head + b"1\r\n{\r\n", plain + b"more"):
+    for first in (head + broken, head + b"1\r\n{\r\n", plain + b"more" * 3_000):
         with _dial(doors) as client:
             client.sendall(first)
             with contextlib.suppress(OSError):
