@@ -27,6 +27,9 @@ _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
 SMALLEST_LENGTH = 4
+_REPORTS = frozenset(b"EN")
+# Of an error or a notice: an analyst's RAISE can be a gigabyte, and is held whole to be read.
+REPORT_BYTES = 64 * 1024
 
 
 class Kind(Enum):
@@ -96,6 +99,7 @@ class Answers:
         self._queue: deque[Expectation] = deque()
         self._buffer = bytearray()
         self._passing = 0  # bytes of a large row that are still to come and pass unread
+        self._dropping = 0  # bytes of an error or notice that was cut, still to come
 
     @property
     def idle(self) -> bool:
@@ -122,6 +126,10 @@ class Answers:
             taken = min(self._passing, len(data))
             self._passing -= taken
             return data[:taken] + (self.feed(data[taken:]) if taken < len(data) else b"")
+        if self._dropping:
+            taken = min(self._dropping, len(data))
+            self._dropping -= taken
+            return self.feed(data[taken:]) if taken < len(data) else b""
         buffer = self._buffer
         buffer += data
         size = len(buffer)
@@ -134,6 +142,13 @@ class Answers:
             if length < SMALLEST_LENGTH:
                 raise ProtocolError("the server sent a frame of impossible length")
             end = position + 1 + length
+            if tag in _REPORTS and length > REPORT_BYTES + 16 and size - position > REPORT_BYTES + 5:
+                here = min(end, size)
+                self._dropping = end - here
+                text = bytes(buffer[position + 5 : position + 5 + REPORT_BYTES])
+                buffer[position:here] = frame(bytes([tag]), _cut(text))
+                size = len(buffer)
+                continue
             streams = tag in _STREAMED and not (queue and queue[0].shown is Shown.NOTHING)
             if end > size:
                 # Rows stream through whatever their size, so memory stays bounded.
@@ -250,3 +265,18 @@ class Answers:
         for undo in reversed(undone):
             undo()
         return reword(payload, head.wording)
+
+
+def _cut(fields: bytes) -> bytes:
+    """The first fields of an error or notice, the last one cut at a character; severity, SQLSTATE and message
+    come first (PostgreSQL 17 documentation, section 53.8).
+
+    >>> _cut("SERROR\\0MÄ".encode()[:-1])
+    b'SERROR\\x00M\\x00\\x00'
+    """
+    end = len(fields)
+    while end and fields[end - 1] & 0xC0 == 0x80:
+        end -= 1
+    if end and fields[end - 1] >= 0xC0:
+        end -= 1
+    return fields[:end] + b"\0\0"
