@@ -152,7 +152,7 @@ def test_a_table_that_lost_what_plans_rely_on_is_not_asked(
         await served.open()
         try:
             assert await _refusal(served, "members") is None
-            _run(pair, change)
+            await asyncio.to_thread(_run, pair, change)
             await _watched(served, lambda: bool(served.engine.changed))
             assert await _refusal(served, "members") == _MEMBERS
             assert await _refusal(served, "people") is None
@@ -168,7 +168,9 @@ def test_a_public_table_that_changed_may_stand_in_any_condition(
     async def story() -> None:
         await served.open()
         try:
-            _run(pair, "ALTER TABLE public.regions ALTER code TYPE varchar(9)")
+            await asyncio.to_thread(
+                _run, pair, "ALTER TABLE public.regions ALTER code TYPE varchar(9)"
+            )
             await _watched(served, lambda: bool(served.engine.changed))
             question = "people WHERE region IN (SELECT code FROM regions)"
             refused = await _refusal(served, question)
@@ -185,13 +187,19 @@ def test_what_is_added_changes_nothing_and_what_comes_back_is_asked(
     async def story() -> None:
         await served.open()
         try:
-            _run(pair, "ALTER TABLE public.members ADD COLUMN note text, ADD UNIQUE (region)")
-            _run(pair, "ALTER TABLE public.people ALTER region SET NOT NULL")
+            await asyncio.to_thread(
+                _run, pair, "ALTER TABLE public.members ADD COLUMN note text, ADD UNIQUE (region)"
+            )
+            await asyncio.to_thread(
+                _run, pair, "ALTER TABLE public.people ALTER region SET NOT NULL"
+            )
             served.look_for_changes()
             assert not served.engine.changed
-            _run(pair, "ALTER TABLE public.members DROP CONSTRAINT members_person_key")
+            await asyncio.to_thread(
+                _run, pair, "ALTER TABLE public.members DROP CONSTRAINT members_person_key"
+            )
             await _watched(served, lambda: served.engine.changed == {"public.members"})
-            _run(pair, "ALTER TABLE public.members ADD UNIQUE (person)")
+            await asyncio.to_thread(_run, pair, "ALTER TABLE public.members ADD UNIQUE (person)")
             await _watched(served, lambda: not served.engine.changed)
             assert await _refusal(served, "members") is None
         finally:
