@@ -142,7 +142,11 @@ class Answers:
             if length < SMALLEST_LENGTH:
                 raise ProtocolError("the server sent a frame of impossible length")
             end = position + 1 + length
-            if tag in _REPORTS and length > REPORT_BYTES + 16 and size - position > REPORT_BYTES + 5:
+            if (
+                tag in _REPORTS
+                and length > REPORT_BYTES + 16
+                and size - position > REPORT_BYTES + 5
+            ):
                 here = min(end, size)
                 self._dropping = end - here
                 text = bytes(buffer[position + 5 : position + 5 + REPORT_BYTES])

