@@ -21,8 +21,7 @@ from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers.loop_watch import Watch, watched
 from tests.servers_fixture import PASSWORD, servers
 
-# The goal is 50 ms. A machine that runs other tests beside makes 70 of 40, so the test holds four times that.
-LIMIT_SECONDS = 0.2
+LIMIT_SECONDS = 0.05
 # What is known to take longer, and is bounded elsewhere: the relay reads a statement where it stands, within
 # the limits of base/limits.py; libpq takes over a value of up to 16 MiB at once.
 LONGER_SECONDS = 0.2
@@ -85,13 +84,26 @@ QUERIES = {
 }
 
 
+def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
+    """Other tests beside add to what a callback takes, and never take away from it."""
+    for _ in range(3):
+        watch.reset()
+        act()
+        if watch.longest[0] < limit:
+            return
+    raise AssertionError(watch)
+
+
 @pytest.mark.parametrize("name", QUERIES)
 def test_http(name: str, plain: BothDoors, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
-    for headers in ({}, {"Accept": "text/csv"}):
-        plain.query(QUERIES[name], database=database, headers=headers)
-    plain.query(QUERIES[name], database=database, path="/v1/explain")
-    assert watch.longest[0] < (LONGER_SECONDS if name == "a large value" else LIMIT_SECONDS), watch
+
+    def act() -> None:
+        for headers in ({}, {"Accept": "text/csv"}):
+            plain.query(QUERIES[name], database=database, headers=headers)
+        plain.query(QUERIES[name], database=database, path="/v1/explain")
+
+    _best_of_three(watch, act, LONGER_SECONDS if name == "a large value" else LIMIT_SECONDS)
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -135,13 +147,15 @@ _BODIES: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("name", _BODIES)
 def test_bodies(name: str, chunked: bool, plain: BothDoors, watch: Watch) -> None:
-    with socket.create_connection(plain.server.address, 20) as client:
-        with contextlib.suppress(OSError):  # it was told to stop, and goes on
-            client.sendall(_post(_BODIES[name](), plain, chunked))
-        with contextlib.suppress(ConnectionResetError):
-            while client.recv(1 << 16):
-                pass
-    assert not watch.over
+    def act() -> None:
+        with socket.create_connection(plain.server.address, 20) as client:
+            with contextlib.suppress(OSError):  # it was told to stop, and goes on
+                client.sendall(_post(_BODIES[name](), plain, chunked))
+            with contextlib.suppress(ConnectionResetError):
+                while client.recv(1 << 16):
+                    pass
+
+    _best_of_three(watch, act, LIMIT_SECONDS)
 
 
 def test_large_statements(plain: BothDoors, watch: Watch) -> None:
