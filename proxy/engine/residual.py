@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.engine.asking import Question
+from proxy.engine.questions import Question
 from proxy.query.statements import Kind
 
 _PLAN_TEXT = (

@@ -18,7 +18,7 @@ from proxy.compiler import aggregate_sql, compiling, row_scan, unit_scan
 from proxy.compiler.aggregate_sql import Rows
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.engine import asking
+from proxy.engine import answering
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
@@ -219,7 +219,7 @@ def one_noise_for_all_answers(patch: pytest.MonkeyPatch) -> None:
 
 
 def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(asking, "_SEED_BITS", 0)
+    patch.setattr(answering, "_SEED_BITS", 0)
 
 
 def _with_values(

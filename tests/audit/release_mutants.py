@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.engine.asking import Answer, Engine, Question
+from proxy.engine import asking
+from proxy.engine.answering import Answer
+from proxy.engine.asking import Engine
+from proxy.engine.questions import Question
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import (
@@ -91,10 +94,10 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     ) -> Answer:
         chosen, private = self._planned(question, arguments, settings)
         async with self._data.session(analyst) as session:
-            answer = await self._answer(question, private, chosen, None, session, {})
+            relation = await self._relation(question, private, session, {})
         charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
         await self._ledger.settle(charged.receipt, True)
-        return replace(answer, receipt=charged.receipt)
+        return asking._answer(relation, private, chosen, charged)
 
     patch.setattr(Engine, "ask", late)
 

@@ -16,8 +16,10 @@ import pytest
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.engine.asking import Answer, Engine, Question
+from proxy.engine.answering import Answer
+from proxy.engine.asking import Engine
 from proxy.engine.ports import Charged, ListValues
+from proxy.engine.questions import Question
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.statements import Statement

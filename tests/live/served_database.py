@@ -13,7 +13,7 @@ from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.embedded import EmbeddedPostgres
 from proxy.databases.policy_yaml import locate, read_policy
 from proxy.databases.shadow import Shadow
-from proxy.engine.asking import Question
+from proxy.engine.questions import Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.query.statements import Statement

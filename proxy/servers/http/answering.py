@@ -11,7 +11,9 @@ from typing_extensions import ParamSpec
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
-from proxy.engine.asking import Answer, Engine, Question
+from proxy.engine.answering import Answer
+from proxy.engine.asking import Engine
+from proxy.engine.questions import Question
 from proxy.engine.rehearsing import rehearsal
 from proxy.engine.residual import residual_text
 from proxy.engine.sessions import AnalystSession, PostgresError, Resolved, Rows

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.engine.asking import Answer
+from proxy.engine.answering import Answer
 from proxy.engine.sessions import Rows
 from proxy.servers.http.answering import Answered
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import FAULT_HINT, Fault, Refusal
-from proxy.engine.asking import Answer, Engine, Question
+from proxy.engine.answering import Answer
+from proxy.engine.asking import Engine
+from proxy.engine.questions import Question
 from proxy.engine.rehearsing import goes_to_the_server, rehearsal
 from proxy.engine.residual import residual_text
 from proxy.pgwire.calls import (

@@ -1,0 +1,118 @@
+"""Statements read once: what touches protected data, and what it asks. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from proxy.base.sql_types import by_oid
+from proxy.catalog.model import Catalog, TableName
+from proxy.engine.settings import check_assignment, check_meaning, is_utc
+from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.query.account_relations import ACCOUNT_RELATIONS
+from proxy.query.assignments import assignment
+from proxy.query.exposed import Exposed
+from proxy.query.statement_reading import Reading, read_statement
+from proxy.query.statements import Execute, Names, Statement, look, pieces
+from proxy.query.time_zones import check_zone
+
+_STATEMENTS_KEPT = 128  # of 16 KiB at most; read, each is about a megabyte
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement that asks of protected tables, read once, asked as often as it is bound."""
+
+    statement: Statement
+    reading: Reading
+    parameter_oids: tuple[int, ...]
+
+    @property
+    def reads_nothing(self) -> bool:
+        """A probe: its text is run on tables without rows, nothing is planned or charged."""
+        return not self.reading.query.blocks
+
+
+class Questions:
+    """What statements ask under one policy."""
+
+    def __init__(
+        self, policy: Policy, catalog: Catalog, relations: Mapping[int, TableName]
+    ) -> None:
+        """relations: OID in the shadow -> table of the policy."""
+        self._privacy = policy.privacy
+        self._relations = dict(relations)
+        self._exposed = {
+            name: _exposed(name, table, catalog) for name, table in policy.tables.items()
+        }
+        self._exposed.update(ACCOUNT_RELATIONS)
+        protected = {table.name.name for table in policy.protected()}
+        accounts = {name.name for name in ACCOUNT_RELATIONS}
+        names = Names(protected | accounts, {name.name for name in policy.tables})
+        self._names = names
+        self._look = lru_cache(maxsize=_STATEMENTS_KEPT)(lambda text: look(text, names))
+        self._read = lru_cache(maxsize=_STATEMENTS_KEPT)(self._read_uncached)
+
+    def split(self, text: str) -> tuple[tuple[int, str], ...]:
+        """The statements of a simple query string that must be looked at one by one, with offsets."""
+        return pieces(text, self._names)
+
+    def look(self, text: str) -> Statement | Execute | None:
+        """Whether a statement can touch protected data. None: relay it.
+
+        Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with
+        """
+        assigned = assignment(text)
+        if assigned is not None:
+            check_assignment(assigned.name, assigned.value, self._privacy)
+            return None
+        return self._look(text)
+
+    def read(
+        self,
+        statement: Statement,
+        relation_oids: tuple[int | None, ...],
+        parameter_oids: tuple[int, ...],
+        settings: Mapping[str, str] | None = None,
+    ) -> Question | None:
+        """What the statement asks, now that the session has said what its names mean. None: relay it.
+
+        Given    settings: of the session, in which PostgreSQL has read the statement
+        Refuses  as query.statement_reading.read_statement; settings by which it means something else; what
+                 depends on a time zone other than UTC
+        """
+        question = self._read(statement, relation_oids, parameter_oids)
+        # What is only of dp.budget and dp.history means the same whatever is set.
+        of_data = question is not None and not (
+            question.reads_nothing and question.reading.accounts
+        )
+        if question is not None and of_data and settings is not None:
+            check_meaning(settings)
+            if not is_utc(settings):
+                check_zone(question.reading.query)
+        return question
+
+    def _read_uncached(
+        self,
+        statement: Statement,
+        relation_oids: tuple[int | None, ...],
+        parameter_oids: tuple[int, ...],
+    ) -> Question | None:
+        resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
+        types = tuple(map(by_oid, parameter_oids))
+        reading = read_statement(statement, resolved, self._exposed, types)
+        return None if reading is None else Question(statement, reading, parameter_oids)
+
+
+def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:
+    """The columns that questions can name: the listed ones and, for conditions and joins, the unit column or
+    the reference that leads to it (which is not the unit: several of its values belong to one)."""
+    columns = catalog.tables[name].columns
+    if isinstance(table, PublicTable):
+        return Exposed(name, {c.name: c for c in columns if table.has(c.name)}, protected=False)
+    held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
+    found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
+    listed = {*table.columns, held}
+    shown = {c.name: c for c in columns if c.name in listed}
+    return Exposed(name, shown, True, None if found else held)
