@@ -68,6 +68,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     shadow_server = EmbeddedPostgres(home, "shadow", disposable=True)
     ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
     log = io.StringIO()
+    structlog.reset_defaults()  # a command that ran in this process may have set its own level
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(log))
     handler = logging.StreamHandler(log)
     root, level = logging.getLogger(), logging.getLogger().level
