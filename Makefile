@@ -30,7 +30,7 @@ lint: $(DEV_STAMP)
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest -m "not long" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not long" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-long: $(DEV_STAMP)
 	$(BIN)/pytest -m long
