@@ -11,6 +11,7 @@
 | constant texts times what is looked for in them, all together | TEXT_WORK | time one row can cost |
 | all that is looked for in texts | SEARCHED_TOGETHER | time one row of a long text can cost |
 | constants in columns of subqueries and in keys | CARRIED_BYTES | bytes of a row that is sorted |
+| characters of a text by which rows are grouped | KEY_CHARACTERS | bytes of a row that is sorted |
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
@@ -53,12 +54,16 @@ CARRIED_BYTES = (
     4 * 1024
 )  # of constants, counted in each column of a subquery and each key that holds them
 GROUP_KEYS = 16
+KEY_CHARACTERS = 1024  # of a stored text as a key, and where distinct texts are counted
 EXPANDED_NODES = (
     20_000  # of the expressions of a block, with subqueries put in: PostgreSQL puts them in
 )
 NUMBER_DIGITS = 400
 LIST_ELEMENTS = 2_000
 TEXT_CHARACTERS = 1024 * 1024
+# What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys
+# as may be, four bytes a character (TOTALITY.md). A temp_file_limit below it could be met for one person alone.
+TEMPORARY_BYTES = JOINED_ROWS_PER_UNIT * GROUP_KEYS * 4 * KEY_CHARACTERS
 ARGUMENTS_BYTES = 256 * 1024  # of one Bind, as the client sends them
 # Six bytes of JSON for one of text at the worst (\u0001), and room for numbers and times.
 ARGUMENTS_JSON_BYTES = 6 * CONSTANTS_BYTES + ARGUMENTS_BYTES

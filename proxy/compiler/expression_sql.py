@@ -139,12 +139,17 @@ def value_sql(expression: Expression, binds: Binds) -> str:
 
 
 def _cut(operand: str, expression: Expression) -> str:
-    """At most base.limits.TEXT_CHARACTERS of a text: an explicit cast cuts without a word, takes its operand
-    once, and only compares a length where there is nothing to cut (varchar.c, varchar). character(n) has
-    10,485,760 characters at most, constants are bounded."""
+    """At most base.limits.TEXT_CHARACTERS of a text. character(n) has 10,485,760 characters at most, constants
+    are bounded."""
     if isinstance(expression, Constant) or expression.type in (SqlType.BPCHAR, SqlType.ENUM):
         return operand
-    return f"({operand})::varchar({limits.TEXT_CHARACTERS})"
+    return first_characters(operand, limits.TEXT_CHARACTERS)
+
+
+def first_characters(text: str, most: int) -> str:
+    """An explicit cast cuts without a word, takes its operand once, and only compares a length where there is
+    nothing to cut (varchar.c, varchar)."""
+    return f"({text})::varchar({most})"
 
 
 def numeric_sql(expression: Expression, binds: Binds) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.cells import hash_sql, row_hash_sql
-from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
+from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.query.expressions import (
     Arithmetic,
@@ -154,7 +155,10 @@ def _aggregate(aggregate: Aggregate, rows: int, binds: Binds) -> str:
         case AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT:
             assert operand is not None
             word = "DISTINCT " if aggregate.kind is AggregateKind.COUNT_DISTINCT else ""
-            return f"least(pg_catalog.count({word}{value_sql(operand, binds)}){only}, {most})"
+            value = value_sql(operand, binds)
+            if word and operand.type is not None and operand.type.is_text:
+                value = first_characters(value, limits.KEY_CHARACTERS)
+            return f"least(pg_catalog.count({word}{value}){only}, {most})"
         case _:
             assert operand is not None and operand.type is not None
             number = not operand.type.is_time

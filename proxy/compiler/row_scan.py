@@ -20,10 +20,11 @@ from proxy.compiler.aggregate_sql import (
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.cells import cell_sql
-from proxy.compiler.expression_sql import value_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import (
     Output,
+    any_key_sql,
+    distinct_sql,
     finished,
     key_sql,
     listed_groups_sql,
@@ -69,8 +70,8 @@ def row_scan(
     output = Output()
     slots = tuple(_slots(plan.releases[n], output, rows) for n in releases)
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
-    keys = [key_sql(key, binds) for key in plan.keys]
-    is_late = bool(groups is not None and keys and not plan.cells)
+    is_late = bool(groups is not None and plan.keys and not plan.cells)
+    keys = [(any_key_sql if is_late else key_sql)(key, binds) for key in plan.keys]
     where = (unlisted_where_sql if is_late else where_sql)(plan, unit.not_null, binds)
     source = f"{relation_sql(plan.source, binds)}{where}"
     seeds: tuple[str, ...] = ()
@@ -97,7 +98,7 @@ def _slots(release: Release, output: Output, rows: Rows) -> Slots:
         case NoisyCount():
             return Slots(count=output.add(count_sql(release, rows)))
         case NoisyDistinct():
-            counted = value_sql(release.operand, rows.binds)
+            counted = distinct_sql(release, rows.binds)
             only = filter_sql(release.condition, rows)
             return Slots(count=output.add(f"pg_catalog.count(DISTINCT {counted}){only}"))
         case NoisySum():

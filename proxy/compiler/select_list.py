@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from proxy.base import limits
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import condition_sql, value_sql
+from proxy.compiler.expression_sql import condition_sql, first_characters, value_sql
 from proxy.compiler.identifiers import column_sql
-from proxy.planner.plan import BlockPlan, KeyPlan
+from proxy.planner.plan import BlockPlan, KeyPlan, NoisyDistinct
 from proxy.query.expressions import ColumnRef
 
 
@@ -25,7 +26,26 @@ class Output:
 
 
 def key_sql(key: KeyPlan, binds: Binds) -> str:
-    return f"({value_sql(key.expression, binds)})::text"
+    """For rows whose listed keys are among the listed: those are as long as the policy says, and an index
+    on them serves."""
+    shown = f"({value_sql(key.expression, binds)})::text"
+    is_stored = key.is_long and key.values is None
+    return f"{first_characters(shown, limits.KEY_CHARACTERS)}::text" if is_stored else shown
+
+
+def any_key_sql(key: KeyPlan, binds: Binds) -> str:
+    """For rows with any keys: a longer text than the longest that is listed becomes none of them."""
+    if not key.is_long or key.values is None:
+        return key_sql(key, binds)
+    longest = max((len(value) for value in key.values if value is not None), default=0)
+    shown = f"({value_sql(key.expression, binds)})::text"
+    return f"{first_characters(shown, max(limits.KEY_CHARACTERS, longest + 1))}::text"
+
+
+def distinct_sql(release: NoisyDistinct, binds: Binds) -> str:
+    """What is counted. Of a long text its first characters."""
+    shown = value_sql(release.operand, binds)
+    return first_characters(shown, limits.KEY_CHARACTERS) if release.is_long else shown
 
 
 def where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:

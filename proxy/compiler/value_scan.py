@@ -10,10 +10,10 @@ from proxy.compiler.aggregate_sql import Rows, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.cells import seed_sql
-from proxy.compiler.expression_sql import condition_sql, value_sql
+from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
-from proxy.compiler.select_list import finished, key_sql, where_sql
+from proxy.compiler.select_list import distinct_sql, finished, key_sql, where_sql
 from proxy.planner.plan import (
     BlockPlan,
     NoisyDistinct,
@@ -34,7 +34,7 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     ]
     match release:
         case NoisyDistinct():
-            value = f"({value_sql(release.operand, binds)})"
+            value = f"({distinct_sql(release, binds)})"
             only, rows, distinct = release.condition, plan.neighbours.rows, True
         case OrderStatistic():
             value = f"({index_sql(release.measured, Rows(binds, inner=False))})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proxy.base import limits
 from proxy.databases.diagnosis import Connection, name_text
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
@@ -118,7 +119,17 @@ def _logging(connection: Connection) -> Iterator[Finding]:
 
 
 def _temporary_files(connection: Connection) -> Iterator[Finding]:
-    if _unit_amount(connection, "temp_file_limit") == -1:
+    limit = _unit_amount(connection, "temp_file_limit")  # in kB
+    least = -(-limits.TEMPORARY_BYTES // 1024)
+    if 0 <= limit < least:
+        yield Finding(
+            name=FindingName.TEMP_FILES_TOO_SMALL,
+            where="temp_file_limit",
+            what=f"temp_file_limit is {limit} kB in a session of the role, less than the {least} kB that one "
+            "person's rows can take: a question that fails for it says something of that person",
+            fix=_set(connection, "temp_file_limit", "'10GB'"),
+        )
+    if limit == -1:
         yield Finding(
             name=FindingName.TEMP_FILES_UNLIMITED,
             where="temp_file_limit",

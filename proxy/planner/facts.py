@@ -32,6 +32,7 @@ class ColumnFacts:
         None  # the table in whose row the unit was found, by this reference
     )
     mechanism: Mechanism | None = None
+    characters: int | None = None  # the column's type holds no longer text
 
 
 # (alias of the relation, name of the column)

@@ -63,12 +63,14 @@ Neighbours = RowNeighbours | UnitNeighbours
 @dataclass(frozen=True, slots=True)
 class KeyPlan:
     """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
-    group; None: private keys, which appear only if the selection keeps their group."""
+    group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
+    have more than limits.KEY_CHARACTERS characters."""
 
     expression: Expression
     type: SqlType
     type_name: str
     values: tuple[str | None, ...] | None
+    is_long: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ class NoisyCount:
 
 @dataclass(frozen=True, slots=True)
 class NoisyDistinct:
-    """Number of distinct values (of_unit: of units that have any row), plus noise."""
+    """Number of distinct values (of_unit: of units that have any row), plus noise. is_long: of texts that
+    can have more than limits.KEY_CHARACTERS characters, of which the first ones count."""
 
     aggregate: Aggregate
     operand: Expression
@@ -150,6 +153,7 @@ class NoisyDistinct:
     sensitivity: int
     noise: Noise
     loss: Loss
+    is_long: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ from proxy.planner.plan import (
 )
 from proxy.planner.shared_releases import block_releases
 from proxy.planner.sharing import Shares, shares
+from proxy.planner.text_lengths import is_long
 from proxy.planner.tracking import track
 from proxy.planner.unit_cuts import with_condition
 from proxy.policy.model import Privacy, Weighed
@@ -220,7 +221,7 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
             "Group by a column with `values`, a date_trunc or extract of a bounded date, or CASE labels.",
             key.position,
         )
-    return KeyPlan(planned, key.type, key.type_name, values)
+    return KeyPlan(planned, key.type, key.type_name, values, is_long(expression, facts))
 
 
 def _named(expression: Expression) -> str:

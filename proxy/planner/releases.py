@@ -27,6 +27,7 @@ from proxy.planner.plan import (
     Release,
     RowNeighbours,
 )
+from proxy.planner.text_lengths import is_long
 from proxy.policy import model
 from proxy.policy.model import Mechanism
 from proxy.query.expressions import ColumnRef
@@ -132,7 +133,8 @@ def _distinct(aggregate: Aggregate, context: Context) -> NoisyDistinct:
     squared = Fraction(sensitivity if of_unit else sensitivity**2)
     noise, loss = _noise(context, sensitivity, squared)
     only = condition_of(aggregate, context)
-    return NoisyDistinct(aggregate, operand, only, of_unit, sensitivity, noise, loss)
+    long = not of_unit and is_long(operand, context.facts)
+    return NoisyDistinct(aggregate, operand, only, of_unit, sensitivity, noise, loss, long)
 
 
 def _is_unit(column: ColumnRef, context: Context) -> bool:

@@ -15,6 +15,7 @@ from proxy.planner.facts import (
     Uncut,
     UnitRows,
 )
+from proxy.planner.text_lengths import type_characters
 from proxy.policy.grid import grid_of, type_least, type_step
 from proxy.policy.model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.expressions import ColumnRef
@@ -26,7 +27,11 @@ def table_rows(scan: Scan, known: Surroundings) -> Tracked:
     policy = known.policy.tables[scan.table]
     if not isinstance(policy, ProtectedTable):
         facts = {
-            (scan.alias, c.name): ColumnFacts(c.type, values=known.public.get((scan.table, c.name)))
+            (scan.alias, c.name): ColumnFacts(
+                c.type,
+                values=known.public.get((scan.table, c.name)),
+                characters=type_characters(c),
+            )
             for c in described.columns
         }
         return Tracked(scan, facts, PublicRows())
@@ -102,4 +107,5 @@ def _column_facts(column: Column, policy: ProtectedTable, known: Surroundings) -
         nullable=column.nullable,
         partitions=own.partitions,
         mechanism=own.mechanism,
+        characters=type_characters(column),
     )

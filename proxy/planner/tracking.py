@@ -33,6 +33,7 @@ from proxy.planner.facts import (
 from proxy.planner.joins import joined_rows
 from proxy.planner.keys import label_values
 from proxy.planner.table_rows import table_rows
+from proxy.planner.text_lengths import characters
 from proxy.planner.unit_cuts import UNIT, with_condition
 from proxy.policy.model import Bounds
 from proxy.query.expressions import Cast, ColumnRef, Expression
@@ -110,7 +111,9 @@ def _output(expression: Expression, facts: Facts) -> tuple[Expression, ColumnFac
             return found.expression, ColumnFacts(SqlType.NUMERIC, interval, grid)
     planned = condition(expression, facts)
     number = SqlType.NUMERIC if kind.is_number else kind
-    return planned, ColumnFacts(number, values=label_values(expression, facts))
+    most = characters(expression, facts) if kind.is_text else None
+    values = label_values(expression, facts)
+    return planned, ColumnFacts(number, values=values, characters=most)
 
 
 def _carried(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]:
@@ -302,7 +305,9 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
     if len(kinds) > 1:
         kind = SqlType.TEXT if all(kind.is_text for kind in kinds) else SqlType.NUMERIC
     is_unit = all(part.is_unit for part in parts)  # of one identifier: _stacked has seen to it
-    return ColumnFacts(kind, span, grid, merged, is_unit=is_unit)
+    lengths = [part.characters for part in parts if part.characters is not None]
+    longest = max(lengths) if len(lengths) == every else None
+    return ColumnFacts(kind, span, grid, merged, is_unit=is_unit, characters=longest)
 
 
 def _flat(values: list[tuple[str | None, ...]]) -> Iterator[str | None]:

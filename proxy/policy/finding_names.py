@@ -93,6 +93,11 @@ class FindingName(Enum):
         "temp_file_limit is -1: a question can fill the disk of the protected server, and whether it does "
         "can depend on one person.",
     )
+    TEMP_FILES_TOO_SMALL = (
+        Severity.SEVERE,
+        "temp_file_limit is below what the rows of one person can take in an allowed question, so whether it "
+        "is met can tell of that person.",
+    )
     SETTING_CHANGES_MEANING = (
         Severity.SEVERE,
         "A setting makes comparisons mean something else than planned.",

@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.databases import protected_connections
 from proxy.planner import unit_cuts
@@ -36,6 +37,10 @@ INSERT INTO h.seen SELECT NULL, g, 'x' FROM generate_series(1, 10) g;
 CREATE TABLE h.lines (id int PRIMARY KEY, pt_id int NOT NULL REFERENCES h.pt, amount int);
 INSERT INTO h.lines SELECT g, g, g % 10 FROM generate_series(1, 3500) g;
 INSERT INTO h.lines SELECT 200000 + g, 100000 + g % {_HEAVY} + 1, g % 10 FROM generate_series(1, {_HEAVY}) g;
+CREATE TABLE h.notes (id int PRIMARY KEY, pid int NOT NULL, mood int, body text NOT NULL, listed text NOT NULL);
+INSERT INTO h.notes SELECT g, g, g % 5, 'short ' || g % 3, 'ok' FROM generate_series(1, 500) g;
+INSERT INTO h.notes SELECT 1000 + g, 7777, g % 5, g || repeat('x', 1500000), 'ok' || repeat('y', 1500000)
+    FROM generate_series(1, {_HEAVY}) g;
 """
 _POLICY = """\
   h.people: {unit: {person: pid}, max_rows_per_unit: 1, columns: {born: {bounds: [0, 100]}}}
@@ -51,9 +56,14 @@ _POLICY = """\
     unit: {person: pt_id -> h.pt.pid}
     max_rows_per_unit: 6
     columns: {id: {}, amount: {bounds: [0, 10]}}
+  h.notes:
+    unit: {person: pid}
+    max_rows_per_unit: 5
+    max_groups_per_unit: 2
+    columns: {id: {}, mood: {bounds: [0, 5]}, body: {}, listed: {values: [ok, none]}}
 """
 _GONE = """
-DELETE FROM h.lines WHERE id > 200000; DELETE FROM h.pt WHERE pid = 7777;
+DELETE FROM h.notes WHERE pid = 7777; DELETE FROM h.lines WHERE id > 200000; DELETE FROM h.pt WHERE pid = 7777;
 DELETE FROM h.seen WHERE pid = 7777; DELETE FROM h.people WHERE pid = 7777;
 """
 
@@ -207,3 +217,38 @@ def test_without_the_cut_the_work_is_seen(
     question, formed = _QUESTIONS[0]
     (here, _), (there, _) = (_work(states, question, dsn) for dsn in (states.here, states.there))
     assert here - there > 100 * formed
+
+
+# Of computed texts: one that is only stored is a pointer to its table as long as nothing is made of it.
+_LONG_TEXTS = (
+    "SELECT upper(body), count(*) FROM h.notes GROUP BY 1",
+    "SELECT b, count(*) FROM (SELECT upper(body) AS b FROM h.notes) s GROUP BY b",
+    "SELECT btrim(body), lower(body), count(*) FROM h.notes GROUP BY 1, 2",
+    "SELECT count(DISTINCT upper(body)) FROM h.notes",
+    "SELECT upper(body), count(DISTINCT lower(body)) FROM h.notes GROUP BY 1",
+    "SELECT avg(n) FROM (SELECT pid, count(DISTINCT upper(body)) AS n FROM h.notes GROUP BY pid) q",
+    "SELECT left(body, 1200000), percentile_disc(0.5) WITHIN GROUP (ORDER BY mood) FROM h.notes GROUP BY 1",
+    "SELECT upper(body), upper(listed), avg(mood) FROM h.notes GROUP BY 1, 2",
+)
+
+
+@pytest.mark.parametrize("question", _LONG_TEXTS)
+def test_long_texts_of_a_person_fill_no_disk(states: TwoStates, question: str) -> None:
+    """45 texts of 1.5 MB each: their whole lengths are 65 MB, to be sorted and told apart."""
+    _, files = _work(states, question, states.here)
+    assert files == 0
+
+
+def test_a_long_text_is_its_beginning(states: TwoStates) -> None:
+    """Of the texts, 45 begin with different numbers; none but those of 500 people is among the listed ones."""
+    (query,) = states.queries("SELECT listed, count(*) FROM h.notes GROUP BY 1")
+    with psycopg.connect(states.here) as connection:
+        rows = connection.execute(query.sql.encode(), query.parameters).fetchall()
+    assert [row[0] for row in rows] == ["ok"]
+    (query,) = states.queries(
+        "SELECT btrim(body), count(*) FROM h.notes WHERE id > 1000 GROUP BY 1"
+    )
+    values = {**query.parameters, **dict.fromkeys(query.seeds, 42)}
+    with psycopg.connect(states.here) as connection:
+        rows = connection.execute(query.sql.encode(), values).fetchall()
+    assert {len(row[0]) for row in rows} == {limits.KEY_CHARACTERS}

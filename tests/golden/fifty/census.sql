@@ -227,7 +227,7 @@ FROM census.adult GROUP BY sex
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2; cells 0
 --   stddev_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(r2."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(r2."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -248,7 +248,7 @@ FROM census.adult GROUP BY region ORDER BY region
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 99, grid 1, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."region")::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 0
 --   p2 = 99
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -266,7 +266,7 @@ FROM census.adult GROUP BY sex, education
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2, education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."sex")::text AS k1, (r2."education")::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, ((r2."education")::text)::varchar(1024)::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
 --   p1 = ['Female', 'Male']
 --   p2 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
@@ -283,7 +283,7 @@ FROM census.adult GROUP BY 1 ORDER BY 1 NULLS FIRST
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys occupation of 9; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."occupation")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r2."occupation")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['Sales', 'Craft', 'Exec', 'Clerical', 'Service', 'Tech', 'Farming', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -300,7 +300,7 @@ FROM census.adult GROUP BY zip HAVING count(*) > 400 ORDER BY zip
 --   selection: epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (r2."zip")::text, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1
+SELECT ((r2."zip")::text)::varchar(1024)::text, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000000
 -- => residual
@@ -381,7 +381,7 @@ FROM census.adult GROUP BY education HAVING count(*) > 5000 ORDER BY education
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."education")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r2."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -397,7 +397,7 @@ FROM census.adult GROUP BY education ORDER BY n DESC LIMIT 3
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."education")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r2."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -606,7 +606,7 @@ FROM working WHERE age < 65 GROUP BY region
 -- census.adult, unit 1 row(s), partitions by hash of r4."dp_key1"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r4."region")::text AS k1, pg_catalog.count(*) FROM (SELECT r3."region" AS "region", r3."age" AS "age", r3."hours_per_week" AS "h", r3."id" AS "dp_key1" FROM "census"."adult" AS r3 WHERE (r3."hours_per_week" > %(p2)s::bigint)) AS r4 WHERE (r4."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT ((r4."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r3."region" AS "region", r3."age" AS "age", r3."hours_per_week" AS "h", r3."id" AS "dp_key1" FROM "census"."adult" AS r3 WHERE (r3."hours_per_week" > %(p2)s::bigint)) AS r4 WHERE (r4."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 65
 --   p2 = 20
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -624,7 +624,7 @@ FROM census.adult GROUP BY region ORDER BY region
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."region")::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['North', 'South', 'East', 'West', 'Centre']
 -- => loss
 -- epsilon 8 delta 0
@@ -641,7 +641,7 @@ FROM census.adult GROUP BY sex
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."sex")::text AS k1, pg_catalog.count(*) FILTER (WHERE r2."married"), pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FILTER (WHERE r2."married"), pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['Female', 'Male']
 -- => loss
 -- epsilon 8 delta 0

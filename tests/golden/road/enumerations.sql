@@ -120,7 +120,7 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, 
 SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, (r1."e"::text) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."e"::text) IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
 --   p1 = random
 --   p2 = 4
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, (coalesce(r1."e"::text, r1."t")) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (coalesce(r1."e"::text, r1."t")) IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
 --   p1 = random
 --   p2 = 4
 -- => loss
@@ -187,7 +187,7 @@ SELECT k, count(*) FROM (SELECT e AS k FROM people UNION ALL SELECT lower(t) FRO
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT (r16."k")::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "k" FROM (SELECT r10."k"::text AS "c1" FROM (SELECT r9."e"::text AS "k", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."lower" AS "c1" FROM (SELECT pg_catalog.lower((r11."t")::varchar(1048576)::text) AS "lower", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
+SELECT ((r16."k")::text)::varchar(1024)::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "k" FROM (SELECT r10."k"::text AS "c1" FROM (SELECT r9."e"::text AS "k", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."lower" AS "c1" FROM (SELECT pg_catalog.lower((r11."t")::varchar(1048576)::text) AS "lower", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -216,7 +216,7 @@ SELECT sum(n), count(*) FILTER (WHERE n > 1) FROM (SELECT uid, count(DISTINCT e)
 --   sum: clamp 0 .. 6, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r4."n", %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.count(*) FILTER (WHERE (r4."n" > %(p3)s::bigint)) FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(DISTINCT r2."e"::text), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL
+SELECT pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r4."n", %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.count(*) FILTER (WHERE (r4."n" > %(p3)s::bigint)) FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(DISTINCT (r2."e"::text)::varchar(1024)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL
 --   p1 = 0
 --   p2 = 6
 --   p3 = 1

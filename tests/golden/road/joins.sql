@@ -190,7 +190,7 @@ SELECT z.zone, count(*), sum(p.i4) FROM people p LEFT JOIN places z ON p.t = z.c
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (r4."zone")::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ("w"."people" AS r3 LEFT JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r4."zone")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ("w"."people" AS r3 LEFT JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']

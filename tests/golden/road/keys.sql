@@ -156,7 +156,7 @@ SELECT lower(s), count(*) FROM orders GROUP BY lower(s)
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (pg_catalog.lower((r2."s")::varchar(1048576)::text))::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, ((pg_catalog.lower((r2."s")::varchar(1048576)::text))::text)::varchar(1024)::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = random

@@ -107,7 +107,7 @@ WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zo
 -- w.people, unit 1 row(s), partitions by hash of r5."dp_key1"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r5."t")::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" = ANY(%(l1)s::text[]))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r5."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" = ANY(%(l1)s::text[]))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
 --   p2 = ['x', 'y', 'z']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
