@@ -15,6 +15,7 @@
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
+| digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
@@ -59,6 +60,9 @@ EXPANDED_NODES = (
     20_000  # of the expressions of a block, with subqueries put in: PostgreSQL puts them in
 )
 NUMBER_DIGITS = 400
+BOUND_DIGITS = (
+    1_000  # of a public bound that arithmetic on such numbers leads to: Python's own time
+)
 LIST_ELEMENTS = 2_000
 TEXT_CHARACTERS = 1024 * 1024
 # What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys

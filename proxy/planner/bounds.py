@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
@@ -63,7 +64,8 @@ class Bounded:
 def bounded(expression: Expression, columns: Facts) -> Bounded:
     """A number (or date, as its day; or timestamp, as its second) with its bounds.
 
-    Refuses  NO_BOUNDS where a column has none in the policy; UNSUPPORTED where none can be derived
+    Refuses  NO_BOUNDS where a column has none in the policy; UNSUPPORTED where none can be derived;
+             TOO_COMPLEX where they have too many digits: each step of arithmetic is checked before the next
     """
     found = _bounded(expression, columns)
     interval = found.interval
@@ -72,6 +74,15 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
             Code.UNSUPPORTED,
             "the result of this arithmetic can become too large",
             "Scale the expression down.",
+        )
+    if interval is not None and not (
+        intervals.has_room(interval.low) and intervals.has_room(interval.high)
+    ):
+        raise Refusal(
+            Code.TOO_COMPLEX,
+            f"the bounds of this arithmetic have too many digits, more than {limits.BOUND_DIGITS}",
+            "Round in between, or use numbers with fewer digits.",
+            _position(expression),
         )
     return found
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
+from proxy.planner.intervals import has_room
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
 from proxy.policy.model import Bounds
 from proxy.query.expressions import (
@@ -84,6 +85,12 @@ def common(left: Fraction | None, right: Fraction | None) -> Fraction | None:
 
 
 def _exact(expression: Expression, facts: Facts) -> Fraction | None:
+    """None: there is none, or one with too many digits."""
+    grid = _of_node(expression, facts)
+    return grid if grid is None or has_room(grid) else None
+
+
+def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
     def of(part: Expression) -> Fraction | None:
         return _exact(part, facts)
 

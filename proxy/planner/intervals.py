@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.policy.model import Bounds
 from proxy.query.expressions import Operator, Quotient, Rounded, Rounding
@@ -27,6 +28,18 @@ _FIELDS = {
     "second": (0, 60),
 }
 _DAYS_PER_YEAR = Fraction(3652425, 10000)
+
+
+_ROOM = 10**limits.BOUND_DIGITS
+
+
+def has_room(value: Fraction) -> bool:
+    """Whether numerator and denominator are short enough to go on with.
+
+    >>> has_room(Fraction(1, 3)), has_room(Fraction(1, 7**2000))
+    (True, False)
+    """
+    return abs(value.numerator) < _ROOM and value.denominator < _ROOM
 
 
 def hull(intervals: Iterable[Bounds | None]) -> Bounds | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 
 from proxy.base import limits
@@ -75,10 +74,12 @@ def label_values(expression: Expression, facts: Facts) -> Values | None:
             return None
 
 
+# Python's own context keeps 28 digits and rounds the rest.
+_EXACT = Context(prec=limits.BOUND_DIGITS, traps=[Inexact])
 _OPERATIONS = {
-    Operator.ADD: operator.add,
-    Operator.SUBTRACT: operator.sub,
-    Operator.MULTIPLY: operator.mul,
+    Operator.ADD: _EXACT.add,
+    Operator.SUBTRACT: _EXACT.subtract,
+    Operator.MULTIPLY: _EXACT.multiply,
 }
 
 
@@ -92,7 +93,10 @@ def _computed(arithmetic: Arithmetic, facts: Facts) -> Values | None:
     if left is None or right is None or min(len(left), len(right)) > 1:
         return None
     operation = _OPERATIONS[arithmetic.operator]
-    found = sorted({operation(a, b) for a in left for b in right})
+    try:
+        found = sorted({operation(a, b) for a in left for b in right})
+    except Inexact:
+        return None
     return tuple(f"{value if value else abs(value):f}" for value in found)  # numeric has no -0
 
 
