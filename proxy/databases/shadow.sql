@@ -19,7 +19,7 @@ CREATE OR REPLACE FUNCTION dp.rehearse(
     head text, names text[], types oid[], modifiers integer[], tail text, if_not_exists boolean)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-    items text;
+    items pg_catalog.text;  -- compiled on the analyst's search_path
 BEGIN
     SELECT pg_catalog.string_agg(
         pg_catalog.format('NULL::%s AS %I', pg_catalog.format_type(c.type, c.modifier), c.name),

@@ -8,7 +8,7 @@ from proxy.query.statements import Kind
 _PLAN_TEXT = (
     "SELECT * FROM pg_catalog.jsonb_array_elements_text(${0}->'explain') AS plan(\"QUERY PLAN\")"
 )
-_PLAN_JSON = "SELECT (${0}->'explain')::json AS \"QUERY PLAN\""
+_PLAN_JSON = "SELECT (${0}->'explain')::pg_catalog.json AS \"QUERY PLAN\""
 
 
 def residual_text(question: Question) -> str:

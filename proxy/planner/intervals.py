@@ -30,7 +30,7 @@ _FIELDS = {
 _DAYS_PER_YEAR = Fraction(3652425, 10000)
 
 
-_ROOM = 10**limits.BOUND_DIGITS
+_ROOM: int = 10**limits.BOUND_DIGITS
 
 
 def has_room(value: Fraction) -> bool:

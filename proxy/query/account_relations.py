@@ -21,11 +21,12 @@ HISTORY = TableName(_SCHEMA, "history")
 # As the views of the shadow declare them (shadow.sql), which PostgreSQL analyses the statement with.
 _COLUMNS: Mapping[TableName, str] = MappingProxyType(
     {
-        BUDGET: "analyst text, epsilon_limit numeric, epsilon_spent numeric, epsilon_remaining numeric,"
-        " delta_limit numeric, delta_spent numeric, delta_remaining numeric, period text,"
-        " renews_at timestamptz",
-        HISTORY: "receipt bigint, at timestamptz, epsilon numeric, delta numeric, outcome text,"
-        " statement text, policy text",
+        BUDGET: "analyst pg_catalog.text,"
+        " epsilon_limit numeric, epsilon_spent numeric, epsilon_remaining numeric,"
+        " delta_limit numeric, delta_spent numeric, delta_remaining numeric,"
+        " period pg_catalog.text, renews_at pg_catalog.timestamptz",
+        HISTORY: "receipt bigint, at pg_catalog.timestamptz, epsilon numeric, delta numeric,"
+        " outcome pg_catalog.text, statement pg_catalog.text, policy pg_catalog.text",
     }
 )
 ACCOUNT_RELATIONS: Mapping[TableName, Exposed] = MappingProxyType(

@@ -11,6 +11,14 @@ from dataclasses import dataclass, replace
 
 from proxy.base.errors import Code, Refusal
 
+# As format_type spells them; gram.y, SystemTypeName.
+_TYPE_WORDS = frozenset(
+    {
+        *("smallint", "integer", "bigint", "numeric", "real", "double", "boolean", "bit"),
+        *("character", "timestamp", "time", "interval"),
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -56,8 +64,21 @@ def recordset(parameter: int, block: str, columns: Iterable[tuple[str, str]]) ->
 
     `FROM ROWS FROM` would do as well; a block without columns (GROUP BY () of nothing) has one dummy.
     """
-    declared = ", ".join(f"{name} {kind}" for name, kind in columns) or "none integer"
+    declared = ", ".join(f"{name} {system_type(kind)}" for name, kind in columns) or "none integer"
     return f"FROM pg_catalog.jsonb_to_recordset({marker(parameter)}->'{block}') AS dp_{block}({declared})"
+
+
+def system_type(name: str) -> str:
+    """
+    Given    a type of PostgreSQL's own as format_type prints it, on an empty search_path
+    Gives    what means that type on every search_path: an analyst may have a type of that name in pg_temp,
+             which is looked at first. Words of the grammar mean PostgreSQL's own type wherever they stand
+
+    >>> system_type("text"), system_type("timestamp(3) with time zone"), system_type("character varying(20)")
+    ('pg_catalog.text', 'timestamp(3) with time zone', 'character varying(20)')
+    """
+    word = name.partition(" ")[0].partition("(")[0]
+    return name if word in _TYPE_WORDS or "." in name else f"pg_catalog.{name}"
 
 
 def marker(parameter: int) -> str:

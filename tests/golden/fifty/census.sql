@@ -237,7 +237,7 @@ SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, pg_catalog.
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "sex", dp_b1.a1 AS "stddev"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric)
 
 -- case: one key
 -- columns: key, 1, 2
@@ -256,7 +256,7 @@ SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catal
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "region", dp_b1.a1 AS "count", dp_b1.a2 AS "sum"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint) ORDER BY region
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint) ORDER BY region
 
 -- case: two keys
 -- columns: key, key, 1
@@ -273,7 +273,7 @@ SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, ((r2."educa
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "sex", dp_b1.k2 AS "education", dp_b1.a1 AS "count"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, k2 text, a1 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, k2 pg_catalog.text, a1 bigint)
 
 -- case: a key that is NULL for some
 -- columns: key, 1
@@ -289,7 +289,7 @@ SELECT * FROM (SELECT ((r2."occupation")::text)::varchar(1024)::text AS k1, pg_c
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "occupation", dp_b1.a1 AS "count"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) ORDER BY 1 NULLS FIRST
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) ORDER BY 1 NULLS FIRST
 
 -- case: a key that is private
 -- columns: key, 1
@@ -305,7 +305,7 @@ SELECT ((r2."zip")::text)::varchar(1024)::text, pg_catalog.count(*) FROM "census
 -- epsilon 8 delta 1/2000000
 -- => residual
 SELECT dp_b1.k1 AS "zip", dp_b1.a1 AS "count"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) WHERE dp_b1.a1 > 400 ORDER BY zip
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) WHERE dp_b1.a1 > 400 ORDER BY zip
 
 -- case: labels as key
 -- columns: key, 1, [avg(age)]
@@ -331,7 +331,7 @@ SELECT * FROM (SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text W
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS band, dp_b1.a1 AS "count", dp_b1.a2 AS "avg"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 numeric)
 
 -- case: buckets as key
 -- columns: key, 1
@@ -387,7 +387,7 @@ SELECT * FROM (SELECT ((r2."education")::text)::varchar(1024)::text AS k1, pg_ca
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "education", dp_b1.a1 AS n
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) WHERE dp_b1.a1 > 5000 ORDER BY education
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) WHERE dp_b1.a1 > 5000 ORDER BY education
 
 -- case: LIMIT
 -- columns: key, 1
@@ -403,7 +403,7 @@ SELECT * FROM (SELECT ((r2."education")::text)::varchar(1024)::text AS k1, pg_ca
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "education", dp_b1.a1 AS n
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) ORDER BY n DESC LIMIT 3
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) ORDER BY n DESC LIMIT 3
 
 -- case: SUM of CASE
 -- columns: 1, 2
@@ -614,7 +614,7 @@ SELECT * FROM (SELECT ((r4."region")::text)::varchar(1024)::text AS k1, pg_catal
 -- epsilon 8 delta 0
 -- => residual
 WITH working AS (SELECT region, age, hours_per_week AS h FROM census.adult WHERE hours_per_week > 20) SELECT dp_b1.k1 AS "region", dp_b1.a1 AS "count"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: windows over aggregates
 -- columns: key, 1, =(SELECT sum(c2) FROM answer b WHERE b.c1 <= a.c1), =(SELECT 1 + count(*) FROM answer b WHERE b.c2 > a.c2)
@@ -630,7 +630,7 @@ SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catal
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "region", dp_b1.a1 AS "count", sum(dp_b1.a1) OVER (ORDER BY dp_b1.k1), rank() OVER (ORDER BY dp_b1.a1 DESC)
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) ORDER BY region
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) ORDER BY region
 
 -- case: arithmetic on aggregates
 -- columns: key, 1, 2, =round(100.0 * {2} / {3}, 1)
@@ -647,7 +647,7 @@ SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, pg_catalog.
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "sex", dp_b1.a1 AS "count", dp_b1.a2 AS "count", round(100.0 * dp_b1.a1 / dp_b1.a2, 1) AS pct
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: an answer as a constant
 -- columns: 2

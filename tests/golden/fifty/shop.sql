@@ -81,7 +81,7 @@ SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.d
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "min", dp_b1.a2 AS "max"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date, a2 date)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date, a2 pg_catalog.date)
 
 -- case: months as key
 -- columns: key, 1
@@ -143,7 +143,7 @@ SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "status", dp_b1.k2 AS day, dp_b1.a1 AS "count"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, k2 numeric, a1 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, k2 numeric, a1 bigint)
 
 -- case: join with a public table
 -- columns: key, 1, 2
@@ -166,7 +166,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "category", dp_b1.a1 AS "count", dp_b1.a2 AS "sum"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: join on the unit
 -- columns: key, 1, 2
@@ -189,7 +189,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "state", dp_b1.a1 AS "count", dp_b1.a2 AS "sum"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: left join on the unit
 -- columns: 1, 2
@@ -246,7 +246,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "category", dp_b1.a1 AS "count"
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: mean of a count per unit
 -- columns: [avg(n)]

@@ -41,7 +41,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 numeric)
 
 -- case: join with a table of one row per unit
 SELECT m.t, count(*), max(o.i4) FROM members m JOIN orders o USING (uid) GROUP BY m.t
@@ -63,7 +63,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) F
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 integer)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 integer)
 
 -- case: two tables of one row per unit
 SELECT count(*), avg(a.i4 + b.i4) FROM members a JOIN members b ON a.uid = b.uid
@@ -181,7 +181,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_c
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 numeric)
 
 -- case: left join with a public table
 SELECT z.zone, count(*), sum(p.i4) FROM people p LEFT JOIN places z ON p.t = z.code GROUP BY z.zone
@@ -197,7 +197,7 @@ SELECT * FROM (SELECT ((r4."zone")::text)::varchar(1024)::text AS k1, pg_catalog
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: public table first
 SELECT count(*), max(o.i4) FROM places z JOIN orders o ON z.code = o.t WHERE z.zone = 'north'
@@ -235,7 +235,7 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: units of a join
 SELECT count(DISTINCT o.uid) FROM orders o JOIN calls c ON o.uid = c.uid WHERE c.i4 > 3

@@ -39,7 +39,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($2)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($2)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: floats among the numbers of a public table
 SELECT count(*) FROM visits WHERE f8 IN (SELECT k FROM rates) OR n IN (SELECT k FROM rates r WHERE r.k < 50)
@@ -114,7 +114,7 @@ SELECT * FROM (SELECT ((r5."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')) SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')) SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: values of a public table below groups
 SELECT k, count(*) FROM (SELECT c IN (SELECT code FROM places) AS k FROM people WHERE t IN (SELECT code FROM places)) q GROUP BY k

@@ -38,7 +38,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 smallint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "min" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 smallint)
 
 -- case: join along the reference
 SELECT count(*), sum(l.i4 * o.i2) FROM lines l JOIN orders o ON l.order_id = o.id
@@ -74,7 +74,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: join against the reference
 SELECT count(l.i4), max(l.i4) FROM orders o LEFT JOIN lines l ON l.order_id = o.id

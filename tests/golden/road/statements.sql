@@ -25,7 +25,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) WHERE dp_b1.a1 > 5 AND dp_b1.k1 <> 'x' ORDER BY dp_b1.a1 DESC, t LIMIT 2 OFFSET 1
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) WHERE dp_b1.a1 > 5 AND dp_b1.k1 <> 'x' ORDER BY dp_b1.a1 DESC, t LIMIT 2 OFFSET 1
 
 -- case: order by an alias that is a column
 SELECT count(*) AS free, t FROM people GROUP BY t ORDER BY free
@@ -38,7 +38,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.a1 AS free, dp_b1.k1 AS "t" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) ORDER BY free
+SELECT dp_b1.a1 AS free, dp_b1.k1 AS "t" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) ORDER BY free
 
 -- case: equal aggregates are one release
 SELECT sum(n2), sum(n2) / count(*), SUM ( n2 ) FROM people HAVING sum(n2) > 0
@@ -67,7 +67,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", rank() OVER (ORDER BY dp_b1.a1 DESC), sum(dp_b1.a1) OVER () FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", rank() OVER (ORDER BY dp_b1.a1 DESC), sum(dp_b1.a1) OVER () FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: cte over results
 WITH q AS (SELECT t, avg(n2) AS a FROM people GROUP BY t) SELECT t, a * 2 FROM q WHERE a > 5
@@ -86,7 +86,7 @@ SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t"):
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-WITH q AS (SELECT dp_b1.k1 AS "t", dp_b1.a1 AS a FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)) SELECT t, a * 2 FROM q WHERE a > 5
+WITH q AS (SELECT dp_b1.k1 AS "t", dp_b1.a1 AS a FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric)) SELECT t, a * 2 FROM q WHERE a > 5
 
 -- case: union of results
 SELECT 'p' AS k, count(*) FROM people UNION ALL SELECT 'o', count(*) FROM orders ORDER BY 1
@@ -136,7 +136,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT max(n) FROM (SELECT dp_b1.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)) q
+SELECT max(n) FROM (SELECT dp_b1.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) q
 
 -- case: cte hides nothing else
 WITH other AS (SELECT 1) SELECT count(*) FROM people
@@ -173,7 +173,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-CREATE TEMP TABLE x AS SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint) WITH DATA
+CREATE TEMP TABLE x AS SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) WITH DATA
 
 -- case: copy
 COPY (SELECT count(*) FROM people) TO STDOUT (FORMAT csv)
@@ -200,7 +200,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.su
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-INSERT INTO mine SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+INSERT INTO mine SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: explain
 EXPLAIN (FORMAT JSON) SELECT count(*) FROM people
@@ -305,7 +305,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT DISTINCT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT DISTINCT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: group by alias
 SELECT t AS kind, count(*) FROM people GROUP BY kind
@@ -318,7 +318,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS kind, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS kind, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: group by in brackets
 SELECT count(*) FROM people GROUP BY (t), b
@@ -332,7 +332,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, (r2."b")::tex
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, k2 boolean, a1 bigint)
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, k2 boolean, a1 bigint)
 
 -- case: qualified and quoted
 SELECT "people"."t", count(*) FROM w."people" GROUP BY w.people.t
@@ -345,7 +345,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: folded names
 SELECT COUNT(*) FROM W.People WHERE I4 > 1
@@ -399,7 +399,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- epsilon 8 delta 0
 -- => residual
 SELECT /* t */ dp_b1.a1 AS "count" -- x
-FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
 -- case: key named twice in the output
 SELECT t, t AS u, upper(t), count(*) FROM people GROUP BY t
@@ -412,4 +412,4 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.k1 AS u, upper(dp_b1.k1), dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.k1 AS u, upper(dp_b1.k1), dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)

@@ -59,7 +59,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 numeric)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 numeric)
 
 -- case: a subquery of a subquery
 SELECT max(y) FROM (SELECT x + 1 AS y FROM (SELECT i4 AS x FROM trips) a WHERE x > 3) b
@@ -202,7 +202,7 @@ SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric)
 
 -- case: many rows with what their unit has
 SELECT sum(o.i4) FROM orders o JOIN (SELECT uid, max(i4) AS most FROM orders GROUP BY uid) q ON o.uid = q.uid WHERE o.i4 = q.most
@@ -261,7 +261,7 @@ SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(p
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.a1 AS "max", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date, a2 bigint)
+SELECT dp_b1.a1 AS "max", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date, a2 bigint)
 
 -- case: union of rows
 SELECT count(*), sum(i4), avg(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM calls) q
@@ -299,7 +299,7 @@ SELECT * FROM (SELECT ((r16."t")::text)::varchar(1024)::text AS k1, pg_catalog.c
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: union of two tables of rows
 SELECT max(i4), count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM events) q
@@ -332,7 +332,7 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, 1
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: union per unit
 SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM (SELECT uid FROM orders UNION ALL SELECT uid FROM calls) a GROUP BY uid) q

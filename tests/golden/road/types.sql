@@ -161,7 +161,7 @@ SELECT cell, pg_catalog.min(v0), pg_catalog.max(v1) FROM (SELECT r1."uid" AS uni
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "min", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date, a2 date)
+SELECT dp_b1.a1 AS "min", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date, a2 pg_catalog.date)
 
 -- case: extremes of ts
 SELECT min(ts), max(ts) FROM orders

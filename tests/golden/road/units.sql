@@ -57,7 +57,7 @@ SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(p
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date)
 
 -- case: count(*) of events
 SELECT count(*) FROM events
@@ -118,7 +118,7 @@ SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(p
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date)
 
 -- case: count(*) of trips
 SELECT count(*) FROM trips
@@ -179,7 +179,7 @@ SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(p
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date)
 
 -- case: count(*) of visits
 SELECT count(*) FROM visits
@@ -244,7 +244,7 @@ SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date)
 
 -- case: count(*) of orders
 SELECT count(*) FROM orders
@@ -309,7 +309,7 @@ SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date)
 
 -- case: count(*) of members
 SELECT count(*) FROM members
@@ -370,7 +370,7 @@ SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(p
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
-SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 date)
+SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_catalog.date)
 
 -- case: all aggregates of people by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GROUP BY t
@@ -401,7 +401,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: all aggregates of events by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GROUP BY t
@@ -432,7 +432,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: all aggregates of trips by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GROUP BY t
@@ -463,7 +463,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: all aggregates of visits by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GROUP BY t
@@ -497,7 +497,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: all aggregates of orders by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GROUP BY t
@@ -533,7 +533,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: all aggregates of notes by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GROUP BY t
@@ -569,7 +569,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: all aggregates of members by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members GROUP BY t
@@ -600,7 +600,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg", dp_b1.a5 AS "min", dp_b1.a6 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint, a3 numeric, a4 numeric, a5 real, a6 timestamp without time zone)
 
 -- case: counts of people by two keys
 SELECT b, i2, count(*) FROM people WHERE i4 > 5 GROUP BY b, i2

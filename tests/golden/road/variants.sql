@@ -35,7 +35,7 @@ SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t"):
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric)
 
 -- case: clipped mean of units in groups
 -- policy: clipped
@@ -58,7 +58,7 @@ SELECT k1, cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.sum(least(v2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 double precision, a2 bigint)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 double precision, a2 bigint)
 
 -- case: clipped mean beside extremes, which are smoothed medians
 -- policy: clipped
@@ -81,7 +81,7 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.min(v2), pg_cata
 -- => loss
 -- epsilon 8 delta 1/1500
 -- => residual
-SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer, a3 date)
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer, a3 pg_catalog.date)
 
 -- case: sum over count
 -- policy: ratio
@@ -152,4 +152,4 @@ SELECT k1, cell, pg_catalog.min(v0), pg_catalog.sum(CASE WHEN total1 <= %(p3)s::
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 text, a1 numeric, a2 integer, a3 numeric)
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric, a2 integer, a3 numeric)
