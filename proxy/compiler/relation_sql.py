@@ -24,6 +24,7 @@ from proxy.query.expressions import (
     Parameter,
     Quotient,
     Rounded,
+    TextCall,
     children,
 )
 from proxy.query.query_aggregates import Aggregate, AggregateKind
@@ -115,9 +116,19 @@ def _output(expression: Expression, binds: Binds) -> str:
         computed = kind is not None and kind.is_float
     if computed and kind is not None and kind.is_number:
         return numeric_sql(expression, binds)
+    if kind is not None and kind.is_text and _makes_text(expression):
+        return f"{first_characters(value_sql(expression, binds), limits.KEY_CHARACTERS)}::text"
     if computed and kind is SqlType.TEXT and _has_blank_padded(expression):
         return f"({value_sql(expression, binds)})::text"
     return value_sql(expression, binds)
+
+
+def _makes_text(expression: Expression) -> bool:
+    """Whether it may be a new text: a stored one stands in a sorted row as a pointer to where it is, a new
+    one with its whole length."""
+    if isinstance(expression, TextCall):
+        return True
+    return any(map(_makes_text, children(expression)))
 
 
 def _has_blank_padded(expression: Expression) -> bool:

@@ -228,6 +228,14 @@ _LONG_TEXTS = (
     "SELECT upper(body), count(DISTINCT lower(body)) FROM h.notes GROUP BY 1",
     "SELECT avg(n) FROM (SELECT pid, count(DISTINCT upper(body)) AS n FROM h.notes GROUP BY pid) q",
     "SELECT left(body, 1200000), percentile_disc(0.5) WITHIN GROUP (ORDER BY mood) FROM h.notes GROUP BY 1",
+    "SELECT u, count(*) FROM (SELECT pid, upper(body) AS u FROM h.notes) a JOIN h.pt b USING (pid) GROUP BY u",
+    "SELECT count(*) FROM (SELECT pid, upper(body) AS u FROM h.notes) a JOIN h.pt b USING (pid)"
+    " WHERE a.u <> b.diagnosis",
+    "SELECT count(*) FROM (SELECT pid, upper(body) AS u FROM h.notes UNION ALL"
+    " SELECT pid, lower(body) AS u FROM h.notes) a JOIN h.pt b USING (pid) WHERE a.u <> b.diagnosis",
+    "SELECT count(*) FROM (SELECT pid, upper(body) AS u, lower(body) AS v FROM h.notes) a"
+    " JOIN (SELECT pid, upper(body) AS u FROM h.notes) b ON a.pid = b.pid AND a.u = b.u WHERE a.v <> b.u",
+    "SELECT count(*) FROM h.notes a JOIN h.notes b ON a.pid = b.pid AND upper(a.body) = upper(b.body)",
     "SELECT upper(body), upper(listed), avg(mood) FROM h.notes GROUP BY 1, 2",
 )
 

@@ -187,7 +187,7 @@ SELECT k, count(*) FROM (SELECT e AS k FROM people UNION ALL SELECT lower(t) FRO
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT ((r16."k")::text)::varchar(1024)::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "k" FROM (SELECT r10."k"::text AS "c1" FROM (SELECT r9."e"::text AS "k", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."lower" AS "c1" FROM (SELECT pg_catalog.lower((r11."t")::varchar(1048576)::text) AS "lower", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
+SELECT ((r16."k")::text)::varchar(1024)::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "k" FROM (SELECT r10."k"::text AS "c1" FROM (SELECT r9."e"::text AS "k", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."lower" AS "c1" FROM (SELECT (pg_catalog.lower((r11."t")::varchar(1048576)::text))::varchar(1024)::text AS "lower", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
