@@ -247,6 +247,11 @@ def test_long_texts_of_a_person_fill_no_disk(states: TwoStates, question: str) -
     assert files == 0
 
 
+@pytest.mark.parametrize("question", _LONG_TEXTS[:4])
+def test_answers_about_long_texts_do_not_move_further(states: TwoStates, question: str) -> None:
+    assert states.too_far(question) == []
+
+
 def test_a_long_text_is_its_beginning(states: TwoStates) -> None:
     """Of the texts, 45 begin with different numbers; none but those of 500 people is among the listed ones."""
     (query,) = states.queries("SELECT listed, count(*) FROM h.notes GROUP BY 1")
