@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
-_AT_ONCE = 20_000  # numbers, some 20 to 50 ms in which no other session moves
+_AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -3,8 +3,8 @@
 The machine knows frames; it does not know SQL. For each statement of a client it asks:
 
     look(text)   is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
-    read(Read)   given what the shadow says of it: relay, substitute, refuse   (per statement; of a
-                 long one the machine waits for the answer, as reading it takes long)
+    read(Read)   given what the shadow says of it: relay, substitute, refuse   (per statement)
+    Look, LookPrepared, Read   the same of a long text, which takes long: the machine waits
     Ask(...)     the noised relation of one run of a substituted statement     (per Bind; charges)
 
 `handle` values are opaque to the machine: who answers a look or a read gets its own handle back.
@@ -34,6 +34,26 @@ class Inspect:
     relations: tuple[str, ...]
     analyse: str
     handle: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a long text holds; answered by `deciding.pieces_of`, in a thread.
+
+    is_exact: see `deciding.readable`. is_query: a simple query string, of several statements perhaps.
+    """
+
+    text: str
+    is_exact: bool
+    is_query: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LookPrepared:
+    """As `Look`, of what `PREPARE name AS ...` within a long text stores; `deciding.prepared_of`."""
+
+    source: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

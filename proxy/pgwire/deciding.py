@@ -15,7 +15,10 @@ from proxy.pgwire.calls import (
     Ask,
     ExecutePrepared,
     Inspect,
+    Look,
+    LookPrepared,
     Read,
+    Reader,
     Refuse,
     Substitute,
     Verbatim,
@@ -33,9 +36,13 @@ from proxy.pgwire.session import Result, Session, Wait, json_in_ascii
 from proxy.pgwire.wording import Wording
 
 # Characters; a longer statement may take more than the other sessions should wait.
-READ_AT_ONCE = 1_000
+READ_AT_ONCE = 300
+LOOKED_AT_AT_ONCE = 500
 
 Looked = Verbatim | Inspect | ExecutePrepared | Refuse
+Pieces = tuple[
+    tuple[int, str, Looked], ...
+]  # of a text: offset in characters, statement, what it is
 
 TOO_LONG = Refuse(
     Code.TOO_COMPLEX.sqlstate,
@@ -83,9 +90,27 @@ class Run:
     command_tag: bytes | None
 
 
-def look(session: Session, text: str, is_exact: bool) -> Looked:
+def pieces_of(reader: Reader, asked: Look) -> Pieces:
+    """Of a simple query string its statements; anything else is one."""
+    text, is_exact = asked.text, asked.is_exact
+    if not asked.is_query:
+        return ((0, text, look(reader, text, is_exact)),)
+    return tuple(
+        (offset, piece, look(reader, piece, is_exact)) for offset, piece in reader.split(text)
+    )
+
+
+def prepared_of(reader: Reader, asked: LookPrepared) -> Looked:
+    """Verbatim where nothing of that name is found."""
+    body = reader.prepared(asked.source, asked.name)
+    if body is None:
+        return Verbatim()
+    return body if isinstance(body, Refuse) else look(reader, body, is_exact=True)
+
+
+def look(reader: Reader, text: str, is_exact: bool) -> Looked:
     """is_exact: whether `text` is what the client wrote (see `readable`)."""
-    looked = session.reader.look(text)
+    looked = reader.look(text)
     if isinstance(looked, Verbatim):
         return looked
     if not is_exact:
@@ -196,12 +221,12 @@ def decide_execute(
     prepared = yield from look_up_prepared(session, execute.name)
     if not isinstance(prepared, Prepared):
         return Verbatim() if prepared else FAILED
-    body = session.reader.prepared(prepared.source, execute.name)
-    if body is None:
-        return Verbatim()
-    if isinstance(body, Refuse):
-        return unplaced(body)
-    looked = look(session, body, is_exact=True)
+    asked = LookPrepared(prepared.source, execute.name)
+    looked: Looked
+    if len(prepared.source) <= LOOKED_AT_AT_ONCE:
+        looked = prepared_of(session.reader, asked)
+    else:
+        looked = yield asked
     if isinstance(looked, Refuse):
         return unplaced(looked)
     if not isinstance(looked, Inspect) or len(execute.arguments) != len(prepared.types):

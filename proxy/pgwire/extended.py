@@ -19,12 +19,11 @@ from proxy.pgwire.calls import ExecutePrepared, Inspect, Refuse, Substitute, Ver
 from proxy.pgwire.deciding import (
     NOT_INLINED,
     Failed,
+    Looked,
     Run,
     answer,
     decide,
     decide_execute,
-    look,
-    readable,
     run_of,
 )
 from proxy.pgwire.exchange import (
@@ -61,13 +60,14 @@ TOO_MANY_STATEMENTS = Refuse(
 NO_PARAMETER_IN_COPY = Refuse("42P02", "there is no parameter $1", "", None)
 
 
-def parse_message(session: Session, message: Parse) -> Expectation | Conversation:
-    """The expectation if the Parse goes on as it is."""
-    read = readable(session, message.text)
-    if read is None:
-        return session.remember(message.name, None)
-    looked = look(session, *read)
-    if isinstance(looked, Verbatim):
+def parse_message(
+    session: Session, message: Parse, looked: Looked | None
+) -> Expectation | Conversation:
+    """
+    Given    looked: None where it is no text
+    Gives    the expectation if the Parse goes on as it is
+    """
+    if looked is None or isinstance(looked, Verbatim):
         return session.remember(message.name, None)
     if len(session.statements) >= STATEMENTS_KEPT and message.name not in session.statements:
         return refused(session, TOO_MANY_STATEMENTS)

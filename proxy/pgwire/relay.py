@@ -13,8 +13,18 @@ from typing import Any
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, LOOKED_AT_BYTES, PARAMETERS
 from proxy.pgwire.answers import SMALLEST_LENGTH, Expectation, Kind, Outcome, Reply
-from proxy.pgwire.calls import Answered, Ask, Read, Reader, Refuse, Substitute, Verbatim
-from proxy.pgwire.deciding import look, readable
+from proxy.pgwire.calls import (
+    Answered,
+    Ask,
+    Look,
+    LookPrepared,
+    Read,
+    Reader,
+    Refuse,
+    Substitute,
+    Verbatim,
+)
+from proxy.pgwire.deciding import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of, readable
 from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG
 from proxy.pgwire.extended import bind_message, function_call, parse_message, refused
 from proxy.pgwire.frames import (
@@ -33,8 +43,10 @@ from proxy.pgwire.simple import simple_query
 FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
 # Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
 _BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
-# What is done in one turn before other sessions get theirs: a frame counts one, its text a quarter a byte.
+# What is done in one turn before other sessions get theirs, about 5 us each: a frame counts one. A short text
+# is looked at where it stands, twice, at 6 us a byte or more; a long one ends the turn: a thread looks at it.
 TURN_WORK = 4_000
+_LOOK_WORK = 8
 # Messages that the server has not answered yet; more wait. It holds back at most 8 KiB of answers (pqcomm.c,
 # PQ_SEND_BUFFER_SIZE), which are fewer, so that this always goes on.
 UNANSWERED = 8_000
@@ -55,13 +67,18 @@ _MALFORMED = Expectation(Kind.MALFORMED)
 _COPY_ENDED = Expectation(Kind.COPY_END)
 
 
+Asked = Ask | Read | Look | LookPrepared
+Result = Answered | Verbatim | Substitute | Refuse | Looked | Pieces
+
+
 @dataclass(slots=True)
 class Effects:
-    """What to do now. ask: answer it by `answered`; a Read takes long. close: after the bytes were sent."""
+    """What to do now. ask: answer it by `answered`; all but Ask take long, and are for a thread. close: after
+    the bytes were sent."""
 
     to_client: bytes = b""
     to_shadow: bytes = b""
-    ask: Ask | Read | None = None
+    ask: Asked | None = None
     close: bool = False
     more: bool = False  # frames are left for another turn: call `go_on`
 
@@ -73,7 +90,11 @@ class Relay:
         self._passing = 0  # bytes of CopyData still to come, which pass unread
         self._conversation: Conversation | None = None
         self._waits_for: Wait | None = None
-        self._ask: Ask | Read | None = None
+        self._ask: Asked | None = None
+        # The text of the frame that comes next: asked for, and what it holds.
+        self._looking: Look | None = None
+        self._pieces: Pieces | None = None
+        self._looked_at_in = b""  # client_encoding
         self._more = False
         self._copy_has_ended = False
         self._close = False
@@ -85,13 +106,14 @@ class Relay:
     @property
     def waiting_bytes(self) -> int:
         """Bytes of the client that wait for a conversation: the server should stop reading."""
-        waits = self._session.answers.unanswered >= UNANSWERED
+        waits = self._session.answers.unanswered >= UNANSWERED or self._looking is not None
         return len(self._client) if waits or self._conversation is not None or self._more else 0
 
     @property
     def is_running(self) -> bool:
         """Whether an answer of the shadow is still to come."""
-        return self._conversation is not None or not self._session.answers.idle
+        under_way = self._conversation is not None or self._looking is not None
+        return under_way or not self._session.answers.idle
 
     @property
     def idle(self) -> bool:
@@ -119,9 +141,13 @@ class Relay:
             self._resume(None)
         return self._turn()
 
-    def answered(self, result: Answered | Verbatim | Substitute | Refuse) -> Effects:
-        assert isinstance(self._waits_for, Ask | Read)
-        self._resume(result)
+    def answered(self, result: Result) -> Effects:
+        if self._looking is not None:
+            assert isinstance(result, tuple)
+            self._looking, self._pieces = None, result
+        else:
+            assert isinstance(self._waits_for, Ask | Read | LookPrepared)
+            self._resume(result)
         return self._turn()
 
     def go_on(self) -> Effects:
@@ -130,7 +156,7 @@ class Relay:
 
     def _turn(self) -> Effects:
         self._more = False
-        if self._client and not self._close:
+        if self._client and not self._close and self._looking is None:
             self._read_client()
         session = self._session
         effects = Effects(
@@ -153,7 +179,7 @@ class Relay:
             self._conversation = self._waits_for = None
             return
         self._waits_for = wait
-        if isinstance(wait, Ask | Read):
+        if not isinstance(wait, Reply):
             self._ask = wait
 
     def _read_client(self) -> None:
@@ -185,13 +211,18 @@ class Relay:
                     self._passing = end - size
                     position = size
                 break
-            work += 1 + (length // 4 if tag in _TEXTS and length <= LOOKED_AT_BYTES else 0)
+            pieces, self._pieces = self._pieces, None
             if session.answers.skipping and tag not in (_SYNC, _TERMINATE):
                 # The server would discard it.
                 session.to_shadow.append(_piece(buffer, run, position))
+                work += 1
                 position = run = end
                 continue
-            started = self._frame(tag, position + 5, end)
+            is_new = tag in _TEXTS and pieces is None
+            work += 1 + (length * _LOOK_WORK if is_new and length <= LOOKED_AT_BYTES else 0)
+            started = self._frame(tag, position + 5, end, pieces)
+            if self._looking is not None:
+                break  # the frame stays, until it is known what it holds
             if started is not None:
                 session.to_shadow.append(_piece(buffer, run, position))
                 run = end
@@ -207,18 +238,18 @@ class Relay:
             session.to_shadow.append(FLUSH)
         del buffer[:position]
 
-    def _frame(self, tag: int, start: int, end: int) -> Conversation | None:
-        """None: it passes, and its answer is expected. Malformed ones pass too: PostgreSQL knows
-        the right answer."""
+    def _frame(self, tag: int, start: int, end: int, pieces: Pieces | None) -> Conversation | None:
+        """None: it passes, and its answer is expected; or its text is to be looked at first. Malformed ones
+        pass too: PostgreSQL knows the right answer. pieces: what its text holds, where that is known."""
         session = self._session
         answers = session.answers
         match tag:
             case 0x51 | 0x50 if end - start > LOOKED_AT_BYTES:
                 self._unread(tag, start, end)
             case 0x51:  # Q, Query
-                return self._query(_piece(self._client, start, end))
+                return self._query(_piece(self._client, start, end), pieces)
             case 0x50:  # P, Parse
-                return self._parse(_piece(self._client, start, end))
+                return self._parse(_piece(self._client, start, end), pieces)
             case 0x42:  # B, Bind
                 return self._bind(start, end)
             case 0x44:  # D, Describe
@@ -254,31 +285,45 @@ class Relay:
         known = b"" if name < 0 else _piece(self._client, start, name)
         session.answers.expect(session.remember(known, None))
 
-    def _query(self, payload: bytes) -> Conversation | None:
+    def _look(self, text: bytes, pieces: Pieces | None, is_query: bool) -> Pieces | None:
+        """What a text holds: nothing where it is no text. None: it is being looked at."""
         session = self._session
+        if pieces is not None and self._looked_at_in == session.answers.client_encoding:
+            return pieces
+        read = None if b"\0" in text else readable(session, text)
+        if read is None:
+            return ()
+        wanted = Look(*read, is_query)
+        if len(wanted.text) <= LOOKED_AT_AT_ONCE:
+            return pieces_of(session.reader, wanted)
+        self._looked_at_in = session.answers.client_encoding
+        self._looking = self._ask = wanted
+        return None
+
+    def _query(self, payload: bytes, known: Pieces | None) -> Conversation | None:
+        session = self._session
+        text = payload[:-1]
+        pieces = self._look(text, known, is_query=True)
+        if pieces is None:
+            return None
         # A simple Query destroys the unnamed statement (manual 55.2.3).
         session.statements.pop(b"", None)
-        text = payload[:-1]
-        read = None if b"\0" in text else readable(session, text)
-        if read is not None:
-            whole, is_exact = read
-            pieces = [
-                (offset, piece, look(session, piece, is_exact))
-                for offset, piece in session.reader.split(whole)
-            ]
-            if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
-                return simple_query(session, text, pieces)
+        if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
+            return simple_query(session, text, pieces)
         session.answers.expect(_QUERIED)
         return None
 
-    def _parse(self, payload: bytes) -> Conversation | None:
+    def _parse(self, payload: bytes, known: Pieces | None) -> Conversation | None:
         session = self._session
         try:
             message = Parse.decode(payload)
         except ProtocolError:
             session.answers.expect(Expectation(Kind.PARSE))
             return None
-        outcome = parse_message(session, message)
+        pieces = self._look(message.text, known, is_query=False)
+        if pieces is None:
+            return None
+        outcome = parse_message(session, message, pieces[0][2] if pieces else None)
         if isinstance(outcome, Expectation):
             session.answers.expect(outcome)
             return None

@@ -13,11 +13,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.pgwire.answers import Answers, Expectation, Kind, Outcome, Reply, Shown
-from proxy.pgwire.calls import Answered, Ask, ExecutePrepared, Read, Reader, Refuse, Substitute
+from proxy.pgwire.calls import (
+    Answered,
+    Ask,
+    ExecutePrepared,
+    LookPrepared,
+    Read,
+    Reader,
+    Refuse,
+    Substitute,
+)
 from proxy.pgwire.frames import SYNC, ProtocolError, report
 from proxy.pgwire.wording import Wording
 
-Wait = Reply | Ask | Read
+Wait = Reply | Ask | Read | LookPrepared
 Conversation = Generator[Wait, Any, None]
 
 # What Python calls the encodings in which a relayed value may have to be read.

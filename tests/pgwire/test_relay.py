@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from proxy.pgwire import frames
 from proxy.pgwire.answers import Answers, Expectation, Kind
-from proxy.pgwire.calls import Answered, Ask, Read, Refuse, Substitute, Verbatim
+from proxy.pgwire.calls import Look, LookPrepared, Read
+from proxy.pgwire.deciding import pieces_of, prepared_of
 from proxy.pgwire.frames import ProtocolError
-from proxy.pgwire.relay import Effects, Relay
+from proxy.pgwire.relay import Asked, Effects, Relay, Result
 from proxy.servers.wire.guarded_reader import GuardedReader
 from tests.raw_client import RawClient
 from tests.scripted_brain import ScriptedBrain
@@ -50,7 +51,11 @@ class Link:
         elif effects.more:
             self._perform(self.machine.go_on())
 
-    def _answer(self, ask: Ask | Read) -> Answered | Verbatim | Substitute | Refuse:
+    def _answer(self, ask: Asked) -> Result:
+        if isinstance(ask, Look):
+            return pieces_of(GuardedReader(self.brain), ask)
+        if isinstance(ask, LookPrepared):
+            return prepared_of(GuardedReader(self.brain), ask)
         if isinstance(ask, Read):
             return GuardedReader(self.brain).read(ask)
         return asyncio.run(self.brain.ask("alice", ask))

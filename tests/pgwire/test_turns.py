@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,16 +12,34 @@ import pytest
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.pgwire import frames
-from proxy.pgwire.calls import ExecutePrepared, Inspect, Read, Refuse, Substitute, Verbatim
-from proxy.pgwire.deciding import READ_AT_ONCE
+from proxy.pgwire.calls import (
+    ExecutePrepared,
+    Inspect,
+    Look,
+    LookPrepared,
+    Read,
+    Refuse,
+    Substitute,
+    Verbatim,
+)
+from proxy.pgwire.deciding import LOOKED_AT_AT_ONCE, READ_AT_ONCE, pieces_of, prepared_of
 from proxy.pgwire.relay import FRAME_BYTES, TURN_WORK, UNANSWERED, Effects, Relay
 from proxy.query.statements import Names, Statement, look, pieces, prepared_query
 from tests.query.test_parser_limits import FORMS, HOSTILE
 
-# Five times the goal of 50 ms: the machines that run this are busy.
-SECONDS_MAX = 0.25
+SECONDS_MAX = 0.05
 _CHUNK = 256 * 1024  # what uvloop reads at once
 _NAMES = Names(["orders", *(f"table_{n}" for n in range(100))])
+
+
+@pytest.fixture(autouse=True)
+def _without_collections() -> Iterator[None]:
+    """Of the tests' own heap, as `Assembly.open` freezes the product's."""
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()
 
 
 @dataclass
@@ -61,26 +80,31 @@ def _longest(turns: Iterable[Callable[[], Effects]]) -> tuple[float, list[Effect
     return longest, seen
 
 
+def _best(begin: Callable[[], tuple[Relay, bytes]]) -> float:
+    """Of three: what else runs here can only add."""
+    return min(_longest(_turns(*begin()))[0] for _ in range(3))
+
+
 def _turns(machine: Relay, data: bytes) -> Iterable[Callable[[], Effects]]:
-    """As a connection gives them: pieces of the socket, and what was left over."""
+    """As a connection gives them: pieces of the socket, what a thread found, and what was left over."""
     for start in range(0, len(data), _CHUNK):
         more = [True]
+        looks: list[Look] = []
         piece = data[start : start + _CHUNK]
 
-        def first(piece: bytes = piece, more: list[bool] = more) -> Effects:
-            effects = machine.from_client(piece)
+        def seen(effects: Effects, more: list[bool] = more, looks: list[Look] = looks) -> Effects:
             more[0] = effects.more
+            if isinstance(effects.ask, Look):
+                looks.append(effects.ask)
             return effects
 
-        yield first
-        while more[0]:
-
-            def rest(more: list[bool] = more) -> Effects:
-                effects = machine.go_on()
-                more[0] = effects.more
-                return effects
-
-            yield rest
+        yield lambda piece=piece, seen=seen: seen(machine.from_client(piece))  # type: ignore[misc]
+        while more[0] or looks:
+            if looks:
+                found = pieces_of(RealReader(), looks.pop())  # not in the turn
+                yield lambda found=found, seen=seen: seen(machine.answered(found))  # type: ignore[misc]
+            else:
+                yield lambda seen=seen: seen(machine.go_on())  # type: ignore[misc]
 
 
 _MOST = FRAME_BYTES - 100
@@ -107,6 +131,9 @@ HUGE = {
     "small parses": frames.parse(b"s", b"select 1") * 20_000,
     "closes": frames.close_statement(b"s") * 50_000,
     "executes": frames.execute(b"") * 50_000,
+    "short ones, looked into and relayed": frames.parse(b"", b"(orders" + b",1" * 240) * 200,
+    "short ones, cut, looked into and relayed": frames.query(b"(orders" + b",1" * 240) * 200,
+    "short ones that are remembered": frames.parse(b"s", b"execute q(1" + b",1" * 240 + b")") * 200,
     "looked into and relayed": frames.parse(b"", _HIDDEN.encode()) * 30,
     "copy data": frames.frame(b"d", b"x") * 100_000,
 }
@@ -119,13 +146,16 @@ _WAITING = ("a query as long as is looked into", "syncs", "small parses", "close
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("with_statements", [False, True])
 def test_a_turn_on_what_a_client_sends(name: str, with_statements: bool) -> None:
-    data, reader = HUGE[name], RealReader()
-    machine = Relay(reader)
-    if with_statements:  # so that names in messages are looked up
-        refused = f"select count(*) from orders where {'x or ' * 4000} x"
-        machine.from_client(frames.parse(b"t", refused.encode()))
-    longest, seen = _longest(_turns(machine, data))
-    print(f"{name}: {longest:.3f} s, {len(seen)} turns")
+    data = HUGE[name]
+    for _ in range(3):
+        reader = RealReader()
+        machine = Relay(reader)
+        if with_statements:  # so that names in messages are looked up
+            machine.from_client(frames.parse(b"t", b"execute orders"))
+        longest, seen = _longest(_turns(machine, data))
+        print(f"{name}: {longest:.3f} s, {len(seen)} turns")
+        if longest < SECONDS_MAX:
+            break
     assert longest < SECONDS_MAX
     assert max(reader.looked, default=0) <= limits.LOOKED_AT_BYTES
     relayed = sum(len(effects.to_shadow) for effects in seen)
@@ -146,14 +176,69 @@ def test_frames_are_worked_off_in_turns() -> None:
     assert len(effects.to_shadow) == 100 * len(frames.SYNC)
 
 
-def test_statements_are_looked_into_one_a_turn() -> None:
+@pytest.mark.parametrize("message", [frames.query, lambda text: frames.parse(b"", text)])
+def test_a_long_text_is_not_looked_at_in_a_turn(message: Callable[[bytes], bytes]) -> None:
+    """The machine asks for what each holds and goes on with it; nothing overtakes it meanwhile."""
     reader = RealReader()
     machine = Relay(reader)
-    effects = machine.from_client(frames.parse(b"", _HIDDEN.encode()) * 5)
-    assert len(reader.looked) == 1
-    while effects.more:
-        effects = machine.go_on()
-    assert len(reader.looked) == 5
+    sent = message(b"select 1, orders(" + b"1," * LOOKED_AT_AT_ONCE)
+    effects = machine.from_client(sent + frames.SYNC + sent)
+    for _ in range(2):
+        assert not reader.looked and not effects.to_shadow
+        assert machine.is_running and not machine.idle and machine.waiting_bytes >= len(sent)
+        assert machine.from_shadow(b"").ask is None
+        assert isinstance(effects.ask, Look)
+        effects = machine.answered(pieces_of(RealReader(), effects.ask))
+        assert effects.to_shadow in (sent + frames.SYNC, sent)
+        effects.to_shadow = b""
+    assert not machine.waiting_bytes and not effects.ask
+
+
+def test_a_text_is_looked_at_again_where_its_encoding_has_changed() -> None:
+    machine = Relay(RealReader())
+    text = f"select 'é' from orders where a = '{'x' * LOOKED_AT_AT_ONCE}'"
+    effects = machine.from_client(frames.parse(b"", text.encode()))
+    assert isinstance(effects.ask, Look) and effects.ask.is_exact
+    machine.from_shadow(frames.frame(b"S", b"client_encoding\0LATIN1\0"))
+    effects = machine.answered(pieces_of(RealReader(), effects.ask))
+    assert isinstance(effects.ask, Look) and not effects.ask.is_exact and not effects.to_shadow
+
+
+def test_a_long_text_that_the_server_discards_is_not_looked_at() -> None:
+    """Be it that the error comes while it is looked at."""
+    machine = Relay(RealReader())
+    machine.from_client(frames.parse(b"", b"nonsense"))
+    effects = machine.from_client(frames.parse(b"", _HIDDEN.encode()))
+    assert isinstance(effects.ask, Look)
+    machine.from_shadow(frames.frame(b"E", b"SERROR\0C42601\0Mx\0\0"))
+    machine.answered(pieces_of(RealReader(), effects.ask))
+    effects = machine.from_client(frames.parse(b"", _HIDDEN.encode()) + frames.SYNC)
+    assert effects.ask is None and effects.to_shadow.endswith(frames.SYNC)
+    effects = machine.from_shadow(frames.frame(b"Z", b"I"))
+    assert machine.idle and effects.to_client.endswith(frames.frame(b"Z", b"I"))
+
+
+def test_a_long_stored_statement_is_not_looked_at_in_a_turn() -> None:
+    reader = RealReader()
+    machine = Relay(reader)
+    machine.from_client(frames.query(b"EXECUTE p"))
+    stored = f"PREPARE p AS select count(*) from orders where a = '{'x' * LOOKED_AT_AT_ONCE}'"
+    row = frames.U16.pack(3) + frames.I32.pack(len(stored)) + stored.encode()
+    row += 2 * frames.I32.pack(-1)
+    reader.looked.clear()
+    effects = machine.from_shadow(
+        b"".join(
+            (
+                *(frames.frame(tag) for tag in (b"3", b"3", b"1", b"2")),
+                frames.frame(b"D", row),
+                frames.frame(b"C", b"SELECT 1\0"),
+                *(frames.frame(b"3"), frames.frame(b"3")),
+            )
+        )
+    )
+    assert isinstance(effects.ask, LookPrepared) and not reader.looked
+    effects = machine.answered(prepared_of(RealReader(), effects.ask))
+    assert b"count(*)" in effects.to_shadow  # it is analysed
 
 
 def test_a_long_statement_is_not_read_in_a_turn() -> None:
@@ -215,9 +300,8 @@ def test_a_turn_on_as_many_completions_as_can_come() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_look_at_a_hostile_statement(name: str) -> None:
-    reader = RealReader()
+def test_a_turn_with_a_hostile_statement(name: str) -> None:
     for form in FORMS:
-        text = form.format(HOSTILE[name])
-        longest, _ = _longest([lambda t=text: (reader.split(t), reader.look(t), Effects())[2]])  # type: ignore[misc]
-        assert longest < SECONDS_MAX
+        text = form.format(HOSTILE[name]).encode()
+        for data in (frames.query(text), frames.parse(b"", text)):
+            assert _best(lambda data=data: (Relay(RealReader()), data)) < SECONDS_MAX  # type: ignore[misc]

@@ -27,7 +27,7 @@ from proxy.servers.http.request_reading import Asked
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_READ_AT_ONCE = 1_000  # characters; longer ones may take more than some milliseconds
+_READ_AT_ONCE = 500  # characters; longer ones may take more than some milliseconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,19 @@ from typing import cast
 
 import structlog
 
-from proxy.pgwire.calls import Answered, Ask, Read, Refuse, Substitute, Verbatim
+from proxy.pgwire.calls import (
+    Answered,
+    Ask,
+    Look,
+    LookPrepared,
+    Read,
+    Refuse,
+    Substitute,
+    Verbatim,
+)
+from proxy.pgwire.deciding import Looked, Pieces, pieces_of, prepared_of
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
-from proxy.pgwire.relay import Effects, Relay
+from proxy.pgwire.relay import Effects, Relay, Result
 from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
 from proxy.servers.client_address import network_of
 from proxy.servers.login_gate import shown
@@ -55,6 +65,7 @@ class ClientConnection(asyncio.Protocol):
         self._address = ""
         self._connecting: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
         self._cancel_key: bytes | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._is_closing = False
@@ -109,7 +120,7 @@ class ClientConnection(asyncio.Protocol):
             if self._relay is not None and self._relay.is_running:
                 self._hub.cancels.leave_running(self._cancel_key, self._address)
             self._hub.cancels.remove(self._cancel_key, self.cancel_ask)
-        for task in (self._asking, self._connecting):
+        for task in (self._asking, self._looking, self._connecting):
             if task is not None:
                 task.cancel()
         if self._login is not None:
@@ -246,8 +257,13 @@ class ClientConnection(asyncio.Protocol):
             self._shadow.write(effects.to_shadow)
         if effects.to_client:
             self._write(effects.to_client)
-        if effects.ask is not None:
-            self._asking = self._loop.create_task(self._ask(effects.ask))
+        match effects.ask:
+            case None:
+                pass
+            case Look() | LookPrepared():  # too short for a request to cancel it
+                self._looking = self._loop.create_task(self._look(effects.ask))
+            case Ask() | Read():
+                self._asking = self._loop.create_task(self._ask(effects.ask))
         if effects.close:
             self._close()
         elif effects.more and not self._goes_on:
@@ -263,6 +279,16 @@ class ClientConnection(asyncio.Protocol):
             with self._ends_on_errors():
                 self._perform(self._relay.go_on())
 
+    async def _look(self, ask: Look | LookPrepared) -> None:
+        assert self._served is not None
+        reader = GuardedReader(self._served.brain)
+        found: Pieces | Looked
+        if isinstance(ask, Look):
+            found = await asyncio.to_thread(pieces_of, reader, ask)
+        else:
+            found = await asyncio.to_thread(prepared_of, reader, ask)
+        self._go_on_with(found)
+
     async def _ask(self, ask: Ask | Read) -> None:
         assert self._served is not None
         brain = self._served.brain
@@ -277,6 +303,9 @@ class ClientConnection(asyncio.Protocol):
                 raise
             result = CANCELLED
         self._asking = None
+        self._go_on_with(result)
+
+    def _go_on_with(self, result: Result) -> None:
         if self._relay is not None and not self._is_closing:
             with self._ends_on_errors():
                 self._perform(self._relay.answered(result))
