@@ -52,8 +52,8 @@ def _has_aggregate(reader: BlockReader) -> bool:
 
 
 def _key(reader: BlockReader, span: Span) -> tuple[Key, Span]:
+    node = parse(reader.lexed, span, reader.sources.scalars)  # which refuses an empty span
     lexeme = reader.lexed.lexemes[span[0]]
-    node = parse(reader.lexed, span, reader.sources.scalars)
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Literal) and not node.is_string and span[1] - span[0] == 1:

@@ -33,9 +33,10 @@ def read_where(
 
 def condition_of(sources: Sources, span: Span, scope: Scope) -> Expression:
     """WHERE, ON or HAVING; what is refused in it has a place, its first word at the worst."""
+    node = parse(sources.lexed, span, sources.scalars)  # which refuses an empty span
     place = sources.lexed.lexemes[span[0]].position
     try:
-        return read_condition(parse(sources.lexed, span, sources.scalars), scope)
+        return read_condition(node, scope)
     except Refusal as refusal:
         raise (refusal if refusal.position is not None else refusal.at(place)) from None
 
