@@ -37,6 +37,9 @@ def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundin
                 values = (*values, None)
             facts[key] = replace(column, values=values, nullable=True)
     rest = None if joined.rest is None else condition(typed(joined.rest, facts), facts)
+    joined = replace(
+        joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
+    )
     relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
     match left.owner, right.owner:
         case PublicRows(), PublicRows():
@@ -62,6 +65,12 @@ def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundin
     if found is None:
         _refuse(refused, truncation.hint(relation, left, right, known))
     return Tracked(found[0], facts, found[1])
+
+
+def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:
+    found = typed(column, facts)
+    assert isinstance(found, ColumnRef)
+    return found
 
 
 def _refuse(message: str, more: str = "") -> NoReturn:

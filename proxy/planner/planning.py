@@ -15,6 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.mechanisms import partition_selection, split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
+from proxy.planner.column_types import check_types
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     Facts,
@@ -80,6 +81,8 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
     weights = [weight for draft in drafts for weight in draft.weights(known.policy.privacy)]
     spent = iter(split.split_weighted(wanted, weights) if weights else ())
     blocks = tuple(_planned(draft, spent) for draft in drafts)
+    for block in blocks:
+        check_types(block, known.catalog)
     total = NOTHING
     for block in blocks:
         if block.selection is not None:

@@ -1,0 +1,123 @@
+"""A number that a subquery computes meets a float in numeric, wherever they meet: brought to float it could
+raise, which would tell of the one row that it was computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from proxy.base.errors import Fault, Refusal
+from proxy.planner import column_types, joins, planning
+from proxy.planner.facts import Facts
+from proxy.query.expressions import ColumnRef
+from tests.audit.two_states import TwoStates, two_states
+from tests.servers_fixture import servers
+
+_SCRIPT = """
+CREATE SCHEMA s;
+CREATE TABLE s.p (id int PRIMARY KEY, uid int, d float8, f real, n numeric);
+CREATE TABLE s.one (uid int PRIMARY KEY, age int, zip text);
+CREATE TABLE s.r (a int);
+CREATE TABLE s.pub (w float8 PRIMARY KEY, zip text UNIQUE NOT NULL);
+INSERT INTO s.p SELECT g, g / 4, g % 40, g % 40, g % 40 FROM generate_series(1, 400) g WHERE g / 4 <> 42;
+INSERT INTO s.one SELECT g, g % 40, 'z' || g % 50 FROM generate_series(1, 100) g WHERE g <> 42;
+INSERT INTO s.r SELECT g FROM generate_series(1, 100) g WHERE g <> 42;
+INSERT INTO s.pub SELECT g, 'z' || g FROM generate_series(0, 99) g;
+"""
+_PERSON = """
+INSERT INTO s.p SELECT 1000 + g, 42, 1e-10, 1, 1 FROM generate_series(1, 4) g;
+INSERT INTO s.one VALUES (42, 42, 'z1');
+INSERT INTO s.r VALUES (42);
+"""
+_TABLES = """\
+  s.p:
+    unit: {person: uid}
+    max_rows_per_unit: 4
+    columns: {d: {bounds: [0, 40]}, f: {bounds: [0, 40]}, n: {bounds: [0, 40]}}
+  s.one: {unit: {person: uid}, max_rows_per_unit: 1, columns: {age: {bounds: [0, 40]}, zip: {}}}
+  s.r: {unit: row, columns: {a: {bounds: [0, 100]}}}
+  s.pub: public
+"""
+_TINY = "CASE WHEN uid = 42 THEN 1e-400 ELSE {} END"
+_ROWS = "(SELECT uid, {} AS x FROM s.p) a"
+_MAX = f"(SELECT uid, max({_TINY.format('n')}) AS x FROM s.p GROUP BY uid) a"
+_COLUMNS = [
+    _ROWS.format(_TINY.format("d")),
+    _ROWS.format(_TINY.format("f")),
+    _ROWS.format(_TINY.format("n") + "::float8"),
+    _ROWS.format("CASE WHEN uid = 42 THEN d ELSE 0 END * 1e-200 * 1e-200"),
+    _ROWS.format("coalesce(nullif(d, 1e-10), 1e-400)"),
+    _MAX,
+    f"(SELECT uid, {_TINY.format('d')} AS x FROM s.p UNION ALL SELECT uid, d FROM s.p) a",
+    f"(SELECT uid, d AS x FROM s.p UNION ALL SELECT uid, {_TINY.format('d')} FROM s.p) a",
+    f"(SELECT uid, x FROM (SELECT uid, {_TINY.format('d')} AS x FROM s.p) c) a",
+]
+_JOINS = [
+    "{} JOIN s.p b ON a.uid = b.uid AND a.x = b.d",
+    "{} JOIN s.p b ON a.uid = b.uid AND a.x = b.f",
+    "{} JOIN s.p b ON b.d = a.x AND b.uid = a.uid",
+    "{}, s.p b WHERE a.uid = b.uid AND a.x = b.d",
+    "{} LEFT JOIN s.p b ON a.uid = b.uid AND a.x = b.d",
+    "{} JOIN (SELECT uid, d AS x FROM s.p) b USING (uid, x)",
+    "{} JOIN s.pub b ON a.x = b.w",
+]
+_QUESTIONS = [f"SELECT count(*) FROM {join.format(rows)}" for rows in _COLUMNS for join in _JOINS] + [
+    f"SELECT count(*) FROM (SELECT zip, {_TINY.format('age')}::float8 AS x FROM s.one) a JOIN s.pub b"
+    " ON a.zip = b.zip AND a.x = b.w",
+    "SELECT count(*) FROM (SELECT CASE WHEN a = 42 THEN 1e-400 ELSE a END::float8 AS x FROM s.r) a JOIN s.pub b"
+    " ON a.x = b.w",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def floats() -> Iterator[TwoStates]:
+    yield two_states(servers().protected, "float_partners", _SCRIPT, _TABLES, _PERSON)
+
+
+def _raising(floats: TwoStates) -> tuple[list[str], int]:
+    """Those that raise on one of the two, and how many were planned."""
+    found, planned = [], 0
+    for question in _QUESTIONS:
+        try:
+            floats.plan(question)
+        except Refusal:
+            continue
+        planned += 1
+        if floats.raises(question) != (False, False):
+            found.append(question)
+    return found, planned
+
+
+def test_none_raises(floats: TwoStates) -> None:
+    found, planned = _raising(floats)
+    assert found == []
+    assert planned > len(_QUESTIONS) / 2
+
+
+def _as_claimed(column: ColumnRef, facts: Facts) -> ColumnRef:
+    return column
+
+
+def test_types_as_they_are_written_are_found_before_a_row_is_read(
+    floats: TwoStates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second wall: a plan that claims another type than what is printed is not run."""
+    monkeypatch.setattr(joins, "_typed", _as_claimed)
+    with pytest.raises(Fault):
+        floats.plan(_QUESTIONS[0])
+
+
+def test_without_both_walls_they_raise(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joins, "_typed", _as_claimed)
+    monkeypatch.setattr(planning, "check_types", lambda *_: None)
+    found, _ = _raising(floats)
+    assert len(found) > 10
+
+
+def test_the_second_wall_is_asked(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[None] = []
+    real = column_types.check_types
+    monkeypatch.setattr(planning, "check_types", lambda *given: seen.append(real(*given)))
+    floats.plan("SELECT count(*) FROM s.r")
+    assert seen == [None]
