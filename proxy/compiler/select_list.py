@@ -80,7 +80,8 @@ def _where(plan: BlockPlan, not_null: ColumnRef | None, listed: list[str], binds
 def _listed(key: KeyPlan, values: tuple[str | None, ...], binds: Binds) -> str:
     expression = value_sql(key.expression, binds)
     if isinstance(key.expression, ColumnRef):
-        kind = "bpchar" if key.type is SqlType.BPCHAR else key.type.sql
+        there = key.expression.type  # what is printed, not what the question's output is
+        kind = "bpchar" if there is SqlType.BPCHAR else there.sql
         return _among(expression, expression, f"text[]::{kind}[]", values, binds)
     return _among(f"({expression})::text", expression, "text[]", values, binds)
 
