@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
@@ -86,7 +87,7 @@ def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             key = found.hashed_by[0]
             if key.column == "t":
-                found = replace(found, hashed_by=(replace(key, column="i4"),))
+                found = replace(found, hashed_by=(replace(key, column="i4", type=SqlType.INT4),))
         return found, reach
 
     patch.setattr(planning, "_neighbours", by_row)
