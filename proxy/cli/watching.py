@@ -12,10 +12,9 @@ import structlog
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.databases.ledger_mark import mark_of
+from proxy.databases.role_keeper import RoleKeeper
 from proxy.databases.shadow_monitor import ShadowMonitor
-from proxy.databases.shadow_roles import match_roles
 from proxy.databases.shadow_tables import ShadowError
-from proxy.databases.users import verifiers
 
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
@@ -31,17 +30,20 @@ async def keep_roles(
 ) -> None:
     """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were."""
     names = tuple(database.policy.database for database in databases)
-    while True:
-        try:
-            wanted = await asyncio.to_thread(verifiers, servers.ledger_dsn)
-            # Compared each time: an analyst can give their own role another password, which would hold
-            # on this shadow alone, and until its end; the ledger's is put back.
-            changed = await asyncio.to_thread(match_roles, servers.shadow.dsn(), names, wanted)
-            if changed:
-                _log.info("analysts_changed", names=list(changed))
-        except Exception as error:  # a server that is away for a moment must not end this
-            _log.warning("analysts_not_read", kind=type(error).__name__)
-        await asyncio.sleep(every_seconds)
+    keeper = RoleKeeper(servers.ledger_dsn, servers.shadow.dsn(), names)
+    try:
+        while True:
+            try:
+                # Compared each time: an analyst can give their own role another password, which would hold
+                # on this shadow alone, and until its end; the ledger's is put back.
+                changed = await asyncio.to_thread(keeper.match)
+                if changed:
+                    _log.info("analysts_changed", names=list(changed))
+            except Exception as error:  # a server that is away for a moment must not end this
+                _log.warning("analysts_not_read", kind=type(error).__name__)
+            await asyncio.sleep(every_seconds)
+    finally:
+        keeper.close()
 
 
 async def keep_mark(

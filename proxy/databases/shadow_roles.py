@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -35,20 +36,30 @@ def match_roles(
              or got another password, are ended
     """
     with psycopg.connect(superuser_dsn, autocommit=True) as connection:
-        ensure_group(connection)
-        there = _roles(connection)
-        changed = []
-        for name, verifier in verifiers.items():
-            if name not in there:
-                _create(connection, name, verifier)
-            elif there[name] != verifier:
-                _set_verifier(connection, name, verifier)
-            else:
-                continue
-            changed.append(name)
-        for name in sorted(there.keys() - verifiers.keys()):
-            _remove(connection, superuser_dsn, databases, name)
-            changed.append(name)
+        return match_roles_on(connection, superuser_dsn, databases, verifiers)
+
+
+def match_roles_on(
+    connection: psycopg.Connection[Any],
+    superuser_dsn: str,
+    databases: Sequence[str],
+    verifiers: Mapping[str, str],
+) -> tuple[str, ...]:
+    """As `match_roles`, on a superuser's connection in autocommit that is there."""
+    ensure_group(connection)
+    there = _roles(connection)
+    changed = []
+    for name, verifier in verifiers.items():
+        if name not in there:
+            _create(connection, name, verifier)
+        elif there[name] != verifier:
+            _set_verifier(connection, name, verifier)
+        else:
+            continue
+        changed.append(name)
+    for name in sorted(there.keys() - verifiers.keys()):
+        _remove(connection, superuser_dsn, databases, name)
+        changed.append(name)
     return tuple(changed)
 
 

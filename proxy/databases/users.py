@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import psycopg
 
@@ -53,9 +54,14 @@ def list_analysts(ledger_dsn: str) -> tuple[str, ...]:
 def verifiers(ledger_dsn: str) -> Mapping[str, str]:
     """Name -> verifier of all who may log in."""
     with psycopg.connect(ledger_dsn) as connection:
-        rows = connection.execute(
-            "SELECT name, verifier FROM ledger.analyst WHERE removed_at IS NULL"
-        ).fetchall()
+        return read_verifiers(connection)
+
+
+def read_verifiers(ledger: psycopg.Connection[Any]) -> Mapping[str, str]:
+    """As `verifiers`, on a connection to the ledger that is there."""
+    rows = ledger.execute(
+        "SELECT name, verifier FROM ledger.analyst WHERE removed_at IS NULL"
+    ).fetchall()
     return dict(rows)
 
 

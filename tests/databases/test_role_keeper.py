@@ -1,0 +1,141 @@
+"""The shadow's roles follow the ledger without a new connection each second."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from proxy.cli.proxy_servers import ProxyServers
+from proxy.cli.watching import keep_roles
+from proxy.databases.ledger_mark import MarkFile
+from proxy.databases.role_keeper import RoleKeeper
+from proxy.databases.users import add_analyst, remove_analyst
+from tests.servers_fixture import Servers
+from tests.waiting import until
+
+_SESSIONS = "SELECT pid, datname FROM pg_stat_activity WHERE backend_type = 'client backend'"
+_NAMES = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Watched:
+    """Sessions of the servers that are not of the tests."""
+
+    pair: Servers
+    before: frozenset[tuple[int, str]]
+
+    def new(self) -> frozenset[tuple[int, str]]:
+        return _sessions(self.pair) - self.before
+
+
+def _sessions(pair: Servers) -> frozenset[tuple[int, str]]:
+    found: set[tuple[int, str]] = set()
+    for dsn in (pair.shadow_server.dsn(), pair.ledger_dsn):
+        with psycopg.connect(dsn) as connection:
+            own = connection.info.backend_pid
+            rows = connection.execute(_SESSIONS).fetchall()
+            found |= {(pid, name) for pid, name in rows if pid != own}
+    return frozenset(found)
+
+
+@pytest.fixture
+def watched(pair: Servers) -> Iterator[Watched]:
+    yield Watched(pair, _sessions(pair))
+
+
+def _keeper(pair: Servers) -> RoleKeeper:
+    return RoleKeeper(pair.ledger_dsn, pair.shadow_server.dsn(), tuple(pair.policies))
+
+
+def test_the_same_two_sessions_serve_every_match(watched: Watched) -> None:
+    with closing(_keeper(watched.pair)) as keeper:
+        keeper.match()
+        first = watched.new()
+        assert len(first) == 2
+        for _ in range(3):
+            assert keeper.match() == ()
+        assert watched.new() == first
+    until(lambda: not watched.new())
+
+
+def test_changes_are_seen_on_a_kept_connection(pair: Servers) -> None:
+    """Neither is one transaction, with one snapshot for ever."""
+    name = f"kept_{next(_NAMES)}"
+    with closing(_keeper(pair)) as keeper:
+        keeper.match()
+        add_analyst(pair.ledger_dsn, name, "x")
+        assert keeper.match() == (name,)
+        remove_analyst(pair.ledger_dsn, name)
+        assert keeper.match() == (name,)
+        assert keeper.match() == ()
+
+
+@pytest.mark.parametrize("which", ["shadow", "ledger"])
+def test_a_lost_connection_is_opened_again(pair: Servers, which: str) -> None:
+    server = pair.shadow_server.dsn() if which == "shadow" else pair.ledger_dsn
+    watched = Watched(pair, _sessions(pair))
+    with closing(_keeper(pair)) as keeper:
+        keeper.match()
+        kept = watched.new()
+        with psycopg.connect(server, autocommit=True) as superuser:
+            rows = superuser.execute(_SESSIONS).fetchall()
+            (ours,) = {pid for pid, name in rows if (pid, name) in kept}
+            superuser.execute("SELECT pg_terminate_backend(%s, 5000)", (ours,))
+        with pytest.raises(psycopg.OperationalError):
+            keeper.match()
+        assert keeper.match() == ()
+        assert len(watched.new()) == 2
+
+
+def test_closed_while_a_match_waits(watched: Watched) -> None:
+    """It ends as it would, and leaves nothing open."""
+    pair = watched.pair
+    keeper = _keeper(pair)
+    with psycopg.connect(pair.ledger_dsn) as holder:
+        holder.execute("LOCK TABLE ledger.analyst IN ACCESS EXCLUSIVE MODE")
+        matching = threading.Thread(target=keeper.match)
+        matching.start()
+        until(lambda: _waits(pair))
+        keeper.close()
+        assert matching.is_alive()
+    matching.join(10)
+    assert not matching.is_alive()
+    until(lambda: not watched.new())
+    assert keeper.match() == ()  # nothing is opened any more
+    assert not watched.new()
+
+
+def _waits(pair: Servers) -> bool:
+    with psycopg.connect(pair.ledger_dsn) as connection:
+        row = connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()
+    return row is not None and row[0] > 0
+
+
+def test_serving_keeps_two_sessions_and_closes_them(watched: Watched, tmp_path: Path) -> None:
+    pair = watched.pair
+    shadow = pair.shadow_server
+    servers = ProxyServers(
+        ledger_dsn=pair.ledger_dsn, shadow=shadow, embedded=(), mark=MarkFile(tmp_path)
+    )
+    seen: list[frozenset[tuple[int, str]]] = []
+
+    async def serve() -> None:
+        keeping = asyncio.create_task(keep_roles(servers, (), every_seconds=0.02))
+        for _ in range(5):
+            await asyncio.sleep(0.1)
+            seen.append(await asyncio.to_thread(watched.new))
+        keeping.cancel()
+        await asyncio.wait({keeping})
+
+    asyncio.run(serve())
+    assert len(seen[-1]) == 2
+    assert seen[1:] == [seen[-1]] * 4
+    until(lambda: not watched.new())
