@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from proxy.cli.assembly import Database
+from proxy.databases.failure_reason import reason_of
 
 COPY_SECONDS = 3600.0
 WATCH_SECONDS = 60.0
@@ -42,5 +43,5 @@ async def _repeat(
             try:
                 await asyncio.to_thread(act, database)
             except Exception as error:  # a source that is down for a while must not end this
-                kind = type(error).__name__
-                _log.warning(failed, database=database.policy.database, kind=kind)
+                kind, reason = type(error).__name__, reason_of(error)
+                _log.warning(failed, database=database.policy.database, kind=kind, reason=reason)

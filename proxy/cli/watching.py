@@ -11,6 +11,7 @@ import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
+from proxy.databases.failure_reason import reason_of
 from proxy.databases.ledger_mark import mark_of
 from proxy.databases.role_keeper import RoleKeeper
 from proxy.databases.shadow_monitor import ShadowMonitor
@@ -40,7 +41,9 @@ async def keep_roles(
                 if changed:
                     _log.info("analysts_changed", names=list(changed))
             except Exception as error:  # a server that is away for a moment must not end this
-                _log.warning("analysts_not_read", kind=type(error).__name__)
+                _log.warning(
+                    "analysts_not_read", kind=type(error).__name__, reason=reason_of(error)
+                )
             await asyncio.sleep(every_seconds)
     finally:
         keeper.close()
@@ -73,7 +76,7 @@ async def keep_shares(servers: ProxyServers, every_seconds: float = SHARES_SECON
                 for ended in await asyncio.to_thread(monitor.look):
                     _log.warning("session_ended_by_share", **asdict(ended))
             except Exception as error:  # a look that fails must not be the last
-                _log.warning("shares_not_read", kind=type(error).__name__)
+                _log.warning("shares_not_read", kind=type(error).__name__, reason=reason_of(error))
     finally:
         monitor.close()
 

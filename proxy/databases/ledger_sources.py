@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import psycopg
 
+from proxy.databases.failure_reason import reason_of
 from proxy.ledger import amounts
 from proxy.policy.model import Budget, Budgets, Policy
 
@@ -64,7 +65,7 @@ def read_identity(source_dsn: str) -> Identity:
         ) from None
     except psycopg.Error as error:
         raise SourceError(
-            f"the protected database cannot be reached ({type(error).__name__})"
+            f"the protected database cannot be reached ({reason_of(error)})"
         ) from None
     assert row is not None
     return Identity(row[0], row[1])

@@ -13,6 +13,7 @@ import structlog
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.compiler.backend_query import BackendQuery, PublicList
+from proxy.databases.failure_reason import reason_of
 from proxy.databases.protected_connections import (
     Connection,
     NotAvailable,
@@ -158,7 +159,7 @@ class ProtectedSession:
         if error is None:
             self._reading = None
             return reading.result()
-        _LOG.error("protected_statement_failed", kind=type(error).__name__)
+        _LOG.error("protected_statement_failed", kind=type(error).__name__, reason=reason_of(error))
         raise Fault from None
 
     async def public_list(self, wanted: PublicList) -> ListValues:
@@ -173,7 +174,7 @@ class ProtectedSession:
         if error is None:
             self._reading = None
             return reading.result()
-        _LOG.error("public_list_failed", kind=type(error).__name__)
+        _LOG.error("public_list_failed", kind=type(error).__name__, reason=reason_of(error))
         raise _not_available() from None
 
     async def _listed(self, wanted: PublicList) -> ListValues:
@@ -202,7 +203,9 @@ class ProtectedSession:
         except psycopg.Error as error:
             if not may_try_again or self._connection.replied or not self._connection.broken:
                 raise
-            _LOG.warning("protected_connection_lost", kind=type(error).__name__)
+            _LOG.warning(
+                "protected_connection_lost", kind=type(error).__name__, reason=reason_of(error)
+            )
             self._connections.drop(self._connection)
             self._connection = await self._connections.begun(_SESSION_SECONDS)
             await rows.read(self._connection, parameters)

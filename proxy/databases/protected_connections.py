@@ -21,6 +21,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ExecStatus
 from psycopg.waiting import Ready
 
+from proxy.databases.failure_reason import Reason, reason_of
+
 _LOG = structlog.get_logger()
 
 # Read-only is the second wall: only compiled statements come here. UTC and ISO fix what text constants and
@@ -249,8 +251,10 @@ class ProtectedConnections:
                 return task.result()
             if not isinstance(error, psycopg.Error):
                 raise error
-        kind = "timeout" if not task.done() else type(task.exception()).__name__
-        _LOG.error("protected_server_not_available", what=what, kind=kind)
+        error = task.exception() if task.done() else None
+        kind = "timeout" if error is None else type(error).__name__
+        reason = Reason.UNREACHABLE.value if error is None else reason_of(error)
+        _LOG.error("protected_server_not_available", what=what, kind=kind, reason=reason)
         raise NotAvailable
 
     def _abandon(self, task: asyncio.Future[Any]) -> None:

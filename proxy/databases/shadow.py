@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from proxy.base.decimals import decimal_text
 from proxy.catalog.model import Catalog, TableName
 from proxy.databases import shadow_statements as statements
+from proxy.databases.failure_reason import reason_of
 from proxy.databases.shadow_columns import exposed_columns
 from proxy.databases.shadow_guard import Guarded, check_guard, guarded
 from proxy.databases.shadow_roles import ensure_group
@@ -106,7 +107,7 @@ class Shadow:
                 connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
                 return check_guard(connection, self._guarded)
         except psycopg.Error as error:
-            kind = error.sqlstate or type(error).__name__
+            kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"its guard could not be verified ({kind})") from None
 
     def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
@@ -133,7 +134,7 @@ class Shadow:
         try:
             self._refresh(policy, catalog)
         except psycopg.Error as error:
-            kind = error.sqlstate or type(error).__name__
+            kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"its public tables could not be copied again ({kind})") from None
 
     def _refresh(self, policy: Policy, catalog: Catalog) -> None:

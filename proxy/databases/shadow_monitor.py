@@ -19,6 +19,7 @@ import psycopg
 
 from proxy.databases.analyst_shares import Shares
 from proxy.databases.analyst_usage import ServerUsage, SessionUsage, UsageReader
+from proxy.databases.failure_reason import reason_of
 from proxy.databases.shadow_tables import ShadowError
 
 _HELD_SECONDS = 10.0  # a transaction that may hold the queue of notifications
@@ -74,7 +75,7 @@ class ShadowMonitor:
             return ended
         except psycopg.Error as error:
             self.close()
-            kind = error.sqlstate or type(error).__name__
+            kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"the shadow's server could not be watched ({kind})") from None
 
     def close(self) -> None:
