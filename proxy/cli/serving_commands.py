@@ -30,6 +30,7 @@ from proxy.cli.running import end_on_sigterm, run
 from proxy.cli.state import demo_state
 from proxy.cli.stopped import Stopped
 
+_DEMO_DATABASES = 2
 _WIRE, _HTTP = "127.0.0.1:6432", "127.0.0.1:8432"
 
 
@@ -44,9 +45,12 @@ def demo(
     """Serve invented data: a census and a shop."""
     from proxy.cli.demo import ANALYST, demo_databases, lines_to_copy
     from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
+    from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
     log_to_stderr(logging.WARNING)
+    if (too_few := raise_open_files(_DEMO_DATABASES)) is not None:
+        typer.echo(too_few, err=True)
     if check:
         with tempfile.TemporaryDirectory(prefix="dpproxy-check-") as folder:
             raise typer.Exit(_check_demo(state or Path(folder)))
@@ -108,9 +112,12 @@ def serve(
     from proxy.cli.building import build, known_source
     from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
     from proxy.cli.loading import load_policies
+    from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
     log_to_stderr()
+    if (too_few := raise_open_files(len(policy))) is not None:
+        raise Stopped(too_few)
     certificate = chosen_certificate(tls_cert, tls_key, tls)
     where = Where(
         _address(listen),

@@ -35,6 +35,7 @@ _OPTIONS = (
     " -c idle_in_transaction_session_timeout=30s -c jit=off"
 )
 _OPEN_SECONDS = 30.0
+CONNECTIONS = 4
 _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
@@ -93,7 +94,7 @@ class Receipt:
 class LedgerTables:
     """The charges of one source, through a pool of connections to the ledger's server."""
 
-    def __init__(self, ledger_dsn: str, source: int, connections: int = 4) -> None:
+    def __init__(self, ledger_dsn: str, source: int, connections: int = CONNECTIONS) -> None:
         self._source = source
         self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(

@@ -26,6 +26,7 @@ from proxy.exact.table import ExactRow, ExactTable
 _LOG = structlog.get_logger()
 
 # So many rows are read into an exact table in some 20 ms; more take a thread, so that other sessions go on.
+SESSIONS_AT_ONCE = 8
 _AT_ONCE = 20_000
 # libpq before 17 cannot take several rows at once.
 _ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
@@ -53,7 +54,7 @@ class ProtectedDatabase:
         self,
         source: str,
         *,
-        sessions_max: int = 8,
+        sessions_max: int = SESSIONS_AT_ONCE,
         sessions_each: int | None = None,
         timeout_ms: int = 120_000,
     ) -> None:

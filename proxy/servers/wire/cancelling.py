@@ -11,7 +11,7 @@ from proxy.pgwire.frames import U32
 from proxy.servers.wire.brain import ShadowAddress
 
 _CANCEL_REQUEST = 80877102
-_FORWARDED_AT_ONCE = 16  # a flood of requests must not become a flood of forks on the shadow
+FORWARDED_AT_ONCE = 16  # a flood of requests must not become a flood of forks on the shadow
 _FORWARDED_EACH = 4  # of one address
 _TIMEOUT_SECONDS = 5.0
 
@@ -21,7 +21,7 @@ class CancelRegistry:
 
     def __init__(self) -> None:
         self._sessions: dict[bytes, tuple[ShadowAddress, Callable[[], None]]] = {}
-        self._slots = FairShare(_FORWARDED_AT_ONCE, _FORWARDED_EACH)
+        self._slots = FairShare(FORWARDED_AT_ONCE, _FORWARDED_EACH)
         self._leaving: set[asyncio.Task[None]] = set()
 
     def add(self, key: bytes, address: ShadowAddress, cancel: Callable[[], None]) -> None:

@@ -1,0 +1,60 @@
+"""File descriptors of a serving process: as many as all limits on sockets together can take, or it says so.
+Without, whoever opens many connections keeps the proxy from reaching its own databases."""
+
+from __future__ import annotations
+
+import resource
+
+from proxy.databases.analyst_sessions import SessionLimits
+from proxy.databases.ledger_tables import CONNECTIONS
+from proxy.databases.protected import SESSIONS_AT_ONCE
+from proxy.servers.http.connections import ConnectionLimits
+from proxy.servers.login_gate import GateLimits
+from proxy.servers.wire.cancelling import FORWARDED_AT_ONCE
+from proxy.servers.wire.hub import Limits
+
+# A lease, the guard, the catalogue, public tables at both ends, a question whether the source answers;
+# and connections that are being closed while others take their place.
+_BESIDE_OF_DATABASE = 6 + SESSIONS_AT_ONCE
+_BESIDE = 3  # the monitor, and RoleKeeper's two
+_MARGIN = 100  # listeners, event loop, logs, libraries, what is accepted to be closed
+
+
+def needed_files(databases: int) -> int:
+    """The sum of all limits on what is open at once."""
+    wire, http, sessions = Limits(), ConnectionLimits(), SessionLimits()
+    return (
+        wire.unauthenticated_connections
+        + 2 * wire.connections  # the client's and the shadow's
+        + FORWARDED_AT_ONCE
+        + http.at_once
+        + sessions.at_once
+        + sessions.idle
+        + GateLimits().backends
+        + databases * (SESSIONS_AT_ONCE + CONNECTIONS + _BESIDE_OF_DATABASE)
+        + _BESIDE
+        + _MARGIN
+    )
+
+
+def raise_open_files(databases: int) -> str | None:
+    """
+    Given    how many databases are to be served
+    Gives    this process may open as many files as the system lets it; where those are too few, what to say
+    """
+    needed = needed_files(databases)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems do not take "no limit" for a soft limit.
+    most = max(soft, needed) if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < most:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        except (OSError, ValueError):
+            most = soft
+    if soft == resource.RLIM_INFINITY or most >= needed:
+        return None
+    return (
+        f"dpproxy can need {needed} open files, one for each connection that its limits allow, and the"
+        f" system allows it {most}: raise the hard limit (ulimit -Hn {needed}; in a systemd unit"
+        f" LimitNOFILE={needed}; with docker --ulimit nofile={needed})"
+    )
