@@ -23,6 +23,7 @@ from psycopg.waiting import Wait
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.engine.sessions import Analysed, PostgresError, Resolved, ResultColumn, Rows, Values
+from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.calls import Column, Rehearsal
 from proxy.pgwire.deciding import NO_RELATION
 from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
@@ -258,7 +259,8 @@ class ConnectedSession:
 
 
 def _fetched(pgconn: PGconn) -> PQGen[PGresult | None]:
-    """psycopg's generators.fetch, and an end to what the server sends for one result."""
+    """psycopg's generators.fetch, and an end to what the server sends for one result. Exact behind a
+    PacedSocket: nothing comes between the count and the reading."""
     received = 0
     while pgconn.is_busy():
         while not (yield Wait.R):
@@ -332,9 +334,14 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode()
 
 
+def _cut_text(value: bytes | None) -> str | None:
+    """As much of an analyst's RAISE as over the wire."""
+    return None if value is None else value[:REPORT_BYTES].decode(errors="ignore")
+
+
 def _error(result: PGresult) -> PostgresError:
     fields = {
-        field: _text(result.error_field(field))
+        field: _cut_text(result.error_field(field))
         for field in (
             DiagnosticField.SQLSTATE,
             DiagnosticField.MESSAGE_PRIMARY,

@@ -21,6 +21,7 @@ from proxy.base.errors import Fault
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.base.role_names import stand_in
 from proxy.databases.analyst_session import ConnectedSession
+from proxy.databases.paced_socket import PacedSocket
 from proxy.databases.shadow_statements import ANALYSTS
 from proxy.engine.fair_share import FairShare
 from proxy.engine.sessions import PostgresError, WrongCredentials
@@ -209,6 +210,7 @@ class ShadowSessions:
             except psycopg.OperationalError as error:
                 raise _refused_login(error, user) from None
         try:
+            PacedSocket(connection.fileno())
             row = await (await connection.execute(_ROLE, (ANALYSTS,))).fetchone()
             if row is None:
                 raise WrongCredentials
