@@ -5,42 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import socket
-import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from proxy.cli.addresses import Address
 from proxy.cli.assembly import Assembly, Database
+from proxy.cli.places import Where, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.stopped import Stopped
 from proxy.cli.watching import guard_lost, keep_mark, keep_roles, keep_shares, something_lost
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
-from proxy.servers.certificate import server_context
 from proxy.servers.http.server import HttpServer
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.server import WireServer
-from proxy.servers.wire.tls import ALPN
 
 GRACE_SECONDS = 5.0
 _CONNECT_SECONDS = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """
-    tls: certificate and key, for both doors
-    requires_tls: whether sessions in plain text are refused; HTTP has none where there is a certificate
-    """
-
-    wire: Address
-    http: Address
-    tls: tuple[Path, Path] | None = None
-    requires_tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +53,7 @@ async def keep_open(
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
     assembly = Assembly(databases)
-    tls = None if where.tls is None else _tls(*where.tls)
+    tls = None if where.tls is None else tls_of(*where.tls)
     async with contextlib.AsyncExitStack() as closing:
         closing.push_async_callback(assembly.close)
         try:
@@ -127,33 +110,6 @@ async def _until_lost(
                 await task
 
 
-def check_can_open(where: Where) -> None:
-    """Before anything is started for nothing. Refuses  Stopped"""
-    if where.tls is not None:
-        _tls(*where.tls)
-    for address in (where.wire, where.http):
-        if address.or_free or address.port == 0:
-            continue
-        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        try:
-            socket.create_server((address.host, address.port), family=family).close()
-        except OSError as error:
-            raise _taken(address, error) from None
-
-
-def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
-    try:
-        for file in (certificate, key):
-            file.read_bytes()
-    except OSError as error:
-        raise Stopped(f"{file}: {error.strerror or error}") from None
-    try:
-        return server_context(certificate, key, ALPN)
-    except ssl.SSLError as error:
-        what = error.reason or "not in PEM"
-        raise Stopped(f"{certificate} and {key} are no certificate with its key: {what}") from None
-
-
 async def signalled() -> None:
     """Until Ctrl-C or SIGTERM. A second one interrupts the closing as it would any program."""
     stop = asyncio.Event()
@@ -173,12 +129,8 @@ async def _start(server: _Server, address: Address) -> None:
         await server.start(address.host, address.port)
     except OSError as error:
         if not address.or_free:
-            raise _taken(address, error) from None
+            raise taken(address, error) from None
         await server.start(address.host, 0)
-
-
-def _taken(address: Address, error: OSError) -> Stopped:
-    return Stopped(f"cannot listen on {address}: {error.strerror or error}")
 
 
 async def _checks(databases: Sequence[Database]) -> Mapping[str, bool]:

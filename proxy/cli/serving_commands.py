@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -44,8 +46,9 @@ def demo(
 ) -> None:
     """Serve invented data: a census and a shop."""
     from proxy.cli.demo import ANALYST, demo_databases, lines_to_copy
-    from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
+    from proxy.cli.doors import Doors, keep_open, signalled
     from proxy.cli.open_files import raise_open_files
+    from proxy.cli.places import Where, check_can_open
 
     end_on_sigterm()
     log_to_stderr(logging.WARNING)
@@ -84,7 +87,8 @@ def _check_demo(state: Path) -> int:
 
     from proxy.cli.demo import demo_databases
     from proxy.cli.demo_check import check_demo
-    from proxy.cli.doors import Doors, Where, keep_open
+    from proxy.cli.doors import Doors, keep_open
+    from proxy.cli.places import Where
 
     where = Where(Address("127.0.0.1", 0), Address("127.0.0.1", 0))
     with demo_databases(state, typer.echo) as prepared:
@@ -109,10 +113,9 @@ def serve(
     tls: Tls = None,
 ) -> None:
     """Serve the databases of the given policies."""
-    from proxy.cli.building import build, known_source
-    from proxy.cli.doors import Doors, Where, check_can_open, keep_open, signalled
     from proxy.cli.loading import load_policies
     from proxy.cli.open_files import raise_open_files
+    from proxy.cli.places import Where, check_can_open
 
     end_on_sigterm()
     log_to_stderr()
@@ -128,7 +131,14 @@ def serve(
     check_is_private(where.wire, where.http, certificate, tls)
     check_can_open(where)
     checked = load_policies(policy, os.environ)
+    # While the servers start, which is waiting: planner, web framework and numpy are a second of importing.
+    importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.doors",))
+    importing.start()
     with proxy_servers(state, ledger, pg_bin=pg_bin) as servers:
+        importing.join()
+        from proxy.cli.building import build, known_source
+        from proxy.cli.doors import Doors, keep_open, signalled
+
         options = "" if state is None else f"--state {state}"
         sources = [
             known_source(one, servers.ledger_dsn, file, options)

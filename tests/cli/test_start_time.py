@@ -1,0 +1,40 @@
+"""What `serve` imports before it has something to wait for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+_HEAVY = ("fastapi", "pydantic", "uvicorn", "proxy.planner.planning", "proxy.cli.doors")
+
+
+def _loaded(code: str) -> list[str]:
+    """Of the heavy ones."""
+    shown = f"{code}; import sys; print(*(m for m in {_HEAVY} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
+    assert _loaded("import proxy.cli.main, proxy.cli.loading, proxy.cli.places") == []
+    assert len(_loaded("import proxy.cli.main, proxy.cli.doors")) == len(_HEAVY)
+
+
+def test_what_is_heavy_is_imported_while_the_servers_start(tmp_path: Path) -> None:
+    """A server that cannot be started: its start has begun with the imports under way beside it."""
+    code = f"""
+import pathlib, sys, threading
+import proxy.cli.loading, proxy.cli.proxy_servers, proxy.cli.serving_commands as commands
+proxy.cli.loading.load_policies = lambda *_: []
+def starting(*_, **__):
+    others = set(threading.enumerate()) - {{threading.main_thread()}}
+    print(len(others))
+    for other in others: other.join()
+    print(*(m for m in {_HEAVY} if m in sys.modules))
+    sys.exit()
+commands.proxy_servers = starting
+commands.serve([], "127.0.0.1:0", "127.0.0.1:0", pathlib.Path({str(tmp_path)!r}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["1", " ".join(_HEAVY)]
