@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_HEAVY = ("fastapi", "pydantic", "uvicorn", "proxy.planner.planning", "proxy.cli.doors")
+_HEAVY = ("proxy.planner.planning", "proxy.cli.doors")
 
 
 def _loaded(code: str) -> list[str]:

@@ -8,13 +8,15 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
 
 from proxy.base.errors import Fault, Refusal
 from proxy.engine.asking import Engine
@@ -30,7 +32,7 @@ from proxy.servers.http.answering import answer, explain
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.in_pieces import ResponseInPieces
-from proxy.servers.http.openapi import ASKED, SECURITY, openapi_document
+from proxy.servers.http.openapi import Operation, openapi_document
 from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
 from proxy.servers.http.request_reading import (
@@ -79,39 +81,33 @@ class Routes:
         self._openapi: dict[str, Any] = {}
         self._docs = ""
 
-    def app(self) -> FastAPI:
-        app = FastAPI(title="dpproxy", docs_url=None, redoc_url=None, openapi_url=None)
-        app.add_api_route(
-            "/v1/query",
-            self.query,
-            methods=["POST"],
-            summary="Ask, and be charged",
-            openapi_extra={"requestBody": ASKED, **SECURITY},
-        )
-        app.add_api_route(
-            "/v1/explain",
-            self.explain,
-            methods=["POST"],
-            summary="What it would cost, and how exact it would be",
-            openapi_extra={"requestBody": ASKED, **SECURITY},
-        )
-        for path, handler, summary in (
-            ("/v1/databases", self.databases, "The databases"),
-            ("/v1/schema", self.schema, "What can be asked of a database"),
-            ("/v1/budget", self.budget, "What is left of the privacy budget"),
-            ("/v1/history", self.history, "Your receipts, the latest first"),
+    def app(self) -> Starlette:
+        asks = partial(Operation, method="POST", asks=True)
+        described: dict[Operation, Callable[[Request], Awaitable[Response]]] = {
+            asks(path="/v1/query", summary="Ask, and be charged"): self.query,
+            asks(
+                path="/v1/explain", summary="What it would cost, and how exact it would be"
+            ): self.explain,
+        }
+        for path, handler, summary, by_name in (
+            ("/v1/databases", self.databases, "The databases", True),
+            ("/v1/schema", self.schema, "What can be asked of a database", True),
+            ("/v1/budget", self.budget, "What is left of the privacy budget", True),
+            ("/v1/history", self.history, "Your receipts, the latest first", True),
+            ("/healthz", self.healthz, "Whether the process runs", False),
+            ("/readyz", self.readyz, "Whether the databases answer", False),
         ):
-            app.add_api_route(path, handler, summary=summary, openapi_extra=SECURITY)
-        app.add_api_route("/healthz", self.healthz, summary="Whether the process runs")
-        app.add_api_route("/readyz", self.readyz, summary="Whether the databases answer")
-        app.add_api_route("/docs", self.docs, include_in_schema=False)
-        app.add_api_route("/openapi.json", self.openapi, include_in_schema=False)
-        for kind in (Problem, Refusal, Fault, PostgresError, WrongCredentials, Busy):
-            app.add_exception_handler(kind, _told)
-        app.add_exception_handler(HTTPException, _unknown_route)
-        document = openapi_document(app.routes)
+            operation = Operation(method="GET", path=path, summary=summary, by_name=by_name)
+            described[operation] = handler
+        document = openapi_document(tuple(described))
         self._openapi, self._docs = document, docs_page(document)
-        return app
+        routes = [Route(one.path, to, methods=[one.method]) for one, to in described.items()]
+        routes += [Route("/docs", self.docs), Route("/openapi.json", self.openapi)]
+        told = (Problem, Refusal, Fault, PostgresError, WrongCredentials, Busy)
+        return Starlette(
+            routes=routes,
+            exception_handlers={**dict.fromkeys(told, _told), HTTPException: _unknown_route},
+        )
 
     async def query(self, request: Request) -> Response:
         async with self._logged_in(request) as credentials:
@@ -157,14 +153,14 @@ class Routes:
             request, "history", lambda engine, session: engine.history(session.analyst)
         )
 
-    async def healthz(self) -> Response:
+    async def healthz(self, _: Request) -> Response:
         """Asks nobody who could keep it waiting."""
         down = sorted(name for name, is_alive in self._health().items() if not is_alive)
         if not down:
             return JSONResponse({"status": "ok"})
         return JSONResponse({"status": "not ok", "down": down}, HTTPStatus.SERVICE_UNAVAILABLE)
 
-    async def readyz(self) -> Response:
+    async def readyz(self, _: Request) -> Response:
         async with self._checking:
             if time.monotonic() - self._checked_at > _READY_SECONDS:
                 self._checks = await self._readiness()
@@ -175,10 +171,10 @@ class Routes:
             HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,
         )
 
-    async def docs(self) -> Response:
+    async def docs(self, _: Request) -> Response:
         return HTMLResponse(self._docs)
 
-    async def openapi(self) -> Response:
+    async def openapi(self, _: Request) -> Response:
         return JSONResponse(self._openapi)
 
     async def _document(
