@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
+
+# Programs that tests start find their modules compiled, as those of an installed product are.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
 
 _SLOW_FIRST = ("live", "cli", "audit", "servers")
 
