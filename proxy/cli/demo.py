@@ -13,6 +13,7 @@ from pathlib import Path
 
 from proxy.cli.assembly import Database
 from proxy.cli.building import build
+from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.doors import Doors
 from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
@@ -51,7 +52,7 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
     """
     Given    a folder, made if it is not there; what is in it is used again
     Gives    the demo's databases, ready to be served, their servers running until the end
-    Refuses  Stopped where another demo runs in the folder, or the sample policies are not there
+    Refuses  Stopped where another demo runs in the folder, no demo made it, or the sample policies are missing
     """
     policies = sorted(_POLICIES.glob("*.yaml"))
     if not policies:
@@ -59,11 +60,14 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
             "the demo reads the sample policies of the source tree, which are not there: "
             f"run it from a clone of the repository (looked in {_POLICIES})"
         )
+    claim_demo_folder(state)  # before anything is said or made
     protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
     is_new = not protected.home.exists()
     with contextlib.ExitStack() as stopping:
         with _step(say, "making" if is_new else "starting", f"three PostgreSQL servers in {state}"):
-            servers = stopping.enter_context(proxy_servers(state, None, beside=(protected,)))
+            servers = stopping.enter_context(
+                proxy_servers(state, None, beside=(protected,), for_demo=True)
+            )
         with _step(say, "making" if is_new else "checking", "50,000 people and 60,000 orders"):
             sources = make_demo_data(protected.dsn())
         with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
@@ -79,7 +83,8 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
 
 
 def _source(checked: CheckedPolicy, ledger_dsn: str) -> Source:
-    """Invented data is adopted without being asked; made again, it keeps its budgets."""
+    """Invented data is adopted without being asked, in the demo's own ledger only; made again, it keeps its
+    budgets."""
     name = checked.policy.database
     identity = read_identity(checked.policy.source)
     try:
@@ -105,7 +110,7 @@ def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
 
 
 def _with_analyst(ledger_dsn: str, state: Path) -> str:
-    """The same password at each start, so that a line copied yesterday works today."""
+    """In the demo's own ledger. The same password at each start: a line copied yesterday works today."""
     kept = state / "analyst.password"
     if not kept.exists():
         kept.touch(mode=0o600)

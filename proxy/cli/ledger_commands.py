@@ -82,7 +82,7 @@ def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
 @ledger.command("restore")
 def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     """Fill an empty ledger from a backup."""
-    with ledger_alone(state, ledger, may_make=True) as dsn:
+    with ledger_alone(state, ledger, may_make=True, for_people=True) as dsn:
         count = _told(lambda: ledger_backup.restore(dsn, file))
     typer.echo(f"restored {count} receipts")
 
@@ -113,7 +113,7 @@ def adopt(
     try:
         read, _ = read_policy_file(policy, os.environ)
         identity = read_identity(read.source)
-        with ledger_alone(state, ledger, may_make=True) as dsn:
+        with ledger_alone(state, ledger, may_make=True, for_people=True) as dsn:
             refuse_own_source(dsn, read.source)
             if as_name is None:
                 found = adopt_new(dsn, identity, name or read.database)
@@ -130,8 +130,14 @@ def adopt(
 def accept(state: State = None, ledger: LedgerDsn = None) -> None:
     """Accept a ledger that is older than its high-water mark: what was spent since then is forgotten."""
     with ledger_alone(state, ledger) as dsn:
-        now = mark_of(dsn)
-        MarkFile(state or SERVE_STATE).write(now)
+        now, mark = mark_of(dsn), MarkFile(state or SERVE_STATE)
+        try:
+            before = mark.read()
+        except LedgerWentBack:
+            before = None
+        mark.write(now)
+    if before is not None and before.ledger != now.ledger:
+        typer.echo(f"another ledger, {now.ledger}, instead of {before.ledger}", err=True)
     typer.echo(f"accepted: the ledger's last receipt is {now.receipt}")
 
 

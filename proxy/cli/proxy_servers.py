@@ -9,8 +9,10 @@ from pathlib import Path
 
 import typer
 
+from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo_folder
 from proxy.cli.state import LEDGER, SERVE_STATE, SHADOW
 from proxy.cli.stopped import Stopped
+from proxy.databases.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
 from proxy.databases.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
 from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
@@ -48,14 +50,16 @@ def proxy_servers(
     *,
     pg_bin: Path | None = None,
     beside: tuple[EmbeddedPostgres, ...] = (),
+    for_demo: bool = False,
 ) -> Iterator[ProxyServers]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
-             another PostgreSQL for the shadow; further servers to start with them
+             another PostgreSQL for the shadow; further servers to start with them; whether it is the demo
     Gives    all of them running until the end
-    Refuses  Stopped
+    Refuses  Stopped, also where the folder or the ledger is the demo's and should not be, or the reverse
     """
     home = state or SERVE_STATE
+    (claim_demo_folder if for_demo else refuse_demo_folder)(home)
     shadow = EmbeddedPostgres(
         home, SHADOW, pg_bin=pg_bin, tcp=False, disposable=True, for_analysts=True
     )
@@ -73,12 +77,14 @@ def proxy_servers(
         for server in (shadow, *beside):
             stopping.callback(server.stop)
         dsn = _ledger_dsn(ledger, ledger_dsn)
+        _whose(dsn, home, for_demo=for_demo)
         mark = MarkFile(home)
         try:
             mark.check(mark_of(dsn))
         except LedgerWentBack as error:
             raise Stopped(
                 f"{error}. If that is meant: dpproxy ledger accept --state {home}"
+                f"{'' if ledger_dsn is None else ' --ledger DSN'}"
             ) from None
         embedded = (*(() if ledger is None else (ledger,)), shadow, *beside)
         yield ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=embedded, mark=mark)
@@ -86,21 +92,34 @@ def proxy_servers(
 
 @contextlib.contextmanager
 def ledger_alone(
-    state: Path | None, ledger_dsn: str | None, *, may_make: bool = False
+    state: Path | None,
+    ledger_dsn: str | None,
+    *,
+    may_make: bool = False,
+    for_people: bool = False,
 ) -> Iterator[str]:
     """
-    Given    may_make: whether a ledger is made where there is none; else a mistyped folder is told
+    Given    may_make: whether a ledger is made where there is none; else a mistyped folder is told;
+             for_people: what comes into it is about people, so that it may not be the demo's
     Gives    the ledger's connection string, for commands beside `serve`: a running ledger is used, one that
              does not run is started for the command
     Refuses  Stopped
     """
-    if ledger_dsn is not None:
-        yield _ledger_dsn(None, ledger_dsn)
-        return
     home = state or SERVE_STATE
+    if for_people:
+        refuse_demo_folder(home)
+    if ledger_dsn is not None:
+        dsn = _ledger_dsn(None, ledger_dsn)
+        if for_people:
+            _whose(dsn, home, for_demo=False)
+        yield dsn
+        return
     ledger = EmbeddedPostgres(home, LEDGER, tcp=False)
     if ledger.attach():
-        yield _ledger_dsn(ledger, None)
+        dsn = _ledger_dsn(ledger, None)
+        if for_people:
+            _whose(dsn, home, for_demo=False)
+        yield dsn
         return
     if not ledger.home.exists() and not is_state_of_0_1(home):
         if not may_make:
@@ -113,9 +132,26 @@ def ledger_alone(
     try:
         if is_state_of_0_1(home):
             _migrate(home, ledger)
-        yield _ledger_dsn(ledger, None)
+        dsn = _ledger_dsn(ledger, None)
+        if for_people:
+            _whose(dsn, home, for_demo=False)
+        yield dsn
     finally:
         ledger.stop()
+
+
+def warn_of_demo(state: Path | None, ledger_dsn: str | None) -> None:
+    """An analyst of the demo is none of a production, which the operator may have meant."""
+    home = state or SERVE_STATE
+    if ledger_dsn is None and is_demo_folder(home):
+        typer.echo(f"{home} is the demo's folder: its analysts ask of invented data only", err=True)
+
+
+def _whose(dsn: str, home: Path, *, for_demo: bool) -> None:
+    try:
+        (claim_for_demo if for_demo else refuse_of_demo)(dsn)
+    except DemoLedger as error:
+        raise Stopped(f"{home}: {error}") from None
 
 
 def _migrate(home: Path, ledger: EmbeddedPostgres) -> None:

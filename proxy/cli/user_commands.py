@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from proxy.cli.command_options import LedgerDsn, State
-from proxy.cli.proxy_servers import ledger_alone
+from proxy.cli.proxy_servers import ledger_alone, warn_of_demo
 from proxy.databases.users import add_analyst, list_analysts, remove_analyst, set_password
 
 user = typer.Typer(no_args_is_help=True, help="Analysts: who may ask, by name and password.")
@@ -25,6 +25,7 @@ def user_add(
     password = _password(password_stdin)
     with ledger_alone(state, ledger) as dsn:
         add_analyst(dsn, name, password)
+    warn_of_demo(state, ledger)
     typer.echo(f"added {name}")
 
 
@@ -39,6 +40,7 @@ def user_password(
     password = _password(password_stdin)
     with ledger_alone(state, ledger) as dsn:
         set_password(dsn, name, password)
+    warn_of_demo(state, ledger)
     typer.echo(f"changed {name}")
 
 
@@ -55,6 +57,7 @@ def user_remove(name: str, state: State = None, ledger: LedgerDsn = None) -> Non
     """Remove an analyst, whose sessions end within seconds. What was spent stays in the ledger."""
     with ledger_alone(state, ledger) as dsn:
         remove_analyst(dsn, name)
+    warn_of_demo(state, ledger)
     typer.echo(f"removed {name}")
 
 

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import psycopg
 from psycopg import sql
 
+from proxy.databases.demo_ledger import is_of_demo
 from proxy.databases.ledger_migrations import migrate
 
 _FORMAT = 1
@@ -112,6 +113,8 @@ def restore(ledger_dsn: str, file: Path) -> int:
                     ).format(sql.Identifier("ledger", table)),
                     (f"ledger.{table}",),
                 )
+        if is_of_demo(connection):
+            raise BackupError(f"{file}: a backup of a demo's ledger, which is no place for budgets")
         connection.execute("INSERT INTO ledger.operation (what) VALUES ('restore')")
     return receipts
 

@@ -1,0 +1,44 @@
+"""Whose a state folder is: the demo takes none but its own, and nothing else serves from the demo's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from proxy.cli.stopped import Stopped
+
+_MARK = "dpproxy-demo"
+_TEXT = (
+    "Made by `dpproxy demo`: invented data, a password that is printed. Not for anything else.\n"
+)
+
+
+def is_demo_folder(state: Path) -> bool:
+    return (state / _MARK).exists()
+
+
+def claim_demo_folder(state: Path) -> None:
+    """
+    Gives    the folder, made if it is not there, marked as the demo's before anything else is in it
+    Refuses  Stopped where something is in it that the demo did not make
+    """
+    if is_demo_folder(state):
+        return
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if any(state.iterdir()):
+            raise Stopped(
+                f"{state} was not made by the demo, which would put its budgets, and an analyst whose"
+                " password it prints, into the ledger there: give it a --state of its own"
+            )
+        (state / _MARK).write_text(_TEXT, encoding="utf-8")
+    except OSError as error:
+        raise Stopped(f"{state}: {error.strerror}") from None
+
+
+def refuse_demo_folder(state: Path) -> None:
+    """Refuses  Stopped where the folder is the demo's"""
+    if is_demo_folder(state):
+        raise Stopped(
+            f"{state} is the demo's folder, whose analyst's password is printed and whose budgets are the"
+            " samples': give data about people another --state"
+        )
