@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 SESSIONS_PER_ANALYST = 24  # CONNECTION LIMIT of each analyst's role
 
-MEMORY_PER_SESSION = 1 << 30  # RLIMIT_AS beyond what the server maps at its start
+MEMORY_PER_SESSION = 1 << 30  # RLIMIT_DATA, beyond what each process has at its start
 _MIB = 1 << 20
 
 # Defaults of each shadow database. Analysts can SET the first three; the monitor holds the shares then.
@@ -42,7 +42,9 @@ class Shares:
 
     temporary_bytes: of temporary tables and spilled sorts; memory_bytes: resident and not shared;
     locks: of the server's one table of locks; statement_seconds, transaction_seconds: of each session;
-    notification_bytes: of all analysts, a queue that only an open transaction keeps from being emptied.
+    notification_bytes: of all analysts, a queue that only an open transaction keeps from being emptied;
+    catalogue_bytes: of all analysts, growth of catalogues and log; cpu_seconds: of late, then an analyst's
+    sessions go behind the others'.
     """
 
     temporary_bytes: int = 1 << 30
@@ -51,5 +53,7 @@ class Shares:
     statement_seconds: float = 600.0
     transaction_seconds: float = 7200.0
     notification_bytes: int = 64 * _MIB
+    catalogue_bytes: int = 256 * _MIB
+    cpu_seconds: float = 20.0
     transaction_ids: int = 500_000_000
     log_bytes: int = 10 * _MIB

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psycopg
 
+from proxy.databases.catalogue_growth import CatalogueGrowth
+from proxy.databases.process_work import Work, WorkReader
 from proxy.databases.shadow_statements import ANALYSTS
 
 _TEMPORARY_TABLE = re.compile(r"t(\d+)_\d")  # t<backend>_<file>[_fsm][.segment]
@@ -40,7 +42,8 @@ SELECT coalesce(max(pg_catalog.age(datfrozenxid)), 0) FROM pg_catalog.pg_databas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionUsage:
-    """memory_bytes: resident and not shared; 0 where the system does not say."""
+    """memory_bytes: resident and not shared; 0 where the system does not say. cpu_seconds, written_bytes: since
+    the last look."""
 
     process: int
     analyst: str
@@ -50,24 +53,33 @@ class SessionUsage:
     temporary_bytes: int
     memory_bytes: int
     locks: int
+    cpu_seconds: float = 0.0
+    written_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerUsage:
-    """oldest_transaction_id: the age of what is not frozen yet, in transactions."""
+    """oldest_transaction_id: the age of what is not frozen yet, in transactions; catalogue_bytes: growth of
+    catalogues and log since they were smallest."""
 
     sessions: tuple[SessionUsage, ...]
     notification_bytes: int
     oldest_transaction_id: int
+    catalogue_bytes: int = 0
 
 
 @dataclass(slots=True)
 class UsageReader:
     """
-    Given    a superuser's connection to the server, in autocommit, not in a shadow's own database
+    Given    a superuser's connection to the server, in autocommit, not in a shadow's own database; the
+             connection string that made it
     """
 
+    server_dsn: str = field(repr=False)
     connection: psycopg.Connection
+    catalogues: CatalogueGrowth = field(init=False)
+    _smallest: int = field(init=False)
+    _work: WorkReader = field(init=False, default_factory=WorkReader)
     _data: Path = field(init=False)
     _backends: dict[int, int] = field(init=False, default_factory=dict)
 
@@ -77,6 +89,8 @@ class UsageReader:
         ).fetchone()
         assert row is not None
         self._data = Path(row[0])
+        self.catalogues = CatalogueGrowth(self.server_dsn, self._data)
+        self._smallest = self.catalogues.size()
 
     def read(self) -> ServerUsage:
         execute = self.connection.execute
@@ -84,6 +98,7 @@ class UsageReader:
         locks: dict[int, int] = dict(execute(_LOCKS.encode()).fetchall())
         temporary = self._temporary_bytes({row[0] for row in rows})
         (oldest,) = execute(_OLDEST.encode()).fetchone() or (0,)
+        work = self._work.since_last(row[0] for row in rows)
         sessions = tuple(
             SessionUsage(
                 process=process,
@@ -94,12 +109,19 @@ class UsageReader:
                 temporary_bytes=temporary.get(process, 0),
                 memory_bytes=_private_memory(process),
                 locks=locks.get(process, 0),
+                cpu_seconds=work[process].cpu_seconds,
+                written_bytes=_written(work[process], statement),
             )
             for process, analyst, statement, transaction, session in rows
         )
         notifications = sum(size for _, size in _files(self._data / "pg_notify"))
+        size = self.catalogues.size()
+        self._smallest = min(self._smallest, size)
         return ServerUsage(
-            sessions=sessions, notification_bytes=notifications, oldest_transaction_id=oldest
+            sessions=sessions,
+            notification_bytes=notifications,
+            oldest_transaction_id=oldest,
+            catalogue_bytes=size - self._smallest,
         )
 
     def _temporary_bytes(self, alive: set[int]) -> Mapping[int, int]:
@@ -160,6 +182,13 @@ def _files(folder: Path) -> Iterator[tuple[str, int]]:
                     yield entry.name, sum(e.stat().st_size for e in Path(entry.path).iterdir())
                 else:
                     yield entry.name, entry.stat(follow_symlinks=False).st_size
+
+
+def _written(work: Work, statement_seconds: float) -> int:
+    """Where the system does not say, whoever runs a statement may be the one."""
+    if work.written_bytes is None:
+        return _PAGE if statement_seconds else 0
+    return work.written_bytes
 
 
 def _private_memory(process: int) -> int:

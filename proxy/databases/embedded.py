@@ -37,7 +37,8 @@ from proxy.databases.postgres_account import choose_account
 from proxy.databases.postgres_binaries import find_binaries
 from proxy.databases.postgres_initdb import environment, make_data_directory
 from proxy.databases.postgres_settings import (
-    ADDRESS_SPACE,
+    NICENESS,
+    PRIVATE_MEMORY,
     access_rules,
     settings_file,
     settings_for_analysts,
@@ -282,7 +283,8 @@ class EmbeddedPostgres:
                     self._binaries.postgres,
                     "-D",
                     self._data,
-                    memory=ADDRESS_SPACE if self._for_analysts else 0,
+                    memory=PRIVATE_MEMORY if self._for_analysts else 0,
+                    nice=NICENESS if self._for_analysts else 0,
                 ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -31,9 +31,9 @@ class Account:
     uid: int
 
     def command(
-        self, death_signal: signal.Signals, *program: str | Path, memory: int = 0
+        self, death_signal: signal.Signals, *program: str | Path, memory: int = 0, nice: int = 0
     ) -> list[str]:
-        """The command line that runs `program` as this account, tied to this process; memory: see
+        """The command line that runs `program` as this account, tied to this process; memory, nice: see
         postgres_launcher."""
         return [
             sys.executable,
@@ -45,6 +45,7 @@ class Account:
             str(os.getpid()),
             str(int(death_signal)),
             str(memory),
+            str(nice),
             *map(str, program),
         ]
 

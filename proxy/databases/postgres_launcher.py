@@ -3,7 +3,7 @@
 Run as a script, by path, in a fresh interpreter: code between fork and exec (`preexec_fn`) is not
 safe once a program has threads. So this file imports nothing of ours.
 
-    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL MEMORY PROGRAM [ARGUMENT...]
+    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL MEMORY NICE PROGRAM [ARGUMENT...]
 
 ACCOUNT   same            stay who we are
           user-namespace  root only: a new user namespace in which root's files belong to UID, so
@@ -11,13 +11,16 @@ ACCOUNT   same            stay who we are
                           no chown, no useradd, no rights on parent directories
           other-user      root only: setuid to UID, where user namespaces are forbidden
 PARENT    process id of the parent; when it dies, SIGNAL comes (prctl(2), PR_SET_PDEATHSIG; Linux).
-MEMORY    bytes of address space of PROGRAM and of each of its children (setrlimit(2), RLIMIT_AS); 0: no
-          limit. A PostgreSQL that reaches it fails one statement (53200), where the kernel would
-          kill a process and with it every session.
+MEMORY    bytes that PROGRAM and each of its children may allocate (setrlimit(2), RLIMIT_DATA: since Linux 4.7
+          all private writable memory); 0: no limit. A PostgreSQL that reaches it fails one statement
+          (53200), where the kernel would kill a process and with it every session. Not RLIMIT_AS: that
+          counts the stack, too, and a stack that cannot grow is SIGSEGV, which ends every session.
+NICE      added to the niceness (nice(2)): others go first where the processors do not do for all; 0: as we are.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -64,14 +67,22 @@ def die_with(parent: int, signal: int, libc: ctypes.CDLL) -> None:
 
 def limit_memory(most: int) -> None:
     """Never above what is set already: raising it would be refused."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def yield_processors(more: int) -> None:
+    """Also for the group of processes that the server, a session of its own, becomes where the system groups
+    by session (sched(7), autogroup): within another group, niceness says nothing."""
+    os.nice(more)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 def main(arguments: list[str]) -> None:
-    account, uid, parent, signal, memory, *command = arguments
+    account, uid, parent, signal, memory, nice, *command = arguments
     libc = ctypes.CDLL(None, use_errno=True)
     if account == USER_NAMESPACE:
         enter_user_namespace(libc, int(uid))
@@ -82,6 +93,8 @@ def main(arguments: list[str]) -> None:
     die_with(int(parent), int(signal), libc)
     if int(memory):
         limit_memory(int(memory))
+    if int(nice):
+        yield_processors(int(nice))
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 

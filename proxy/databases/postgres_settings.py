@@ -36,9 +36,10 @@ _ALWAYS = {
     "lc_messages": "C",
 }
 
-# Of each process of a shadow's server: what it maps at its start (about 400 MB: shared buffers, the table of
-# locks, libraries) and what is left for one session's sorts and values.
-ADDRESS_SPACE = (512 << 20) + MEMORY_PER_SESSION
+# Private memory of each process of a shadow's server: what one has at its start (libraries' data, caches), and
+# what is left for one session's sorts and values.
+PRIVATE_MEMORY = (64 << 20) + MEMORY_PER_SESSION
+NICENESS = 5  # behind the proxy, the ledger and the protected server, which serve everybody
 
 _FOR_ANALYSTS = {
     # The table of locks is one for the server: 250,000 places, of which an analyst's share is Shares.locks.
@@ -55,7 +56,8 @@ _FOR_ANALYSTS = {
     "client_connection_check_interval": "10s",
     "tcp_keepalives_idle": "60",
     "track_activity_query_size": "1kB",
-    "max_wal_size": "256MB",
+    "max_wal_size": "64MB",
+    "min_wal_size": "32MB",
     "temp_file_limit": "1GB",
     "shared_preload_libraries": "",
     "dynamic_library_path": "$libdir",

@@ -2,13 +2,15 @@
 
 What PostgreSQL does not bound by itself: temporary tables of all sessions, memory of all sessions,
 statements and transactions whose time limits an analyst may SET, places in the table of locks, the
-queue of notifications that an open transaction holds, the age of transaction ids that a session holds.
+queue of notifications that an open transaction holds, the age of transaction ids that a session holds,
+what statements write into catalogues and the log, processor time.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,9 +22,11 @@ import psycopg
 from proxy.databases.analyst_shares import Shares
 from proxy.databases.analyst_usage import ServerUsage, SessionUsage, UsageReader
 from proxy.databases.failure_reason import reason_of
+from proxy.databases.processor_share import ProcessorShare
 from proxy.databases.shadow_tables import ShadowError
 
 _HELD_SECONDS = 10.0  # a transaction that may hold the queue of notifications
+_SHRINK_SECONDS = 5.0
 _OLD_SECONDS = 3600.0  # a session that may hold the age of transaction ids
 
 
@@ -48,6 +52,8 @@ class ShadowMonitor:
         self._log = log
         self._shares = shares or Shares()
         self._reader: UsageReader | None = None
+        self._processors = ProcessorShare(self._shares.cpu_seconds)
+        self._shrunk_at = -_SHRINK_SECONDS
 
     def __repr__(self) -> str:  # the DSN holds a password
         return "ShadowMonitor()"
@@ -62,9 +68,11 @@ class ShadowMonitor:
         try:
             if self._reader is None:
                 self._reader = UsageReader(
-                    psycopg.connect(self._dsn, autocommit=True, connect_timeout=10)
+                    self._dsn, psycopg.connect(self._dsn, autocommit=True, connect_timeout=10)
                 )
-            ended = to_end(self._reader.read(), self._shares)
+            usage = self._reader.read()
+            self._processors.share(usage.sessions)
+            ended = to_end(usage, self._shares)
             for session in ended:
                 # It may be gone by now, and its number another's: only an analyst's is ended.
                 self._reader.connection.execute(
@@ -72,11 +80,19 @@ class ShadowMonitor:
                     " WHERE pid = %s AND usename = %s",
                     (session.process, session.analyst),
                 )
+            if usage.catalogue_bytes > self._shares.catalogue_bytes:
+                self._shrink(self._reader)
             return ended
         except psycopg.Error as error:
             self.close()
             kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"the shadow's server could not be watched ({kind})") from None
+
+    def _shrink(self, reader: UsageReader) -> None:
+        """What ended sessions held is free by the next look, if not by this one."""
+        if time.monotonic() - self._shrunk_at > _SHRINK_SECONDS:
+            reader.catalogues.shrink()
+            self._shrunk_at = time.monotonic()
 
     def close(self) -> None:
         if self._reader is not None:
@@ -104,6 +120,11 @@ def to_end(usage: ServerUsage, shares: Shares) -> tuple[Ended, ...]:
         end((s for s in usage.sessions if s.transaction_seconds > _HELD_SECONDS), "notifications")
     if usage.oldest_transaction_id > shares.transaction_ids:
         end((s for s in usage.sessions if s.session_seconds > _OLD_SECONDS), "transaction ids")
+    if usage.catalogue_bytes > shares.catalogue_bytes:
+        # Who holds a snapshot keeps what is dead from being removed.
+        end((s for s in usage.sessions if s.transaction_seconds > _HELD_SECONDS), "catalogues")
+        most = max((s.written_bytes for s in usage.sessions), default=0)
+        end((s for s in usage.sessions if s.written_bytes > most // 2), "catalogues")
     by_analyst = sorted(usage.sessions, key=lambda session: session.analyst)
     for _, group in groupby(by_analyst, key=lambda session: session.analyst):
         sessions = [session for session in group if session.process not in found]

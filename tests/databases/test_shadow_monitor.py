@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,8 +13,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.databases import embedded
 from proxy.databases.analyst_shares import DATABASE_SETTINGS, Shares
-from proxy.databases.analyst_usage import ServerUsage, SessionUsage
+from proxy.databases.analyst_usage import ServerUsage, SessionUsage, UsageReader
 from proxy.databases.embedded import EmbeddedPostgres
 from proxy.databases.shadow_monitor import Ended, ShadowMonitor, to_end
 from proxy.databases.shadow_roles import match_roles
@@ -40,24 +43,30 @@ class Small:
         return ShadowMonitor(self.server.dsn(), self.server.log, shares)
 
 
+@contextlib.contextmanager
+def started(folder: Path) -> Iterator[Small]:
+    server = EmbeddedPostgres(folder, "shadow", durable=False, for_analysts=True)
+    server.start()
+    try:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            encrypt = connection.pgconn.encrypt_password
+            verifiers = {
+                name: encrypt(_PASSWORD.encode(), name.encode(), b"scram-sha-256").decode()
+                for name in ("mallory", "bob")
+            }
+            match_roles(server.dsn(), [], verifiers)
+            connection.execute("CREATE DATABASE shared")
+            for setting, value in DATABASE_SETTINGS.items():
+                connection.execute(f"ALTER DATABASE shared SET {setting} = '{value}'".encode())
+        yield Small(server)
+    finally:
+        server.stop()
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
-    server = EmbeddedPostgres(
-        tmp_path_factory.mktemp("small"), "shadow", durable=False, for_analysts=True
-    )
-    server.start()
-    with psycopg.connect(server.dsn(), autocommit=True) as connection:
-        encrypt = connection.pgconn.encrypt_password
-        verifiers = {
-            name: encrypt(_PASSWORD.encode(), name.encode(), b"scram-sha-256").decode()
-            for name in ("mallory", "bob")
-        }
-        match_roles(server.dsn(), [], verifiers)
-        connection.execute("CREATE DATABASE shared")
-        for setting, value in DATABASE_SETTINGS.items():
-            connection.execute(f"ALTER DATABASE shared SET {setting} = '{value}'".encode())
-    yield Small(server)
-    server.stop()
+    with started(tmp_path_factory.mktemp("small")) as running:
+        yield running
 
 
 def _when_ended(look: Callable[[], tuple[Ended, ...]]) -> tuple[Ended, ...]:
@@ -153,6 +162,45 @@ def test_one_value_ends_in_an_error_of_its_own_session(small: Small) -> None:
                 " OFFSET 0) q"
             )
         assert _is_alive(mallory)
+
+
+_FILL = """\
+DO $$ DECLARE size int := 100000000; n int := 0;
+BEGIN
+  WHILE size > 30000 LOOP
+    BEGIN
+      n := n + 1;
+      PERFORM set_config('zz.v' || n, repeat('x', size), false);
+    EXCEPTION WHEN out_of_memory THEN size := size / 2;
+    END;
+  END LOOP;
+  FOR i IN n - 45 .. n - 38 LOOP PERFORM set_config('zz.v' || i, '', false); END LOOP;
+END $$"""
+
+
+def test_a_stack_grows_where_memory_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """N3: the limit counted the stack; that it could not grow was SIGSEGV, the end of all sessions."""
+    monkeypatch.setattr(embedded, "PRIVATE_MEMORY", 150 * _MIB)  # is full sooner
+    with started(tmp_path) as little:
+        with little.connect("bob") as bob:
+            bob.execute("CREATE TEMP TABLE mine AS SELECT 1 AS a")
+            for deep in (
+                "SELECT repeat('[', 100000)::json",
+                "SELECT repeat('[', 60000)::jsonb",
+                "SELECT length(repeat('x', 100000000) || repeat('y', 100000000))",
+            ):
+                with little.connect("mallory") as mallory:
+                    mallory.execute("SELECT '[[[1]]]'::json, repeat('[', 2)")
+                    mallory.execute(_FILL.encode())
+                    with pytest.raises(
+                        (psycopg.errors.OutOfMemory, psycopg.errors.StatementTooComplex)
+                    ):
+                        mallory.execute(deep.encode())
+                    assert _is_alive(mallory)
+            assert bob.execute("SELECT a FROM mine").fetchone() == (1,)
+        assert b"signal 11" not in little.server.log.read_bytes()
 
 
 def test_there_are_no_parallel_workers(small: Small) -> None:
@@ -276,3 +324,110 @@ def test_what_is_ended_is_the_least_that_is_enough() -> None:
     assert ended(replace(calm, sessions=holding, notification_bytes=11)) == {1: "notifications"}
     old = (replace(_IDLE, session_seconds=7200.0), replace(_IDLE, process=2))
     assert ended(replace(calm, sessions=old, oldest_transaction_id=11)) == {1: "transaction ids"}
+
+
+_TOTAL = "SELECT sum(pg_database_size(oid))::bigint FROM pg_database"
+
+
+def _churn(columns: int) -> bytes:
+    """Ten temporary tables, made and dropped: rows of pg_attribute that a snapshot keeps."""
+    names = ", ".join(f"c{n} int" for n in range(columns))
+    return (
+        f"DO $$ BEGIN FOR i IN 1..10 LOOP EXECUTE 'CREATE TEMP TABLE t ({names})';"
+        " EXECUTE 'DROP TABLE t'; END LOOP; END $$"
+    ).encode()
+
+
+_COMMENT = b"""\
+DO $$ BEGIN FOR i IN 1..3 LOOP EXECUTE format('COMMENT ON TABLE r IS %L', (SELECT s || i FROM r));
+END LOOP; END $$"""
+
+
+@pytest.mark.parametrize("way", ["columns", "comments"])
+def test_what_is_written_into_catalogues_is_bounded(tmp_path: Path, way: str) -> None:
+    """N6: a held snapshot and temporary tables made and dropped; long comments."""
+    share = 24 * _MIB
+    with started(tmp_path) as server:
+        shares = Shares(catalogue_bytes=share)
+        monitor = server.monitor(shares)
+        with server.connect("mallory") as writing, server.connect("bob") as bob:
+            writing.execute("CREATE TEMP TABLE r AS SELECT ''::text s")
+            if way == "comments":
+                writing.execute(
+                    "UPDATE r SET s = (SELECT string_agg(md5(random()::text), '')"
+                    " FROM generate_series(1, 60000))"
+                )
+            assert monitor.look() == ()
+            statement = _churn(1000) if way == "columns" else _COMMENT
+            found: tuple[Ended, ...] = ()
+            deadline = time.monotonic() + 30
+            while not found and time.monotonic() < deadline:
+                writing.execute(statement)
+                found = monitor.look()
+            assert {(e.process, e.passed) for e in found} == {
+                (writing.info.backend_pid, "catalogues")
+            }
+            assert _is_alive(bob)
+            with psycopg.connect(server.server.dsn(), autocommit=True) as superuser:
+                reader = UsageReader(server.server.dsn(), superuser)
+                monitor.close()
+                # Made small again: a session that begins now has the whole share.
+                for _ in range(100):
+                    reader.catalogues.shrink()
+                    row = superuser.execute(_TOTAL.encode()).fetchone()
+                    assert row is not None
+                    if row[0] < 40 * _MIB:
+                        break
+                    time.sleep(0.05)
+                assert row[0] < 40 * _MIB
+                assert 0 < reader.catalogues.size() < 150 * _MIB
+
+
+def test_who_holds_a_snapshot_or_writes_most_is_ended() -> None:
+    shares = Shares(catalogue_bytes=100)
+    sessions = (
+        replace(_IDLE, process=1, transaction_seconds=60.0),
+        replace(_IDLE, process=2, written_bytes=900),
+        replace(_IDLE, process=3, written_bytes=10),
+        replace(_IDLE, process=4, transaction_seconds=1.0),
+    )
+    calm = ServerUsage(
+        sessions=sessions, notification_bytes=0, oldest_transaction_id=0, catalogue_bytes=100
+    )
+    assert to_end(calm, shares) == ()
+    ended = to_end(replace(calm, catalogue_bytes=101), shares)
+    assert {(e.process, e.passed) for e in ended} == {(1, "catalogues"), (2, "catalogues")}
+
+
+def test_the_shadow_comes_after_the_others(small: Small) -> None:
+    """N7: it is the one server whose load analysts choose."""
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert small.server.process_id is not None
+    assert os.getpriority(os.PRIO_PROCESS, small.server.process_id) == min(19, own + 5)
+    with small.connect("bob") as bob:
+        backend = bob.info.backend_pid
+        assert os.getpriority(os.PRIO_PROCESS, backend) == min(19, own + 5)
+
+
+def test_who_uses_the_processors_goes_last(small: Small) -> None:
+    """N7: 22 loops of one analyst made another's question ten times as long."""
+    monitor = small.monitor(replace(_SMALL, cpu_seconds=0.3))
+    with (
+        small.connect("mallory") as spinning,
+        small.connect("mallory") as other,
+        small.connect("bob") as bob,
+    ):
+        spinning.pgconn.send_query(b"DO $$ BEGIN LOOP NULL; END LOOP; END $$")
+
+        def niceness(session: psycopg.Connection) -> int:
+            return os.getpriority(os.PRIO_PROCESS, session.info.backend_pid)
+
+        before = niceness(bob)
+        deadline = time.monotonic() + 20
+        while niceness(spinning) != 19 and time.monotonic() < deadline:
+            assert monitor.look() == ()
+            time.sleep(0.05)
+        assert (niceness(spinning), niceness(other), niceness(bob)) == (19, 19, before)
+        spinning.cancel_safe()
+        spinning.close()
+    monitor.close()
