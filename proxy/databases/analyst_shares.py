@@ -54,6 +54,6 @@ class Shares:
     transaction_seconds: float = 7200.0
     notification_bytes: int = 64 * _MIB
     catalogue_bytes: int = 256 * _MIB
-    cpu_seconds: float = 20.0
+    cpu_seconds: float = 10.0
     transaction_ids: int = 500_000_000
     log_bytes: int = 10 * _MIB

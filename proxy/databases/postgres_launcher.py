@@ -20,7 +20,6 @@ NICE      added to the niceness (nice(2)): others go first where the processors 
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import resource
@@ -73,14 +72,6 @@ def limit_memory(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def yield_processors(more: int) -> None:
-    """Also for the group of processes that the server, a session of its own, becomes where the system groups
-    by session (sched(7), autogroup): within another group, niceness says nothing."""
-    os.nice(more)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(os.getpriority(os.PRIO_PROCESS, 0)))
-
-
 def main(arguments: list[str]) -> None:
     account, uid, parent, signal, memory, nice, *command = arguments
     libc = ctypes.CDLL(None, use_errno=True)
@@ -94,7 +85,7 @@ def main(arguments: list[str]) -> None:
     if int(memory):
         limit_memory(int(memory))
     if int(nice):
-        yield_processors(int(nice))
+        os.nice(int(nice))
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 

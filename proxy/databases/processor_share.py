@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 
 from proxy.databases.analyst_usage import SessionUsage
 from proxy.databases.postgres_settings import NICENESS
@@ -24,10 +26,10 @@ class ProcessorShare:
         self._seconds = seconds
         self._used: dict[str, float] = {}
         self._at = time.monotonic()
-        self._last: set[int] = set()
+        self._niceness: dict[int, int] = {}
 
     def share(self, sessions: Iterable[SessionUsage]) -> None:
-        """Only root may take a session forward again: else it stays last until it ends."""
+        """To be called every second or so."""
         now = time.monotonic()
         kept = 0.5 ** ((now - self._at) / HALF_LIFE_SECONDS)
         self._at = now
@@ -36,11 +38,21 @@ class ProcessorShare:
         for session in sessions:
             used[session.analyst] = used.get(session.analyst, 0.0) + session.cpu_seconds
         self._used = used
-        self._last &= {session.process for session in sessions}
+        self._niceness = {s.process: self._niceness.get(s.process, 0) for s in sessions}
         for session in sessions:
-            goes_last = used[session.analyst] > self._seconds
-            if goes_last != (session.process in self._last):
-                with suppress(OSError):
-                    niceness = LAST if goes_last else NICENESS
-                    os.setpriority(os.PRIO_PROCESS, session.process, niceness)
-                    (self._last.add if goes_last else self._last.discard)(session.process)
+            wanted = LAST if used[session.analyst] > self._seconds else NICENESS
+            if wanted != self._niceness[session.process] and _put(session.process, wanted):
+                self._niceness[session.process] = wanted
+
+
+def _put(process: int, niceness: int) -> bool:
+    """Each backend is a group of its own where the system groups processes (sched(7), autogroup),
+    which niceness says nothing about: the group has its own. False: to be tried again."""
+    with suppress(OSError):  # gone, or forward again and not root
+        os.setpriority(os.PRIO_PROCESS, process, niceness)
+    group = Path(f"/proc/{process}/autogroup")
+    try:
+        group.write_text(str(niceness))
+    except OSError as error:
+        return error.errno != errno.EAGAIN  # ten in a second are taken, but root's
+    return True
