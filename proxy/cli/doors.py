@@ -15,7 +15,14 @@ from proxy.cli.places import Where, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.stopped import Stopped
-from proxy.cli.watching import guard_lost, keep_mark, keep_roles, keep_shares, something_lost
+from proxy.cli.watching import (
+    guard_lost,
+    keep_locks_free,
+    keep_mark,
+    keep_roles,
+    keep_shares,
+    something_lost,
+)
 from proxy.databases.analyst_sessions import ShadowSessions
 from proxy.databases.ledger_tables import LedgerNotDurable
 from proxy.servers.http.server import HttpServer
@@ -84,6 +91,7 @@ async def keep_open(
             keep_roles(servers, databases),
             keep_mark(servers, databases),
             keep_shares(servers),
+            keep_locks_free(servers),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
         return await _until_lost(servers, databases, until(Doors(wire.address, http.address)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 import structlog
@@ -13,15 +14,18 @@ from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.databases.failure_reason import reason_of
 from proxy.databases.ledger_mark import mark_of
+from proxy.databases.lock_watch import LockWatch
 from proxy.databases.role_keeper import RoleKeeper
 from proxy.databases.shadow_monitor import ShadowMonitor
-from proxy.databases.shadow_tables import ShadowError
+from proxy.databases.shadow_tables import ShadowBusy, ShadowError
 
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
 ALIVE_SECONDS = 0.25
 SHARES_SECONDS = 1.0
+LOCKS_SECONDS = 0.5
 GUARD_SECONDS = 60.0
+BUSY_SECONDS = 5.0
 
 _log = structlog.get_logger("dpproxy.watching")
 
@@ -81,17 +85,44 @@ async def keep_shares(servers: ProxyServers, every_seconds: float = SHARES_SECON
         monitor.close()
 
 
+async def keep_locks_free(servers: ProxyServers, every_seconds: float = LOCKS_SECONDS) -> None:
+    """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended."""
+    watch = LockWatch(servers.shadow.dsn(), servers.shadow.process_id or 0)
+    # A thread of its own: those of the loop may all be waiting for such a lock.
+    thread = ThreadPoolExecutor(1, "locks")
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            try:
+                for ended in await loop.run_in_executor(thread, watch.look):
+                    _log.warning("session_ended_by_share", **asdict(ended))
+            except Exception as error:  # a look that fails must not be the last
+                _log.warning("locks_not_watched", kind=type(error).__name__)
+            await asyncio.sleep(every_seconds)
+    finally:
+        thread.submit(watch.close)
+        thread.shutdown(wait=False)
+
+
 async def guard_lost(databases: Sequence[Database], every_seconds: float = GUARD_SECONDS) -> str:
-    """Compares and repairs the shadows' rights. Ends when one could not be verified twice in a row."""
+    """Compares and repairs the shadows' rights. Ends when one could not be verified twice in a row.
+
+    Locks and logins, which analysts have in hand, are no such failure: it looks again soon.
+    """
     failed = {database.policy.database: 0 for database in databases}
+    busy = False
     while True:
-        await asyncio.sleep(every_seconds)
+        await asyncio.sleep(min(BUSY_SECONDS, every_seconds) if busy else every_seconds)
+        busy = False
         for database in databases:
             name = database.policy.database
             try:
                 for what in await asyncio.to_thread(database.shadow.verify):
                     _log.error("guard_repaired", database=name, what=what)
                 failed[name] = 0
+            except ShadowBusy as error:
+                busy = True
+                _log.error("guard_not_verified", database=name, reason=str(error))
             except ShadowError as error:
                 failed[name] += 1
                 _log.error("guard_not_verified", database=name, reason=str(error))

@@ -20,7 +20,13 @@ from proxy.databases.failure_reason import reason_of
 from proxy.databases.shadow_columns import exposed_columns
 from proxy.databases.shadow_guard import Guarded, check_guard, guarded
 from proxy.databases.shadow_roles import ensure_group
-from proxy.databases.shadow_tables import ShadowError, ShadowTable, shadow_tables, types_of
+from proxy.databases.shadow_tables import (
+    ShadowBusy,
+    ShadowError,
+    ShadowTable,
+    shadow_tables,
+    types_of,
+)
 from proxy.policy.model import Policy
 from proxy.query.empty_twins import TWIN_SCHEMA
 
@@ -29,6 +35,9 @@ _PARTS = tuple(
     _PACKAGE.joinpath(name).read_text(encoding="utf-8")
     for name in ("shadow.sql", "shadow_catalogue.sql", "shadow_grants.sql")
 )
+# Lock not available, statement timeout, deadlock, a row of the catalogue that changed meanwhile.
+_BUSY = ("55P03", "57014", "40P01", "40001", "XX000")
+_VERIFY_LOCK_TIMEOUT = "10s"
 _LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
 
 
@@ -97,18 +106,23 @@ class Shadow:
 
         Given    a shadow that was built
         Gives    the names of what was repaired, for the log; nothing where all was right
-        Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached
+        Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached; ShadowBusy: what an
+                 analyst's locks, or many logins, can bring about
         """
         if self._guarded is None:
             raise ShadowError("the shadow was not built")
         try:
             with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
-                connection.execute("SET lock_timeout = '10s'; SET statement_timeout = '30s'")
+                limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
+                connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
+                connection.execute("SET statement_timeout = '30s'")
                 connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
                 return check_guard(connection, self._guarded)
         except psycopg.Error as error:
             kind = error.sqlstate or reason_of(error)
-            raise ShadowError(f"its guard could not be verified ({kind})") from None
+            is_busy = isinstance(error, psycopg.errors.ConnectionTimeout) or kind in _BUSY
+            refusal = ShadowBusy if is_busy else ShadowError
+            raise refusal(f"its guard could not be verified ({kind})") from None
 
     def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
         """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one

@@ -99,3 +99,24 @@ SELECT h.* FROM (SELECT dp.answered_apart('dp.history') AS apart OFFSET 0) a,
     LATERAL (SELECT NULL::bigint, NULL::timestamptz, NULL::numeric, NULL::numeric, NULL::text, NULL::text,
                     NULL::text WHERE a.apart)
         AS h (receipt, at, epsilon, delta, outcome, statement, policy);
+
+-- What analysts may make, change and drop: temporary things, as they may create nothing else. All other
+-- statements that define something are refused before they lock anything: PostgreSQL asks for rights later.
+-- It runs as the analyst, who may not call it by name, and reads nothing.
+CREATE OR REPLACE FUNCTION dp.allow_definition() RETURNS event_trigger
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    IF current_setting('is_superuser') = 'on' OR tg_tag ~
+        '^(CREATE|ALTER|DROP) (TABLE|VIEW|SEQUENCE|INDEX|FUNCTION|PROCEDURE|ROUTINE|AGGREGATE|TYPE|DOMAIN)$'
+        OR tg_tag IN ('CREATE TABLE AS', 'SELECT INTO', 'COMMENT', 'REINDEX') THEN
+        RETURN;
+    END IF;
+    RAISE EXCEPTION USING
+        ERRCODE = '42501',
+        MESSAGE = format('permission denied for %s', tg_tag),
+        HINT = 'Temporary tables, views, sequences, indexes, functions and types can be made here.';
+END $$;
+
+DROP EVENT TRIGGER IF EXISTS dp_allow_definition;
+CREATE EVENT TRIGGER dp_allow_definition ON ddl_command_start EXECUTE FUNCTION dp.allow_definition();
+ALTER EVENT TRIGGER dp_allow_definition ENABLE ALWAYS;

@@ -141,3 +141,12 @@ WHERE r.oid IN (SELECT oid FROM members UNION ALL SELECT oid FROM analysts)
 UNION ALL
 SELECT 'the catalogue as analysts see it', NULL
 WHERE (SELECT digest FROM dp.catalogue) IS DISTINCT FROM dp.digest_of_catalogue()
+-- What analysts may define.
+UNION ALL
+SELECT 'event trigger dp_allow_definition',
+       CASE WHEN EXISTS (SELECT FROM pg_event_trigger WHERE evtname = 'dp_allow_definition')
+            THEN 'ALTER EVENT TRIGGER dp_allow_definition ENABLE ALWAYS' END
+WHERE NOT EXISTS (
+    SELECT FROM pg_event_trigger t
+    WHERE t.evtname = 'dp_allow_definition' AND t.evtevent = 'ddl_command_start' AND t.evtenabled = 'A'
+      AND t.evttags IS NULL AND t.evtowner = 10 AND t.evtfoid = 'dp.allow_definition()'::regprocedure)

@@ -21,6 +21,10 @@ class ShadowError(RuntimeError):
     """The shadow cannot be built."""
 
 
+class ShadowBusy(ShadowError):
+    """Locks or logins kept us from it: the shadow is what it was, and the next try may succeed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShadowColumn:
     name: str

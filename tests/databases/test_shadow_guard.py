@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psycopg
 import pytest
 
 from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_tables import ShadowError
+from proxy.databases.shadow_tables import ShadowBusy, ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import Servers
 
@@ -82,6 +83,8 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         ("ALTER ROLE dp_analyst SET work_mem = '1GB'", "settings of dp_analyst"),
         ("ALTER DATABASE guarded SET log_min_messages = 'log'", "setting log_min_messages"),
         ("ALTER DATABASE guarded RESET temp_file_limit", "setting temp_file_limit"),
+        ("ALTER EVENT TRIGGER dp_allow_definition DISABLE", "event trigger dp_allow_definition"),
+        ("ALTER EVENT TRIGGER dp_allow_definition ENABLE", "event trigger dp_allow_definition"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found_and_repaired(
@@ -127,11 +130,107 @@ def test_what_an_analyst_can_do_changes_nothing_of_it(shadow: Shadow, pair: Serv
             "REASSIGN OWNED BY dp_analyst TO SESSION_USER",
             "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC",
             "GRANT ALL ON ALL TABLES IN SCHEMA public TO PUBLIC",
+            "SET session_replication_role = replica",
+            "SET event_triggers = off",
+            "DROP EVENT TRIGGER dp_allow_definition",
+            "ALTER EVENT TRIGGER dp_allow_definition DISABLE",
+            "DROP FUNCTION dp.allow_definition()",
+            "ALTER FUNCTION dp.allow_definition() SET search_path = pg_temp",
+            "SELECT dp.allow_definition()",
         ):
-            analyst.execute(text.encode())
+            with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedObject):
+                analyst.execute(text.encode())
         assert shadow.verify() == ()
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             analyst.execute("SELECT count(*) FROM secret")
+
+
+_MAKES = [
+    "CREATE TEMP TABLE t (a int PRIMARY KEY, b text UNIQUE)",
+    "CREATE TEMP TABLE u AS SELECT 1 AS a",
+    "SELECT 1 AS a INTO TEMP v",
+    "ALTER TABLE t ADD COLUMN c serial",
+    "CREATE INDEX ON t (b)",
+    "COMMENT ON TABLE t IS 'mine'",
+    "CREATE TEMP VIEW w AS SELECT * FROM t",
+    "CREATE TEMP SEQUENCE s",
+    "CREATE TYPE pg_temp.pair AS (a int, b int)",
+    "CREATE TYPE pg_temp.mood AS ENUM ('so', 'la')",
+    "CREATE DOMAIN pg_temp.small AS int CHECK (VALUE < 9)",
+    "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE PROCEDURE pg_temp.p() LANGUAGE sql AS 'SELECT 1'",
+    "DO $$ BEGIN CREATE TEMP TABLE inner_one (); END $$",
+    "REINDEX TABLE t",
+    "VACUUM ANALYZE t",
+    "TRUNCATE t",
+    "DROP FUNCTION pg_temp.f()",
+    "DROP TABLE t, u CASCADE",
+]
+
+
+def test_analysts_define_what_is_temporary(shadow: Shadow, pair: Servers) -> None:
+    with psycopg.connect(pair.analyst_dsn("guarded", "alice"), autocommit=True) as alice:
+        for text in _MAKES:
+            alice.execute(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE RULE r AS ON INSERT TO pg_catalog.pg_authid DO ALSO NOTHING",
+        "CREATE RULE r AS ON INSERT TO mine DO ALSO NOTHING",
+        "CREATE TRIGGER t BEFORE INSERT ON pg_class FOR EACH ROW EXECUTE FUNCTION f()",
+        "CREATE POLICY p ON secret",
+        "CREATE STATISTICS s ON a, b FROM mine",
+        "CREATE EXTENSION plpgsql",
+        "CREATE PUBLICATION p",
+        "CREATE CAST (int AS text) WITH INOUT",
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO PUBLIC",
+        "REVOKE ALL ON secret FROM PUBLIC",
+        "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC",
+        "DROP OWNED BY CURRENT_USER",
+        "SECURITY LABEL ON TABLE secret IS 'x'",
+        "REFRESH MATERIALIZED VIEW secret",
+        "DO $$ BEGIN CREATE RULE r AS ON INSERT TO pg_class DO ALSO NOTHING; END $$",
+    ],
+)
+def test_other_definitions_are_refused_before_they_lock(
+    shadow: Shadow, pair: Servers, superuser: psycopg.Connection, text: str
+) -> None:
+    """N1: CREATE RULE locked any relation, and asked for rights after."""
+    with (
+        psycopg.connect(pair.analyst_dsn("guarded", "alice"), autocommit=True) as alice,
+        superuser.transaction(),
+    ):
+        alice.execute("CREATE TEMP TABLE mine (a int, b int)")
+        for table in ("pg_authid", "pg_class", "secret"):
+            superuser.execute(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE".encode())
+        alice.execute("SET lock_timeout = '5s'")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for"):
+            alice.execute(text.encode())
+
+
+def test_settings_that_are_held_are_no_broken_wall(shadow: Shadow, pair: Servers) -> None:
+    """N2: two looks in vain, a minute apart, ended the process."""
+    name = pair.new_analyst()
+    with psycopg.connect(pair.analyst_dsn("guarded", name), autocommit=True) as analyst:
+        analyst.execute("ALTER ROLE CURRENT_USER SET application_name = 'a'")
+        analyst.execute("BEGIN")
+        analyst.execute("ALTER ROLE CURRENT_USER SET application_name = 'b'")
+        assert shadow.verify() == (f"settings of {name}: not now",)
+        analyst.execute("ROLLBACK")
+    assert shadow.verify() == (f"settings of {name}",)
+
+
+def test_a_lock_that_verifying_waits_for_is_no_broken_wall(
+    shadow: Shadow, superuser: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.databases.shadow._VERIFY_LOCK_TIMEOUT", "200ms")
+    with superuser.transaction():
+        superuser.execute("LOCK TABLE dp.catalogue IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(ShadowBusy):
+            shadow.verify()
+    assert shadow.verify() == ()
 
 
 def test_settings_that_last_are_reset(shadow: Shadow, pair: Servers) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.databases.shadow_roles import RolesNotMatched
 from proxy.databases.users import (
     UserError,
     add_analyst,
@@ -52,8 +56,12 @@ def test_default_privileges_do_not_keep_an_analyst_from_being_removed(pair: Serv
     """F19: an entry in pg_default_acl made DROP ROLE fail for good."""
     name = pair.new_analyst()
     with psycopg.connect(pair.analyst_dsn("shop", name), autocommit=True) as connection:
-        connection.execute("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO public")
         connection.execute("ALTER ROLE CURRENT_USER SET statement_timeout = 0")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO public")
+    with psycopg.connect(pair.shadows["shop"].superuser_dsn) as superuser:
+        statement = "ALTER DEFAULT PRIVILEGES FOR ROLE {} GRANT SELECT ON TABLES TO public"
+        superuser.execute(sql.SQL(statement).format(sql.Identifier(name)))
     remove_analyst(pair.ledger_dsn, name)
     pair.match_roles()
     with psycopg.connect(pair.shadow_server.dsn()) as connection:
@@ -98,3 +106,65 @@ def test_only_analysts_are_removed(pair: Servers) -> None:
             remove_analyst(pair.ledger_dsn, name)
         with pytest.raises(UserError, match="no analyst"):
             set_password(pair.ledger_dsn, name, "x")
+
+
+def _locks_their_row(pair: Servers, name: str) -> psycopg.Connection:
+    """And lets no time limit end it."""
+    connection = psycopg.connect(pair.analyst_dsn("shop", name), autocommit=True)
+    connection.execute("SET idle_in_transaction_session_timeout = 0")
+    connection.execute("BEGIN")
+    connection.execute("ALTER ROLE CURRENT_USER PASSWORD 'locked'")
+    return connection
+
+
+def _exists(pair: Servers, name: str) -> bool:
+    with psycopg.connect(pair.shadow_server.dsn()) as connection:
+        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (name,))
+        return found.fetchone() is not None
+
+
+@pytest.mark.parametrize("what", ["remove", "password"])
+def test_an_analyst_cannot_hold_their_own_role(pair: Servers, what: str) -> None:
+    """N4: who was removed went on, and nobody else's role was made or changed any more."""
+    name, new = pair.new_analyst(), f"new of {what}"
+    other = psycopg.connect(pair.analyst_dsn("shop", name), autocommit=True)
+    with _locks_their_row(pair, name) as holding:
+        if what == "remove":
+            remove_analyst(pair.ledger_dsn, name)
+        else:
+            set_password(pair.ledger_dsn, name, "another")
+        add_analyst(pair.ledger_dsn, new, "x")
+        matching = threading.Thread(target=pair.match_roles, daemon=True)
+        matching.start()
+        matching.join(8)
+        assert not matching.is_alive(), "it waits for a row that an analyst holds"
+        for session in (holding, other):
+            with pytest.raises(psycopg.OperationalError):
+                session.execute("SELECT 1")
+            session.close()
+    assert _exists(pair, new)
+    assert _exists(pair, name) == (what == "password")
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(pair.analyst_dsn("shop", name))
+
+
+def test_one_role_that_fails_keeps_no_other(pair: Servers) -> None:
+    stuck, changed, gone = (pair.new_analyst() for _ in range(3))
+    set_password(pair.ledger_dsn, stuck, "another")
+    set_password(pair.ledger_dsn, changed, "another")
+    remove_analyst(pair.ledger_dsn, gone)
+    new = "new beside one that fails"
+    add_analyst(pair.ledger_dsn, new, "x")
+    with psycopg.connect(pair.shadow_server.dsn()) as superuser:  # a session that cannot be ended
+        statement = sql.SQL("ALTER ROLE {} CONNECTION LIMIT 7").format(sql.Identifier(stuck))
+        superuser.execute(statement)
+        with pytest.raises(RolesNotMatched) as raised:
+            pair.match_roles()
+        superuser.rollback()
+    assert raised.value.failed == {stuck: "55P03"}
+    assert set(raised.value.changed) == {changed, gone, new}
+    assert _exists(pair, new) and not _exists(pair, gone)
+    dsn = make_conninfo(pair.analyst_dsn("shop", changed), password="another")
+    psycopg.connect(dsn).close()
+    pair.match_roles()
+    psycopg.connect(make_conninfo(pair.analyst_dsn("shop", stuck), password="another")).close()
