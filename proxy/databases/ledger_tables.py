@@ -20,7 +20,7 @@ import psycopg
 from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from proxy.base.errors import Fault
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.amounts import Amount, charge, decimal
 from proxy.ledger.balance import Refused
 from proxy.ledger.events import Event
@@ -37,6 +37,15 @@ _OPTIONS = (
 _OPEN_SECONDS = 30.0
 CONNECTIONS = 4
 _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
+# Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
+# row that says so, and is not made without it.
+_RESERVE = """\
+SELECT r.* FROM (
+    SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
+        OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
+    FROM (SELECT %s::text AS name) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.reserve(%s, CASE WHEN who.may_ask THEN who.name END, %s, %s, %s, %s, %s) r
+WHERE who.may_ask"""
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE kind WHEN 'total' THEN '(everybody together)' ELSE %(analyst)s::text END AS analyst,
@@ -141,15 +150,16 @@ class LedgerTables:
         Given    the analyst, the loss of one statement, its fingerprint, the policy's digest, the
                  mechanisms that the loss is composed of (proxy.ledger.events)
         Gives    a receipt, once the charge is committed to disk
-        Refuses  OVER_BUDGET where the analyst's or everybody's budget does not cover it; `Fault` where
-                 the ledger does not answer: the charge may then stand, so there is no second try
+        Refuses  OVER_BUDGET where the analyst's or everybody's budget does not cover it; PROTECTED of who
+                 was removed; `Fault` where the ledger does not answer: the charge may then stand, so there
+                 is no second try
         """
         cost = charge(loss)
-        row = await self._one(
-            "SELECT * FROM ledger.reserve(%s, %s, %s, %s, %s, %s, %s)",
+        row = await self._first(
+            _RESERVE,
             (
-                self._source,
                 analyst,
+                self._source,
                 decimal(cost.epsilon),
                 decimal(cost.delta),
                 json.dumps(list(events)),
@@ -157,6 +167,12 @@ class LedgerTables:
                 policy_digest,
             ),
         )
+        if row is None:
+            raise Refusal(
+                Code.PROTECTED,
+                f'"{analyst}" is not an analyst any more',
+                "Log in with a name that `dpproxy user list` shows.",
+            )
         standing = Standing(
             _amount(row["own_epsilon"], row["own_delta"]),
             _amount(row["total_epsilon"], row["total_delta"]),
@@ -220,14 +236,11 @@ class LedgerTables:
             raise Fault("the ledger gave no answer")
         return str(row[0])
 
-    async def _one(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any]:
+    async def _first(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any] | None:
         async with self._connection() as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(statement.encode(), parameters)
-            row = await cursor.fetchone()
-        if row is None:
-            raise Fault("the ledger gave no answer")
-        return row
+            return await cursor.fetchone()
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[psycopg.AsyncConnection[TupleRow]]:

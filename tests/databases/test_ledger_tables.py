@@ -12,6 +12,7 @@ from psycopg import sql
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.databases.ledger_tables import LedgerTables, Outcome, Receipt
+from proxy.databases.users import add_analyst, remove_analyst
 from proxy.ledger.amounts import charge
 from tests.databases.ledger_database import loss, rows, set_limits, with_ledger
 
@@ -49,6 +50,24 @@ def test_a_receipt_and_what_remains(ledger_dsn: str) -> None:
             *([], "sum total", "policy 1", "failed"),
         ),
     ]
+
+
+def test_who_was_removed_charges_nothing(ledger_dsn: str) -> None:
+    """N4: a session that is still open asked on."""
+    set_limits(ledger_dsn, own="9", total="9")
+    add_analyst(ledger_dsn, "eve", "x")
+
+    async def ask(ledger: LedgerTables) -> Receipt:
+        return await ledger.reserve("eve", loss("1"), "f", "p")
+
+    first = with_ledger(ledger_dsn, ask)
+    remove_analyst(ledger_dsn, "eve")
+    with pytest.raises(Refusal, match="not an analyst any more"):
+        with_ledger(ledger_dsn, ask)
+    assert rows(ledger_dsn, "SELECT id FROM ledger.receipt") == [(first.id,)]
+    assert rows(ledger_dsn, "SELECT epsilon FROM ledger.balance") == [(1,), (1,)]
+    add_analyst(ledger_dsn, "eve", "y")
+    assert with_ledger(ledger_dsn, ask).remaining.epsilon == 7
 
 
 def test_over_budget_charges_nothing(ledger_dsn: str) -> None:
