@@ -97,7 +97,7 @@ async def keep_locks_free(servers: ProxyServers, every_seconds: float = LOCKS_SE
                 for ended in await loop.run_in_executor(thread, watch.look):
                     _log.warning("session_ended_by_share", **asdict(ended))
             except Exception as error:  # a look that fails must not be the last
-                _log.warning("locks_not_watched", kind=type(error).__name__)
+                _log.warning("locks_not_watched", reason=reason_of(error))
             await asyncio.sleep(every_seconds)
     finally:
         thread.submit(watch.close)

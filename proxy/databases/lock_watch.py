@@ -22,6 +22,7 @@ from time import monotonic
 import psycopg
 
 from proxy.databases.embedded import SUPERUSER
+from proxy.databases.failure_reason import reason_of
 from proxy.databases.shadow_monitor import Ended
 from proxy.databases.shadow_tables import ShadowError
 
@@ -91,7 +92,7 @@ class LockWatch:
             self._failed += 1
             for process in _waiting_by_title(self._server, queries=self._failed > 1):
                 _end(process, self._server)
-            kind = error.sqlstate or type(error).__name__
+            kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"the shadow's locks could not be watched ({kind})") from None
         ended = [(process, role) for process, role in found if _end(process, self._server)]
         now = monotonic()

@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.databases.analyst_shares import SESSIONS_PER_ANALYST
+from proxy.databases.failure_reason import reason_of
 from proxy.databases.shadow_statements import ANALYSTS
 
 _REMOVE_SECONDS = 10.0
@@ -78,7 +79,7 @@ def match_roles_on(
         except psycopg.Error as error:
             if connection.broken:
                 raise
-            failed[name] = error.sqlstate or type(error).__name__
+            failed[name] = error.sqlstate or reason_of(error)
         else:
             changed.append(name)
 
