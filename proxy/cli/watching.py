@@ -17,6 +17,7 @@ from proxy.databases.ledger_mark import mark_of
 from proxy.databases.lock_watch import LockWatch
 from proxy.databases.role_keeper import RoleKeeper
 from proxy.databases.shadow_monitor import ShadowMonitor
+from proxy.databases.shadow_roles import RolesNotMatched
 from proxy.databases.shadow_tables import ShadowBusy, ShadowError
 
 ROLES_SECONDS = 1.0
@@ -44,6 +45,8 @@ async def keep_roles(
                 changed = await asyncio.to_thread(keeper.match)
                 if changed:
                     _log.info("analysts_changed", names=list(changed))
+            except RolesNotMatched as error:
+                _log.error("analysts_not_matched", changed=error.changed, failed=dict(error.failed))
             except Exception as error:  # a server that is away for a moment must not end this
                 _log.warning(
                     "analysts_not_read", kind=type(error).__name__, reason=reason_of(error)

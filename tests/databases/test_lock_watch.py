@@ -45,6 +45,7 @@ def bob(pair: Servers) -> str:
 def superuser(pair: Servers) -> Iterator[psycopg.Connection]:
     """Not in the shadow: it could not get in."""
     with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as connection:
+        connection.execute("SET lock_timeout = '5s'")
         yield connection
 
 
@@ -218,6 +219,7 @@ def test_a_watch_that_is_locked_out_finds_who_waits_by_the_system(
             first.execute("SELECT count(*) FROM pg_roles")
             # What the watch knows of its own role is to be read again.
             superuser.execute("ALTER ROLE postgres CONNECTION LIMIT -1")
+            superuser.execute("SELECT count(*) FROM pg_lock_status()")  # and of ours, now
             roles = _QUEUES["partition, own"][1].replace("pg_class", "pg_authid")
             _asks(second, roles, superuser)
             with pytest.raises(ShadowError, match="could not be watched"):
