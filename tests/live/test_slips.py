@@ -32,8 +32,7 @@ SLIPS = [
      "SELECT * FROM v WHERE id = 5"],
     ["CREATE TEMP VIEW v AS SELECT count(*) n FROM shop.orders", "SELECT * FROM v"],
     ["CREATE TEMP TABLE t (n bigint)",
-     "CREATE RULE r AS ON INSERT TO t DO ALSO SELECT count(*) FROM shop.orders",
-     "INSERT INTO t VALUES (1)"],
+     "CREATE RULE r AS ON INSERT TO t DO ALSO SELECT count(*) FROM shop.orders"],
     ["DO $$ DECLARE n bigint; BEGIN SELECT count(*) INTO n FROM shop.orders; END $$"],
     ["CREATE FUNCTION pg_temp.g() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM shop.orders'",
      "SELECT pg_temp.g()"],
@@ -122,6 +121,9 @@ def _run(connection: psycopg.Connection, text: str) -> None:
         cursor.execute(text.encode())
 
 
+_REFUSED = ("DROP OWNED", "ALTER DEFAULT", "GRANT")  # by themselves; what comes after is, too
+
+
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: "; ".join(slip)[:150])
 def test_a_slip_is_an_error(slip: list[str], live: LiveProxy) -> None:
     *scene, last = slip
@@ -129,7 +131,11 @@ def test_a_slip_is_an_error(slip: list[str], live: LiveProxy) -> None:
     with live.connect() as connection:
         for text in scene:
             for piece in text.split("; ") if "ATOMIC" not in text and "$$" not in text else [text]:
-                connection.execute(piece.encode())
+                if piece.startswith(_REFUSED):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        connection.execute(piece.encode())
+                else:
+                    connection.execute(piece.encode())
         with pytest.raises(psycopg.Error) as caught:
             _run(connection, last)
     # What the reader looks at it may refuse as unsupported; XML is not in every build.
