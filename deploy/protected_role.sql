@@ -9,6 +9,7 @@ ALTER ROLE :"role" SET temp_file_limit = '10GB';
 -- What analysts compare people's values with does not belong into the log.
 ALTER ROLE :"role" SET log_parameter_max_length = 0;
 ALTER ROLE :"role" SET log_parameter_max_length_on_error = 0;
-REVOKE ALL ON SCHEMA public FROM PUBLIC;
+-- As PostgreSQL 15 and later have it from the start; what others may read or use stays as it is.
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA :"schema" TO :"role";
 GRANT SELECT ON ALL TABLES IN SCHEMA :"schema" TO :"role";

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from proxy.databases.own_role import OWN_ROLE
 from proxy.databases.policy_yaml import locate
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy.problem import Problem
 
 _MOST_UNNAMED = 50
+_MOST_TOGETHER = 8
+_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_.]*")  # in YAML as it is
 
 
 def findings_lines(verdict: Verdict) -> Iterator[str]:
     """Every finding with its fix, the worst first; then how many there are of each severity."""
     unnamed = 0
-    for finding in verdict.open:
+    for finding, more in _together(verdict.open):
         if finding.name is FindingName.NOT_IN_THE_POLICY:
             unnamed += 1
             if unnamed > _MOST_UNNAMED:
                 continue
-        yield f"{finding.severity.value.upper():8} {finding.name.name}: {finding.what}"
-        if finding.fix:
-            yield f"         {finding.fix}"
+        yield f"{finding.severity.value.upper():8} {finding.name.name}: {finding.what}{_more(more)}"
+        for line in finding.fix.splitlines():
+            yield f"         {line}"
     if unnamed > _MOST_UNNAMED:
         name = FindingName.NOT_IN_THE_POLICY
         more = unnamed - _MOST_UNNAMED
@@ -46,16 +51,48 @@ def refusal_text(verdict: Verdict, text: str, file: str) -> str:
     """The severe findings that nobody accepts, each at its place in the policy, and what can be done."""
     severe = verdict.of(Severity.SEVERE)
     problems = [
-        Problem(finding.path, f"{finding.name.name}: {finding.what}", finding.fix, at_key=True)
-        for finding in severe
+        Problem(
+            finding.path,
+            f"{finding.name.name}: {finding.what}{_more(more)}",
+            finding.fix,
+            at_key=True,
+        )
+        for finding, more in _together(severe)
     ]
-    names = ", ".join(dict.fromkeys(finding.name.name for finding in severe))
     return (
         f"{locate(problems, text, file)}\n{file}: nothing is served while a severe finding stands. Do what its "
         "hint says; or, if you take the responsibility, write into the policy\n"
-        f'    accept: {{{severe[0].name.name}: {{{severe[0].where}: "the reason"}}}}\n'
-        f"(found: {names}; policies/README.md explains them)"
+        f"    {_acceptance(severe)}\n"
+        "(policies/README.md explains them)"
     )
+
+
+def _acceptance(severe: Sequence[Finding]) -> str:
+    """A line of the policy that accepts them all, one by one."""
+    places: dict[str, list[str]] = {}
+    for finding in severe:
+        where = finding.where if _PLAIN.fullmatch(finding.where) else json.dumps(finding.where)
+        places.setdefault(finding.name.name, []).append(f'{where}: "the reason"')
+    listed = (f"{name}: {{{', '.join(dict.fromkeys(told))}}}" for name, told in places.items())
+    return f"accept: {{{', '.join(listed)}}}"
+
+
+def _together(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
+    """Each with those further down that the same change of the role mends, which are not told again."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        of_role = finding.fix.startswith(OWN_ROLE)
+        groups.setdefault(finding.fix if of_role else finding, []).append(finding)
+    for first, *more in groups.values():
+        yield first, more
+
+
+def _more(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return ""
+    names = [f"{one.name.name} {one.where}" for one in findings]
+    left = len(names) - _MOST_TOGETHER
+    return f" (with it go: {', '.join(names[:_MOST_TOGETHER])}{f', and {left} more' if left > 0 else ''})"
 
 
 def _described(finding: Finding, reason: str | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from proxy.catalog.model import Catalog
 from proxy.databases.diagnosis import connect
 from proxy.databases.given_server import Unreachable
 from proxy.databases.links_diagnosis import read_relations
+from proxy.databases.own_role import own_role_fix
 from proxy.databases.people_diagnosis import people_findings
 from proxy.databases.role_diagnosis import role_findings
 from proxy.databases.server_diagnosis import server_findings
@@ -28,11 +29,12 @@ def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
     try:
         with connect(policy.source) as connection:
             relations = read_relations(connection)
+            own_role = own_role_fix(connection, policy)
             found = [
                 *people_findings(policy, catalog, relations),
                 *values_findings(connection, policy, catalog),
-                *role_findings(connection),
-                *server_findings(connection),
+                *role_findings(connection, own_role),
+                *server_findings(connection, own_role),
                 *table_findings(connection, policy, catalog),
                 *unnamed_findings(policy, catalog),
             ]

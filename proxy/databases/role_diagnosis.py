@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from proxy.catalog.model import TableName
 from proxy.databases.diagnosis import Connection, name_text, table_text
+from proxy.databases.own_role import STRONG_ROLES
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 
@@ -55,15 +56,10 @@ WHERE EXISTS (SELECT FROM pg_catalog.unnest(%s::oid[]) AS mine (oid)
               WHERE pg_catalog.has_database_privilege(mine.oid, d.oid, 'CREATE'))
 ORDER BY 1
 """
-# Roles that come with PostgreSQL and reach beyond reading tables (manual, 21.5 "Predefined Roles").
-_STRONG = [
-    *("pg_write_all_data", "pg_execute_server_program", "pg_write_server_files"),
-    *("pg_read_server_files", "pg_signal_backend", "pg_maintain", "pg_create_subscription"),
-    *("pg_checkpoint", "pg_signal_autovacuum_worker"),
-]
 
 
-def role_findings(connection: Connection) -> Iterator[Finding]:
+def role_findings(connection: Connection, own_role: str) -> Iterator[Finding]:
+    """Given  own_role: what to do instead of changing the role, where it is not the proxy's alone"""
     row = connection.execute(_ATTRIBUTES).fetchone()
     assert row is not None
     user = name_text(connection, connection.info.user)
@@ -74,20 +70,20 @@ def role_findings(connection: Connection) -> Iterator[Finding]:
                 name=FindingName.ROLE_ATTRIBUTE,
                 where=word,
                 what=f"the role {user} {_CAN[word]} ({word})",
-                fix=f"ALTER ROLE {user} NO{word};",
+                fix=own_role,
             )
-    if row[0]:
-        return  # a superuser is a member of every role, and may write everywhere
+        if row[0]:
+            return  # a superuser has every attribute, is a member of every role, and may write everywhere
     for name, has_attributes in connection.execute(_MEMBER_OF).fetchall():
-        is_strong = has_attributes or name in _STRONG
+        is_strong = has_attributes or name in STRONG_ROLES
         yield Finding(
             name=FindingName.ROLE_MEMBERSHIP if is_strong else FindingName.ROLE_IS_A_MEMBER,
             where=name,
             what=f"the role {user} is a member of {name}, "
             + ("which reaches beyond reading" if is_strong else "with whatever that may do"),
-            fix=f"REVOKE {name_text(connection, name)} FROM {user};",
+            fix=own_role or f"REVOKE {name_text(connection, name)} FROM {user};",
         )
-    yield from _rights(connection, user)
+    yield from _rights(connection, user, own_role)
 
 
 _CAN = {
@@ -99,8 +95,8 @@ _CAN = {
 }
 
 
-def _rights(connection: Connection, user: str) -> Iterator[Finding]:
-    roles = [row[0] for row in connection.execute(_ROLES, (_STRONG,)).fetchall()]
+def _rights(connection: Connection, user: str, own_role: str) -> Iterator[Finding]:
+    roles = [row[0] for row in connection.execute(_ROLES, (STRONG_ROLES,)).fetchall()]
     owned = {TableName(*row) for row in connection.execute(_OWNED, (roles,)).fetchall()}
     for table in sorted(owned):
         text = table_text(connection, table)
@@ -108,7 +104,7 @@ def _rights(connection: Connection, user: str) -> Iterator[Finding]:
             name=FindingName.ROLE_OWNS,
             where=str(table),
             what=f"the role {user} owns {text}: it can change it, and its row security does not hold for it",
-            fix=f"ALTER TABLE {text} OWNER TO postgres; GRANT SELECT ON {text} TO {user};",
+            fix=own_role,
         )
     for schema, name, is_sequence in connection.execute(_WRITABLE, (roles,)).fetchall():
         table = TableName(schema, name)
@@ -122,7 +118,7 @@ def _rights(connection: Connection, user: str) -> Iterator[Finding]:
             name=FindingName.ROLE_MAY_WRITE,
             where=str(table),
             what=f"the role {user} can write to {text}",
-            fix=f"REVOKE {rights} {text} FROM {user}, PUBLIC;",
+            fix=own_role or f"REVOKE {rights} {text} FROM {user}, PUBLIC;",
         )
     for (schema,) in connection.execute(_CREATABLE, (roles,)).fetchall():
         text = name_text(connection, schema)
@@ -130,7 +126,7 @@ def _rights(connection: Connection, user: str) -> Iterator[Finding]:
             name=FindingName.ROLE_MAY_CREATE,
             where=schema,
             what=f"the role {user} can create objects in schema {text}",
-            fix=f"REVOKE CREATE ON SCHEMA {text} FROM {user}, PUBLIC;",
+            fix=own_role or f"REVOKE CREATE ON SCHEMA {text} FROM {user}, PUBLIC;",
         )
     for (database,) in connection.execute(_DATABASES, (roles,)).fetchall():
         text = name_text(connection, database)
@@ -138,5 +134,5 @@ def _rights(connection: Connection, user: str) -> Iterator[Finding]:
             name=FindingName.ROLE_MAY_CREATE,
             where=database,
             what=f"the role {user} can create schemas in database {text}",
-            fix=f"REVOKE CREATE ON DATABASE {text} FROM {user}, PUBLIC;",
+            fix=own_role or f"REVOKE CREATE ON DATABASE {text} FROM {user}, PUBLIC;",
         )

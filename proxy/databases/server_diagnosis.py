@@ -28,11 +28,12 @@ _HARMLESS = {
 _LOADING = {"session_preload_libraries", "local_preload_libraries", "role", "session_authorization"}
 
 
-def server_findings(connection: Connection) -> Iterator[Finding]:
-    yield from _logging(connection)
-    yield from _temporary_files(connection)
-    yield from _meaning(connection)
-    yield from _role_settings(connection)
+def server_findings(connection: Connection, own_role: str) -> Iterator[Finding]:
+    """Given  own_role: what to do instead of changing the role, where it is not the proxy's alone"""
+    yield from _logging(connection, own_role)
+    yield from _temporary_files(connection, own_role)
+    yield from _meaning(connection, own_role)
+    yield from _role_settings(connection, own_role)
 
 
 def _setting(connection: Connection, name: str) -> str | None:
@@ -57,7 +58,7 @@ def _unit_amount(connection: Connection, name: str) -> int:
     return -1 if row is None else int(float(row[0]))
 
 
-def _logging(connection: Connection) -> Iterator[Finding]:
+def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
     """Source   PostgreSQL manual, 19.8 "Error Reporting and Logging"; F.3 auto_explain; pgaudit's README"""
     reasons = []
     statements = _setting(connection, "log_statement")
@@ -74,14 +75,14 @@ def _logging(connection: Connection) -> Iterator[Finding]:
             where="log_parameter_max_length",
             what=f"the server logs statements with their parameters ({', '.join(reasons)}): the log then holds "
             "what analysts compare people's values with, and the seeds of partitions",
-            fix=_set(connection, "log_parameter_max_length", "0"),
+            fix=own_role or _set(connection, "log_parameter_max_length", "0"),
         )
     if _unit_amount(connection, "log_parameter_max_length_on_error") != 0:
         yield Finding(
             name=FindingName.LOGS_PARAMETERS,
             where="log_parameter_max_length_on_error",
             what="the server logs the parameters of statements that fail (log_parameter_max_length_on_error)",
-            fix=_set(connection, "log_parameter_max_length_on_error", "0"),
+            fix=own_role or _set(connection, "log_parameter_max_length_on_error", "0"),
         )
     if (
         _setting(connection, "pgaudit.log") not in (None, "", "none")
@@ -91,7 +92,7 @@ def _logging(connection: Connection) -> Iterator[Finding]:
             name=FindingName.LOGS_PARAMETERS,
             where="pgaudit.log_parameter",
             what="pgaudit logs statements with their parameters (pgaudit.log_parameter)",
-            fix=_set(connection, "pgaudit.log_parameter", "off"),
+            fix=own_role or _set(connection, "pgaudit.log_parameter", "off"),
         )
     for name in ("debug_print_parse", "debug_print_rewritten", "debug_print_plan"):
         if _setting(connection, name) == "on":
@@ -99,14 +100,14 @@ def _logging(connection: Connection) -> Iterator[Finding]:
                 name=FindingName.LOGS_PLANS,
                 where=name,
                 what=f"the server logs the trees of statements ({name})",
-                fix=_set(connection, name, "off"),
+                fix=own_role or _set(connection, name, "off"),
             )
     if _setting(connection, "auto_explain.log_min_duration") not in (None, "-1"):
         yield Finding(
             name=FindingName.LOGS_PLANS,
             where="auto_explain.log_min_duration",
             what="auto_explain logs plans of the proxy's statements: exact numbers of rows, and parameters",
-            fix=_set(connection, "auto_explain.log_min_duration", "-1"),
+            fix=own_role or _set(connection, "auto_explain.log_min_duration", "-1"),
         )
     if _setting(connection, "pg_stat_statements.track") not in (None, "none"):
         yield Finding(
@@ -114,11 +115,11 @@ def _logging(connection: Connection) -> Iterator[Finding]:
             where="pg_stat_statements.track",
             what="pg_stat_statements keeps numbers of rows and blocks of the proxy's statements, without "
             "parameters, for those who may read it (pg_read_all_stats)",
-            fix=_set(connection, "pg_stat_statements.track", "'none'"),
+            fix=own_role or _set(connection, "pg_stat_statements.track", "'none'"),
         )
 
 
-def _temporary_files(connection: Connection) -> Iterator[Finding]:
+def _temporary_files(connection: Connection, own_role: str) -> Iterator[Finding]:
     limit = _unit_amount(connection, "temp_file_limit")  # in kB
     least = -(-limits.TEMPORARY_BYTES // 1024)
     if 0 <= limit < least:
@@ -127,7 +128,7 @@ def _temporary_files(connection: Connection) -> Iterator[Finding]:
             where="temp_file_limit",
             what=f"temp_file_limit is {limit} kB in a session of the role, less than the {least} kB that one "
             "person's rows can take: a question that fails for it says something of that person",
-            fix=_set(connection, "temp_file_limit", "'10GB'"),
+            fix=own_role or _set(connection, "temp_file_limit", "'10GB'"),
         )
     if limit == -1:
         yield Finding(
@@ -135,11 +136,11 @@ def _temporary_files(connection: Connection) -> Iterator[Finding]:
             where="temp_file_limit",
             what="temp_file_limit is -1 in a session of the role: temporary files can fill the disk, and "
             "whether they do can depend on one person; a superuser of the protected server must set it",
-            fix=_set(connection, "temp_file_limit", "'10GB'"),
+            fix=own_role or _set(connection, "temp_file_limit", "'10GB'"),
         )
 
 
-def _meaning(connection: Connection) -> Iterator[Finding]:
+def _meaning(connection: Connection, own_role: str) -> Iterator[Finding]:
     """What changes the meaning of compiled statements."""
     copy = name_text(connection, f"{connection.info.dbname}_utf8")
     encoding = _setting(connection, "server_encoding")
@@ -157,11 +158,11 @@ def _meaning(connection: Connection) -> Iterator[Finding]:
                 name=FindingName.SETTING_CHANGES_MEANING,
                 where=name,
                 what=f"{name} is {value}: comparisons mean something else than planned",
-                fix=_set(connection, name, wanted),
+                fix=own_role or _set(connection, name, wanted),
             )
 
 
-def _role_settings(connection: Connection) -> Iterator[Finding]:
+def _role_settings(connection: Connection, own_role: str) -> Iterator[Finding]:
     """Names only: a value could hold anything."""
     user, database = _user(connection), name_text(connection, connection.info.dbname)
     for of_role, in_database, name in connection.execute(_ROLE_SETTINGS).fetchall():
@@ -175,5 +176,5 @@ def _role_settings(connection: Connection) -> Iterator[Finding]:
             where=name,
             what=f"{whose} has the setting {name}, which every session of the proxy starts with"
             + (": foreign code or another role comes with it" if is_loading else ""),
-            fix=f"ALTER {whose} RESET {name};",
+            fix=own_role if of_role and own_role else f"ALTER {whose} RESET {name};",
         )

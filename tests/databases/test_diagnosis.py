@@ -8,12 +8,15 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from proxy.cli.findings_report import findings_lines, refusal_text
 from proxy.databases.catalog_reader import read_catalog
 from proxy.databases.diagnosing import diagnose
+from proxy.databases.own_role import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from tests.databases.clinic import (
     DATABASE,
+    HEAD,
     ROLE,
     Superuser,
     clinic_policy,
@@ -195,11 +198,8 @@ def test_a_planted_problem_is_found(
         f"ALTER ROLE {ROLE} SET log_parameter_max_length_on_error = 10",
         f"{SET} temp_file_limit = -1",
         f"{LOGGING} log_statement = 'all'",
-        f"ALTER ROLE {ROLE} SUPERUSER",
         f"GRANT CREATE ON DATABASE {DATABASE} TO {ROLE}",
-        f"GRANT pg_read_server_files TO {ROLE}",
         f"GRANT INSERT ON c.visits TO {ROLE}",
-        f"ALTER TABLE c.rooms OWNER TO {ROLE}",
         f"GRANT CREATE ON SCHEMA c TO {ROLE}",
         f"ALTER ROLE {ROLE} IN DATABASE {DATABASE} SET role = 'none'",
         "DROP INDEX c.visits_person_kind_cost_idx",
@@ -217,7 +217,54 @@ def test_the_sql_of_a_finding_mends_it(clinic: Superuser, planted: str) -> None:
         for statement in finding.fix.split(";"):
             if statement.strip():  # one by one: VACUUM and CONCURRENTLY run alone
                 clinic.execute(statement.encode())
+        assert all(line.endswith(";") or "; -- " in line for line in finding.fix.splitlines())
+        assert all(line.count(";") == 1 for line in finding.fix.splitlines()), (
+            "psql -c takes a line"
+        )
     assert set(_found()) <= set(healthy)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        f"ALTER ROLE {ROLE} SUPERUSER",
+        f"ALTER ROLE {ROLE} CREATEROLE",
+        f"ALTER ROLE {ROLE} BYPASSRLS",
+        f"GRANT postgres TO {ROLE}",
+        f"GRANT pg_read_server_files TO {ROLE}",
+        f"ALTER TABLE c.rooms OWNER TO {ROLE}",
+        f"ALTER DATABASE {DATABASE} OWNER TO {ROLE}",
+        f"ALTER TABLE c.rooms OWNER TO pg_monitor; GRANT pg_monitor TO {ROLE}",
+    ],
+)
+def test_a_role_that_others_need_is_left_as_it_is(clinic: Superuser, planted: str) -> None:
+    """Pasted, NOSUPERUSER on the only superuser leaves a server without one."""
+    clinic.execute(planted.encode())
+    worse = (
+        f"{SET} temp_file_limit = -1; {LOGGING} log_statement = 'all'; {SET} debug_print_plan = on;"
+    )
+    clinic.execute(
+        f"{worse} {SET} extra_float_digits = 0; GRANT INSERT ON c.visits TO {ROLE}".encode()
+    )
+    found = _found()
+    assert not [f.fix for f in found if ROLE in f.fix]
+    told = [line for line in findings_lines(verdict(clinic_policy(_POLICY))) if OWN_ROLE in line]
+    assert len(told) == 1, "once for the whole role"
+    assert told[0].endswith(" -v schema=c -f deploy/protected_role.sql clinic")
+    assert not [line for line in told if "ALTER ROLE" in line]
+    file = "clinic.yaml"
+    refusal = refusal_text(verdict(clinic_policy(_POLICY)), HEAD + _POLICY, file)
+    assert refusal.count("hint: ") == refusal.count(OWN_ROLE) == 1
+    accept = next(line for line in refusal.splitlines() if line.startswith("    accept: "))
+    accepting = verdict(clinic_policy(_POLICY + accept.strip() + "\n"))
+    assert not accepting.refuses, "the line that is printed accepts all that is severe"
+
+
+def test_the_bootstrap_superuser_is_left_as_it_is(clinic: Superuser) -> None:
+    policy = replace(clinic_policy(_POLICY), source=servers().protected.dsn(DATABASE))
+    lines = list(findings_lines(diagnose(policy, read_catalog(policy.source))))
+    assert [line for line in lines if OWN_ROLE in line]
+    assert not [line for line in lines if "ALTER ROLE" in line]
 
 
 def test_a_collation_that_joins_texts_is_unsafe_on_the_unit(
