@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _PORTS = range(65536)
+_DIGITS = 20  # of what is read as a number at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ def read_address(text: str) -> Address:
     Refuses  ValueError
     """
     host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) in _PORTS):
+    if not (colon and host and port.isascii() and port.isdigit()):
         raise ValueError(f"not HOST:PORT: {text}")
+    if len(port) > _DIGITS or int(port) not in _PORTS:
+        raise ValueError(f"{text}: a port is a number from 0 to {_PORTS[-1]}")
     return Address(host.removeprefix("[").removesuffix("]"), int(port))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
@@ -52,10 +53,10 @@ def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: s
     except SourceError as error:
         raise Stopped(f"database {database}: {error}") from None
     except UnknownSource as error:
-        adopt = f"dpproxy ledger adopt --policy {file} {options}".rstrip()
+        adopt = f"dpproxy ledger adopt --policy {shlex.quote(str(file))} {options}"
         known = ", ".join(error.known) or "none yet"
         raise Stopped(
-            f"database {database}: the ledger does not know this data ({error.identity}).\n"
+            f"database {database}: the ledger does not know this data ({error.identity}): wrong {options}?\n"
             f"  If nobody has asked about these people before: {adopt} --new\n"
             f"  If it is the data of a source that the ledger knows, moved, upgraded or restored ({known}):"
             f" {adopt} --as NAME"

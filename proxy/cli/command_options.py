@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from proxy.cli.state import SERVE_STATE
+
 
 class TlsUse(str, Enum):
     REQUIRED = "required"
@@ -15,13 +17,18 @@ class TlsUse(str, Enum):
     OFF = "off"
 
 
+_STATE_HELP = "Folder of the embedded PostgreSQL servers, the ledger among them."
 Listen = Annotated[str, typer.Option(help="HOST:PORT for PostgreSQL clients.", metavar="HOST:PORT")]
 Http = Annotated[str, typer.Option(help="HOST:PORT for HTTP.", metavar="HOST:PORT")]
 State = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of the embedded PostgreSQL servers, the ledger among them.", metavar="DIR"
+        help=_STATE_HELP, metavar="DIR", show_default=f"{SERVE_STATE} in the current folder"
     ),
+]
+DemoState = Annotated[
+    Path | None,
+    typer.Option(help=_STATE_HELP, metavar="DIR", show_default=".state/demo"),
 ]
 LedgerDsn = Annotated[
     Optional[str],  # noqa: UP045

@@ -18,6 +18,7 @@ from proxy.cli.doors import Doors
 from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
 from proxy.cli.state import PROTECTED
+from proxy.cli.state_folder import state_folder
 from proxy.cli.stopped import Stopped
 from proxy.databases.demo_data import make_demo_data
 from proxy.databases.embedded import EmbeddedPostgres
@@ -60,6 +61,7 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
             "the demo reads the sample policies of the source tree, which are not there: "
             f"run it from a clone of the repository (looked in {_POLICIES})"
         )
+    state = state_folder(state)
     claim_demo_folder(state)  # before anything is said or made
     protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
     is_new = not protected.home.exists()

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from proxy.cli.stopped import Stopped
 
-_MARK = "dpproxy-demo"
+DEMO_MARK = "dpproxy-demo"
 _TEXT = (
     "Made by `dpproxy demo`: invented data, a password that is printed. Not for anything else.\n"
 )
 
 
 def is_demo_folder(state: Path) -> bool:
-    return (state / _MARK).exists()
+    return (state / DEMO_MARK).exists()
 
 
 def claim_demo_folder(state: Path) -> None:
@@ -30,7 +30,7 @@ def claim_demo_folder(state: Path) -> None:
                 f"{state} was not made by the demo, which would put its budgets, and an analyst whose"
                 " password it prints, into the ledger there: give it a --state of its own"
             )
-        (state / _MARK).write_text(_TEXT, encoding="utf-8")
+        (state / DEMO_MARK).write_text(_TEXT, encoding="utf-8")
     except OSError as error:
         raise Stopped(f"{state}: {error.strerror}") from None
 

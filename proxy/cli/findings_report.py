@@ -31,8 +31,8 @@ def findings_lines(verdict: Verdict) -> Iterator[str]:
             yield f"         {line}"
     if unnamed > _MOST_UNNAMED:
         name = FindingName.NOT_IN_THE_POLICY
-        more = unnamed - _MOST_UNNAMED
-        yield f"{name.severity.value.upper():8} {name.name}: and {more} more tables"
+        left = unnamed - _MOST_UNNAMED
+        yield f"{name.severity.value.upper():8} {name.name}: and {left} more tables"
     for one in verdict.accepted:
         yield f"ACCEPTED {one.finding.name.name}: {one.finding.what}"
         yield f"         because: {one.reason}"

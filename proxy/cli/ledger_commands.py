@@ -11,14 +11,15 @@ from typing import Annotated, Optional
 import typer
 
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
-from proxy.cli.proxy_servers import ledger_alone
-from proxy.cli.state import SERVE_STATE
+from proxy.cli.proxy_servers import accept_command, ledger_alone
+from proxy.cli.state_folder import state_folder
 from proxy.cli.stopped import Stopped
 from proxy.cli.text_table import text_table
 from proxy.databases import ledger_backup
 from proxy.databases.ledger_check import ledger_problems
 from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
 from proxy.databases.ledger_reports import receipts, spending
+from proxy.databases.ledger_restored import accept_restored, restored_as_of, restored_text
 from proxy.databases.ledger_sources import (
     SourceError,
     adopt_as,
@@ -38,6 +39,8 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 def show(state: State = None, ledger: LedgerDsn = None) -> None:
     """What each analyst and everybody together has spent, of which data."""
     with ledger_alone(state, ledger) as dsn:
+        where = "" if ledger else f", in {state_folder(state)}"
+        typer.echo(f"ledger {mark_of(dsn).ledger}{where}")
         for source in known_sources(dsn):
             typer.echo(
                 f"{source.name}: {'; '.join(map(str, source.identities)) or 'not bound yet'}"
@@ -61,9 +64,11 @@ def verify(state: State = None, ledger: LedgerDsn = None) -> None:
     with ledger_alone(state, ledger) as dsn:
         problems = list(ledger_problems(dsn))
         try:
-            MarkFile(state or SERVE_STATE).check(mark_of(dsn))
+            MarkFile(state_folder(state)).check(mark_of(dsn))
         except LedgerWentBack as error:
             problems.append(str(error))
+        if (as_of := restored_as_of(dsn)) is not None:
+            problems.append(restored_text(as_of))
     for problem in problems:
         typer.echo(problem)
     if problems:
@@ -81,10 +86,13 @@ def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
 
 @ledger.command("restore")
 def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
-    """Fill an empty ledger from a backup."""
+    """Fill an empty ledger from a backup; it is served once that is accepted."""
     with ledger_alone(state, ledger, may_make=True, for_people=True) as dsn:
         count = _told(lambda: ledger_backup.restore(dsn, file))
-    typer.echo(f"restored {count} receipts")
+        as_of = restored_as_of(dsn)
+    assert as_of is not None
+    typer.echo(f"restored {count} receipts; {restored_text(as_of)}")
+    typer.echo(f"`serve` refuses it until: {accept_command(state_folder(state), ledger)}")
 
 
 @ledger.command("adopt")
@@ -113,7 +121,7 @@ def adopt(
     try:
         read, _ = read_policy_file(policy, os.environ)
         identity = read_identity(read.source)
-        with ledger_alone(state, ledger, may_make=True, for_people=True) as dsn:
+        with ledger_alone(state, ledger, may_make=new, for_people=True) as dsn:
             refuse_own_source(dsn, read.source)
             if as_name is None:
                 found = adopt_new(dsn, identity, name or read.database)
@@ -128,14 +136,16 @@ def adopt(
 
 @ledger.command("accept")
 def accept(state: State = None, ledger: LedgerDsn = None) -> None:
-    """Accept a ledger that is older than its high-water mark: what was spent since then is forgotten."""
+    """Accept a ledger that has gone back, or was restored: what was spent since then is forgotten."""
     with ledger_alone(state, ledger) as dsn:
-        now, mark = mark_of(dsn), MarkFile(state or SERVE_STATE)
+        now, mark = mark_of(dsn), MarkFile(state_folder(state))
         try:
             before = mark.read()
         except LedgerWentBack:
             before = None
         mark.write(now)
+        if restored_as_of(dsn) is not None:
+            accept_restored(dsn)
     if before is not None and before.ledger != now.ledger:
         typer.echo(f"another ledger, {now.ledger}, instead of {before.ledger}", err=True)
     typer.echo(f"accepted: the ledger's last receipt is {now.receipt}")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo_folder
-from proxy.cli.state import LEDGER, SERVE_STATE, SHADOW
+from proxy.cli.state import LEDGER, SHADOW
+from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.cli.stopped import Stopped
 from proxy.databases.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
 from proxy.databases.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
 from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
 from proxy.databases.ledger_migrations import LedgerTooNew
+from proxy.databases.ledger_restored import restored_as_of, restored_text
 from proxy.databases.shadow_roles import match_roles
 from proxy.databases.state_of_0_1 import is_state_of_0_1, migrate_state
 from proxy.databases.users import verifiers
@@ -51,19 +54,26 @@ def proxy_servers(
     pg_bin: Path | None = None,
     beside: tuple[EmbeddedPostgres, ...] = (),
     for_demo: bool = False,
+    policies: Sequence[Path] = (),
 ) -> Iterator[ProxyServers]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
-             another PostgreSQL for the shadow; further servers to start with them; whether it is the demo
+             another PostgreSQL for the shadow; further servers to start with them; whether it is the demo;
+             for what is told: the files of the policies
     Gives    all of them running until the end
-    Refuses  Stopped, also where the folder or the ledger is the demo's and should not be, or the reverse
+    Refuses  Stopped, also where there is no ledger (the demo makes its own), or the folder or the ledger is the
+             demo's and should not be, or the reverse
     """
-    home = state or SERVE_STATE
+    home = state_folder(state)
     (claim_demo_folder if for_demo else refuse_demo_folder)(home)
     shadow = EmbeddedPostgres(
         home, SHADOW, pg_bin=pg_bin, tcp=False, disposable=True, for_analysts=True
     )
     ledger = None if ledger_dsn is not None else EmbeddedPostgres(home, LEDGER, tcp=False)
+    if not for_demo:
+        if ledger is not None and not has_ledger(home):
+            raise no_ledger(home, policies)
+        typer.echo(f"starting the servers in {home} ...")
     with contextlib.ExitStack() as stopping:
         if ledger is not None and is_state_of_0_1(home):
             _start((ledger,), home)
@@ -81,13 +91,19 @@ def proxy_servers(
         mark = MarkFile(home)
         try:
             mark.check(mark_of(dsn))
+            if (as_of := restored_as_of(dsn)) is not None:
+                raise LedgerWentBack(restored_text(as_of))
         except LedgerWentBack as error:
             raise Stopped(
-                f"{error}. If that is meant: dpproxy ledger accept --state {home}"
-                f"{'' if ledger_dsn is None else ' --ledger DSN'}"
+                f"{error}. If that is meant: {accept_command(home, ledger_dsn)}"
             ) from None
         embedded = (*(() if ledger is None else (ledger,)), shadow, *beside)
         yield ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=embedded, mark=mark)
+
+
+def accept_command(home: Path, ledger_dsn: str | None) -> str:
+    shared = "" if ledger_dsn is None else " --ledger DSN"
+    return f"dpproxy ledger accept --state {shlex.quote(str(home))}{shared}"
 
 
 @contextlib.contextmanager
@@ -105,15 +121,17 @@ def ledger_alone(
              does not run is started for the command
     Refuses  Stopped
     """
-    home = state or SERVE_STATE
+    home = state_folder(state)
     if for_people:
         refuse_demo_folder(home)
     if ledger_dsn is not None:
-        dsn = _ledger_dsn(None, ledger_dsn)
+        dsn = _ledger_dsn(None, ledger_dsn, may_make=may_make)
         if for_people:
             _whose(dsn, home, for_demo=False)
         yield dsn
         return
+    if state is None:
+        typer.echo(f"without --state: the ledger in {home}", err=True)
     ledger = EmbeddedPostgres(home, LEDGER, tcp=False)
     if ledger.attach():
         dsn = _ledger_dsn(ledger, None)
@@ -121,13 +139,13 @@ def ledger_alone(
             _whose(dsn, home, for_demo=False)
         yield dsn
         return
-    if not ledger.home.exists() and not is_state_of_0_1(home):
+    if not has_ledger(home):
         if not may_make:
             raise Stopped(
-                f"there is no ledger in {home}: give the --state of `dpproxy serve` or `demo`, or begin"
-                " one with `dpproxy ledger adopt`"
+                f"there is no ledger in {home}: wrong --state? Give the --state of `dpproxy serve` or `demo`,"
+                " or begin one with `dpproxy ledger adopt --new`"
             )
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made_state_folder(home)
     _start((ledger,), home)
     try:
         if is_state_of_0_1(home):
@@ -142,7 +160,7 @@ def ledger_alone(
 
 def warn_of_demo(state: Path | None, ledger_dsn: str | None) -> None:
     """An analyst of the demo is none of a production, which the operator may have meant."""
-    home = state or SERVE_STATE
+    home = state_folder(state)
     if ledger_dsn is None and is_demo_folder(home):
         typer.echo(f"{home} is the demo's folder: its analysts ask of invented data only", err=True)
 
@@ -167,11 +185,13 @@ def _start(servers: tuple[EmbeddedPostgres, ...], home: Path) -> None:
         raise Stopped(f"another dpproxy runs in {home}: stop it, or use --state") from None
 
 
-def _ledger_dsn(embedded: EmbeddedPostgres | None, given: str | None) -> str:
+def _ledger_dsn(
+    embedded: EmbeddedPostgres | None, given: str | None, *, may_make: bool = False
+) -> str:
     try:
         if embedded is not None:
             return embedded_ledger(embedded)
         assert given is not None
-        return given_ledger(given)
+        return given_ledger(given, may_make=may_make)
     except (LedgerTooNew, LedgerNotOurs) as error:
         raise Stopped(str(error)) from None

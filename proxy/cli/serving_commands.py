@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import shlex
 import tempfile
 import threading
 from pathlib import Path
@@ -15,6 +16,7 @@ import typer
 from proxy.cli.addresses import Address, read_address
 from proxy.cli.certificates import check_is_private, chosen_certificate
 from proxy.cli.command_options import (
+    DemoState,
     Http,
     LedgerDsn,
     Listen,
@@ -30,6 +32,7 @@ from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import proxy_servers
 from proxy.cli.running import end_on_sigterm, run
 from proxy.cli.state import demo_state
+from proxy.cli.state_folder import state_folder
 from proxy.cli.stopped import Stopped
 
 _DEMO_DATABASES = 2
@@ -37,7 +40,7 @@ _WIRE, _HTTP = "127.0.0.1:6432", "127.0.0.1:8432"
 
 
 def demo(
-    state: State = None,
+    state: DemoState = None,
     listen: Listen = _WIRE,
     http: Http = _HTTP,
     check: Annotated[
@@ -129,17 +132,18 @@ def serve(
         requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
     )
     check_is_private(where.wire, where.http, certificate, tls)
-    check_can_open(where)
     checked = load_policies(policy, os.environ)
+    check_can_open(where)
     # While the servers start, which is waiting: planner, web framework and numpy are a second of importing.
     importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.doors",))
     importing.start()
-    with proxy_servers(state, ledger, pg_bin=pg_bin) as servers:
+    with proxy_servers(state, ledger, pg_bin=pg_bin, policies=policy) as servers:
         importing.join()
         from proxy.cli.building import build, known_source
         from proxy.cli.doors import Doors, keep_open, signalled
 
-        options = "" if state is None else f"--state {state}"
+        options = f"--state {shlex.quote(str(state_folder(state)))}"
+        options += "" if ledger is None else " --ledger DSN"
         sources = [
             known_source(one, servers.ledger_dsn, file, options)
             for one, file in zip(checked, policy, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.proxy_servers import ledger_alone, warn_of_demo
+from proxy.cli.stopped import Stopped
 from proxy.databases.users import add_analyst, list_analysts, remove_analyst, set_password
 
 user = typer.Typer(no_args_is_help=True, help="Analysts: who may ask, by name and password.")
@@ -64,4 +66,15 @@ def user_remove(name: str, state: State = None, ledger: LedgerDsn = None) -> Non
 def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
+    if not _has_terminal():
+        raise Stopped("there is no terminal to ask for the password: give it with --password-stdin")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+def _has_terminal() -> bool:
+    """Where getpass would ask."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return sys.stdin is not None and sys.stdin.isatty()
+    return True

@@ -197,9 +197,12 @@ class EmbeddedPostgres:
             return None
 
     def _acquire(self) -> None:
-        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.home.chmod(0o700)
-        lock = os.open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.home.chmod(0o700)
+            lock = os.open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise EmbeddedPostgresError(f"{self.home}: {error.strerror or error}") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

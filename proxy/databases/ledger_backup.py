@@ -19,8 +19,10 @@ from psycopg import sql
 
 from proxy.databases.demo_ledger import is_of_demo
 from proxy.databases.ledger_migrations import migrate
+from proxy.databases.ledger_restored import note_restored
 
 _FORMAT = 1
+_TIME = 'YYYY-MM-DD HH24:MI:SS "UTC"'
 # In an order in which references hold. Identity columns keep their numbers; what is generated, is not copied.
 _TABLES = (
     ("identity", None),
@@ -57,7 +59,11 @@ def backup(ledger_dsn: str, file: Path) -> int:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         digest = _Digesting(out)
-        digest.line({"dpproxy_ledger": _FORMAT, "version": version})
+        row = connection.execute(
+            "SELECT to_char(now() AT TIME ZONE 'UTC', %s)", (_TIME,)
+        ).fetchone()
+        assert row is not None
+        digest.line({"dpproxy_ledger": _FORMAT, "version": version, "at": row[0]})
         receipts = 0
         for table, _ in _TABLES:
             row = connection.execute(
@@ -78,7 +84,8 @@ def backup(ledger_dsn: str, file: Path) -> int:
 
 def restore(ledger_dsn: str, file: Path) -> int:
     """
-    Gives    the number of receipts that are in the ledger now, in one transaction
+    Gives    the number of receipts that are in the ledger now, in one transaction, which also notes that what
+             was spent after the backup is forgotten
     Refuses  BackupError where the ledger holds anything, or the file is not whole
     """
     version = migrate(ledger_dsn)
@@ -115,8 +122,18 @@ def restore(ledger_dsn: str, file: Path) -> int:
                 )
         if is_of_demo(connection):
             raise BackupError(f"{file}: a backup of a demo's ledger, which is no place for budgets")
-        connection.execute("INSERT INTO ledger.operation (what) VALUES ('restore')")
+        note_restored(connection, head.get("at") or _last_known(connection))
     return receipts
+
+
+def _last_known(connection: psycopg.Connection) -> str:
+    """Of a backup that does not say when it was made: the last that is in it."""
+    row = connection.execute(
+        "SELECT to_char(greatest((SELECT max(at) FROM ledger.receipt),"
+        " (SELECT max(at) FROM ledger.operation)) AT TIME ZONE 'UTC', %s)",
+        (_TIME,),
+    ).fetchone()
+    return "an unknown time" if row is None or row[0] is None else str(row[0])
 
 
 def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[bytes]) -> int:

@@ -34,11 +34,12 @@ def embedded_ledger(server: EmbeddedPostgres) -> str:
     return dsn
 
 
-def given_ledger(dsn: str) -> str:
+def given_ledger(dsn: str, *, may_make: bool = True) -> str:
     """
-    Given    the connection string of a database that is there
+    Given    the connection string of a database that is there; may_make: whether a ledger may begin in it
     Gives    the same; its ledger is the newest. Nothing in it is ever dropped or changed but schema `ledger`
-    Refuses  LedgerNotOurs where a schema `ledger` is somebody else's, or the server cannot be reached
+    Refuses  LedgerNotOurs where a schema `ledger` is somebody else's, there is none and none may begin, or the
+             server cannot be reached
     """
     try:
         with psycopg.connect(dsn, connect_timeout=_CONNECT_SECONDS) as connection:
@@ -51,6 +52,11 @@ def given_ledger(dsn: str) -> str:
             raise LedgerNotOurs(
                 "the database has a schema named ledger that is not dpproxy's: give the ledger a"
                 " database of its own"
+            )
+        if not row[1] and not may_make:
+            raise LedgerNotOurs(
+                "there is no ledger in that database: wrong --ledger? To make a new one (nobody has asked about"
+                " these people before): dpproxy ledger adopt --policy FILE --ledger DSN --new"
             )
         migrate(dsn)
     except psycopg.OperationalError as error:  # libpq's text: host, port, database and role

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psycopg
 
-_FILE = "ledger.mark"
+MARK_FILE = "ledger.mark"
 
 
 class LedgerWentBack(RuntimeError):
@@ -42,7 +42,7 @@ class MarkFile:
     """The mark in a state folder."""
 
     def __init__(self, state: Path) -> None:
-        self._path = state / _FILE
+        self._path = state / MARK_FILE
 
     def read(self) -> Mark | None:
         """Refuses  LedgerWentBack where there is a mark that cannot be read"""

@@ -281,7 +281,8 @@ def _create_index(
     rest = [name_text(connection, name) for name in measures[: _MOST_INDEX_COLUMNS - len(first)]]
     word = "CREATE INDEX" if relation.kind == "p" else "CREATE INDEX CONCURRENTLY"
     include = f" INCLUDE ({', '.join(rest)})" if rest else ""
-    return f"{word} ON {text} ({', '.join(first)}){include};\nVACUUM {text};"  # two: psql -c takes one transaction
+    # Two lines: psql -c runs what it is given as one transaction, in which neither may stand.
+    return f"{word} ON {text} ({', '.join(first)}){include};\nVACUUM {text};"
 
 
 def _distribution(

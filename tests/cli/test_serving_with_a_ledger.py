@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import time
@@ -108,7 +109,10 @@ def test_data_that_the_ledger_does_not_know_is_refused_with_the_command(operator
     assert done.code == 1
     told = f"dpproxy ledger adopt --policy {operator.policy} --state {operator.state} --new"
     assert told in done.err
-    assert "none yet" in done.err
+    assert f"there is no ledger in {operator.state}: wrong --state?" in done.err
+    assert not operator.state.exists(), "only the command makes one"
+    unknown = operator.run("ledger", "adopt", "--policy", operator.policy, "--as", "shop")
+    assert unknown.code == 1 and not operator.state.exists()
     assert dpproxy(*told.split()[1:], environment=operator.environment).code == 0
     again = operator.run("ledger", "adopt", "--policy", operator.policy, "--new")
     assert again.code == 1 and "already" in again.err
@@ -179,7 +183,31 @@ def test_a_ledger_that_was_put_back_is_refused_until_it_is_accepted(operator: Op
     assert operator.run("ledger", "accept").code == 0
     ask(1)
     shutil.rmtree(operator.state / "ledger")
+    assert "there is no ledger in" in operator.serve().err
+    assert operator.run("ledger", "adopt", "--policy", operator.policy, "--new").code == 0
     assert "another one" in operator.serve().err, "an empty ledger in the place of the old one"
+
+
+def test_a_restored_ledger_is_refused_until_it_is_accepted(operator: Operator) -> None:
+    """An older backup in an empty folder: what was spent later was forgotten without a word."""
+    operator.adopt()
+    copy = operator.folder / "backup"
+    assert operator.run("ledger", "backup", copy).code == 0
+    operator.state = operator.folder / "new state"
+    done = operator.run("ledger", "restore", copy)
+    assert done.code == 0, done.err
+    assert re.search(r"as of 20\d\d-.* UTC: what was spent later is forgotten", done.out)
+    accept = f"dpproxy ledger accept --state '{operator.state}'"
+    assert accept in done.out
+    refused = operator.serve()
+    assert refused.code == 1
+    assert "what was spent later is forgotten" in refused.err and accept in refused.err
+    verified = operator.run("ledger", "verify")
+    assert verified.code == 1 and "was restored as of" in verified.out
+    assert operator.run("ledger", "accept").code == 0
+    assert operator.run("ledger", "verify").out == "all checks passed\n"
+    with serving(operator.folder, operator.arguments(), "HTTP:", operator.environment) as running:
+        assert f"starting the servers in {operator.state} ..." in running.printed.splitlines()[0]
 
 
 def _mark(operator: Operator) -> int:
@@ -207,6 +235,11 @@ def test_two_processes_share_a_given_ledger(operator: Operator, ledger_dsn: str)
     (operator.folder / "other").mkdir()
     other = Operator(operator.folder / "other")
     shared = ("--ledger", ledger_dsn)
+    empty = operator.serve(*shared).err
+    assert "there is no ledger in that database: wrong --ledger?" in empty
+    with psycopg.connect(ledger_dsn) as connection:
+        made = connection.execute("SELECT to_regnamespace('ledger')").fetchone()
+    assert made == (None,)
     done = operator.run("ledger", "adopt", "--policy", operator.policy, "--new", *shared)
     assert done.code == 0, done.err
     operator.run("user", "add", "ann", "--password-stdin", *shared, typed=_PASSWORD)

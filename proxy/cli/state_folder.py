@@ -1,0 +1,96 @@
+"""Which folder --state names: what is wrong with it is told before anything is made in it.
+
+A mistyped folder would be a new ledger, in which nobody has spent anything. So `ledger adopt --new` makes
+one, and `ledger restore`, and nothing else does.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from proxy.cli.demo_folder import DEMO_MARK
+from proxy.cli.state import LEDGER, PROTECTED, SERVE_STATE, SHADOW
+from proxy.cli.stopped import Stopped
+from proxy.databases.ledger_mark import MARK_FILE
+from proxy.databases.state_of_0_1 import is_state_of_0_1
+
+_OF_A_VOLUME = {"lost+found"}  # what a file system of its own has from the start
+
+
+def state_folder(state: Path | None) -> Path:
+    """
+    Given    what --state says; None: the default
+    Gives    its absolute path: a state folder of ours, an empty folder, or none yet. Nothing is made
+    Refuses  Stopped where it is a file, or of somebody else, or inside a state folder
+    """
+    home = (state or SERVE_STATE).absolute()
+    try:
+        _refuse_inside(home)
+        if not _is_ours(home) and {entry.name for entry in home.iterdir()} - _OF_A_VOLUME:
+            raise Stopped(
+                f"--state {home}: the folder is not empty, and holds nothing of dpproxy: wrong --state?"
+            )
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise _cannot(home, error) from None
+    return home
+
+
+def made_state_folder(home: Path) -> None:
+    """Refuses  Stopped"""
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot(home, error) from None
+
+
+def _refuse_inside(home: Path) -> None:
+    """Refuses  Stopped where the folder is a part of a state folder"""
+    for above in home.resolve().parents:
+        if _is_ours(above):
+            raise Stopped(
+                f"--state {home}: that is inside the state folder {above}: wrong --state?"
+            )
+
+
+def has_ledger(home: Path) -> bool:
+    """Also one that version 0.1 kept in its shadow."""
+    try:
+        return (home / LEDGER / "data" / "PG_VERSION").exists() or is_state_of_0_1(home)
+    except OSError as error:
+        raise _cannot(home, error) from None
+
+
+def no_ledger(home: Path, policies: Sequence[Path]) -> Stopped:
+    """Given  policies: that were to be served"""
+    lines = [
+        f"  dpproxy ledger adopt --policy {shlex.quote(str(file))} --state {shlex.quote(str(home))} --new"
+        for file in policies
+    ]
+    return Stopped(
+        f"there is no ledger in {home}: wrong --state?\n"
+        "To make a new one (nobody has asked about these people before):\n" + "\n".join(lines)
+    )
+
+
+def _cannot(home: Path, error: OSError) -> Stopped:
+    reason = error.strerror or str(error)
+    return Stopped(f"--state {home}: {reason[:1].lower()}{reason[1:]}")
+
+
+def _is_ours(folder: Path) -> bool:
+    servers = (folder / name for name in (LEDGER, SHADOW, PROTECTED))
+    return any(
+        _there(home / "owner.lock") or _there(home / "data" / "PG_VERSION") for home in servers
+    ) or any(_there(folder / name) for name in (MARK_FILE, DEMO_MARK))
+
+
+def _there(path: Path) -> bool:
+    """What may not be looked at is not ours."""
+    try:
+        return path.exists()
+    except OSError:
+        return False

@@ -1,0 +1,40 @@
+"""That a ledger was filled from a backup, noted in the ledger itself until an operator accepts it.
+
+What was spent after the backup is forgotten. The note stands in the ledger and not beside it: whichever
+process serves it, from whichever folder, finds it.
+"""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+_UNACCEPTED = """
+SELECT o.detail ->> 'as_of' FROM ledger.operation o
+WHERE o.what = 'restore' AND o.detail ? 'as_of'
+  AND NOT EXISTS (SELECT FROM ledger.operation a WHERE a.what = 'accept' AND a.id > o.id)
+ORDER BY o.id DESC LIMIT 1
+"""
+
+
+def note_restored(connection: psycopg.Connection, as_of: str) -> None:
+    connection.execute(
+        "INSERT INTO ledger.operation (what, detail) VALUES ('restore', %s)",
+        (Jsonb({"as_of": as_of}),),
+    )
+
+
+def restored_as_of(ledger_dsn: str) -> str | None:
+    """The time of the backup that the ledger was filled from, until that is accepted."""
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(_UNACCEPTED).fetchone()
+    return None if row is None else str(row[0])
+
+
+def accept_restored(ledger_dsn: str) -> None:
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute("INSERT INTO ledger.operation (what) VALUES ('accept')")
+
+
+def restored_text(as_of: str) -> str:
+    return f"the ledger was restored as of {as_of}: what was spent later is forgotten"

@@ -1,0 +1,107 @@
+"""What --state may name, and that nothing is made where it is wrong. Commands in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Done, dpproxy
+from tests.servers_fixture import servers
+
+_SHOP = Path(__file__).parents[2] / "policies" / "shop.yaml"
+_ANY = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+_SERVE = ("serve", "--policy", _SHOP, *_ANY)
+_ADOPT = ("ledger", "adopt", "--new", "--policy", _SHOP)
+_DPPROXY = "from proxy.cli.main import main; main()"
+
+
+def _run(*arguments: str | Path) -> Done:
+    return dpproxy(*arguments, environment={"SHOP_DSN": servers().source_dsns["shop"]})
+
+
+def _refused(done: Done, told: str) -> None:
+    assert done.code == 1
+    assert told in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        _SERVE,
+        ("demo", *_ANY),
+        _ADOPT,
+        ("ledger", "show"),
+        ("ledger", "restore", "x"),
+        ("user", "list"),
+    ],
+    ids=lambda command: " ".join(map(str, command[:2])),
+)
+def test_a_file_and_a_place_where_nothing_can_be(
+    command: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for state in (file, file / "below"):
+        done = _run(*command, "--state", state)
+        _refused(done, f"--state {state}: not a directory")
+    _refused(_run(*command, "--state", "/proc/x"), "/proc/x")
+
+
+def test_a_folder_of_somebody_else_and_one_inside_ours(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    (checkout / ".git").mkdir(parents=True)
+    (checkout / "ledger").mkdir()
+    state = tmp_path / "state"
+    assert _run(*_ADOPT, "--state", state).code == 0
+    _refused(_run(*_ADOPT, "--state", checkout), "holds nothing of dpproxy")
+    for command, name in ((_ADOPT, "ledger"), (("ledger", "show"), "more"), (("demo", *_ANY), "x")):
+        _refused(_run(*command, "--state", state / name), f"inside the state folder {state}")
+    assert sorted(p.name for p in checkout.iterdir()) == [".git", "ledger"]
+    assert {p.name for p in state.iterdir()} == {"ledger"}
+
+
+def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(_SHOP.parents[1]))
+    default = tmp_path / ".state" / "serve"
+    _refused(_run(*_SERVE), f"there is no ledger in {default}: wrong --state?")
+    _refused(_run("ledger", "show"), f"there is no ledger in {default}")
+    _refused(_run(*_SERVE, "--state", "st2"), f"there is no ledger in {tmp_path / 'st2'}")
+    assert list(tmp_path.iterdir()) == []
+    assert _run(*_ADOPT).code == 0
+    shown = _run("ledger", "show")
+    assert str(default) in shown.out.splitlines()[0]
+    assert str(default) in _run("user", "list").err
+    assert ".state/serve" in _run("ledger", "show", "--help").out
+
+
+def test_a_password_without_a_terminal(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _DPPROXY, "user", "add", "ann", "--state", str(tmp_path)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,  # which leaves the terminal behind
+        env=dict(os.environ),
+    )
+    assert done.returncode == 1
+    assert "--password-stdin" in done.stderr
+    assert "Warning" not in done.stderr
+
+
+def test_what_is_wrong_with_a_policy_is_told_before_a_taken_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = ("--listen", f"127.0.0.1:{taken.getsockname()[1]}", "--http", "127.0.0.1:0")
+        _refused(_run("serve", "--policy", tmp_path / "none", *listen), "none: No such file")
+        _refused(_run("serve", "--policy", _SHOP, *listen), "cannot listen on")
+    out = ("--listen", "127.0.0.1:65536", "--http", "127.0.0.1:0")
+    _refused(_run("serve", "--policy", _SHOP, *out), "a port is a number from 0 to 65535")
