@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from proxy.databases.embedded import EmbeddedPostgres
 from tests.cli.commands import Done, dpproxy
 from tests.servers_fixture import servers
 
@@ -81,6 +82,16 @@ def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_told(
     assert str(default) in shown.out.splitlines()[0]
     assert str(default) in _run("user", "list").err
     assert ".state/serve" in _run("ledger", "show", "--help").out
+
+
+def test_serve_brings_a_state_of_0_1_over(tmp_path: Path) -> None:
+    """Which has no ledger, but is no mistyped folder."""
+    old = EmbeddedPostgres(tmp_path, "shadow")
+    old.start()
+    old.stop()
+    done = _run(*_SERVE, "--state", tmp_path)
+    assert "brought the state of dpproxy 0.1" in done.err
+    _refused(done, "the ledger does not know this data")
 
 
 def test_a_password_without_a_terminal(tmp_path: Path) -> None:
