@@ -21,8 +21,8 @@ from proxy.base.errors import Fault
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.base.role_names import stand_in
 from proxy.databases.analyst_session import ConnectedSession
+from proxy.databases.analysts_role import ANALYSTS
 from proxy.databases.paced_socket import PacedSocket
-from proxy.databases.shadow_statements import ANALYSTS
 from proxy.engine.fair_share import FairShare
 from proxy.engine.sessions import PostgresError, WrongCredentials
 

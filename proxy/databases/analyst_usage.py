@@ -11,9 +11,9 @@ from pathlib import Path
 
 import psycopg
 
+from proxy.databases.analysts_role import ANALYSTS
 from proxy.databases.catalogue_growth import CatalogueGrowth
 from proxy.databases.process_work import Work, WorkReader
-from proxy.databases.shadow_statements import ANALYSTS
 
 _TEMPORARY_TABLE = re.compile(r"t(\d+)_\d")  # t<backend>_<file>[_fsm][.segment]
 _SPILLED = re.compile(r"pgsql_tmp(\d+)\.")  # pgsql_tmp<process>.<n>

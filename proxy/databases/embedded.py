@@ -217,7 +217,7 @@ class EmbeddedPostgres:
 
     def _prepare(self) -> None:
         """What takes long, and may run beside another server's: leftovers, programs, initdb."""
-        postgres_leftovers.stop_leftover(self._data)
+        postgres_leftovers.stop_leftover(self._data, is_disposable=self._disposable)
         self._account, self._binaries = choose_account(
             find_binaries(self._pg_bin), self.home, self._account_kind
         )

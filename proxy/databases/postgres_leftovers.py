@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 _STOP_SECONDS = 20.0
+_QUICK_SECONDS = 2.0  # of a clean stop: what was committed is safe without, and users wait
 _PROCESSES = Path("/proc")
 
 
@@ -25,29 +26,38 @@ def running_postmaster(data: Path) -> int | None:
     return pid if pid > 0 and _serves(pid, data) else None
 
 
-def stop_leftover(data: Path) -> None:
+def stop_leftover(data: Path, *, is_disposable: bool = False) -> None:
     """Afterwards nothing serves the folder, and nothing in it keeps the next start from working.
+
+    Given    is_disposable: whether the folder is made anew now, so that no stop has to be a clean one
 
     The process id may be somebody else's by now (a restarted container): PostgreSQL would then take
     the stale file for a living server and refuse to start.
     """
     pid = running_postmaster(data)
     if pid is not None:
-        for way in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        ways = [
+            (signal.SIGINT, _QUICK_SECONDS),
+            (signal.SIGQUIT, _QUICK_SECONDS),
+            (signal.SIGKILL, _STOP_SECONDS),
+        ]
+        for way, seconds in ways[is_disposable:]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, way)
-            if _gone(pid, data):
+            if _gone(pid, data, seconds):
                 break
-    orphans = _orphans(data)
-    for orphan in orphans:  # backends of a killed postmaster hold its shared memory
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(orphan, signal.SIGKILL)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while (orphans := _orphans(data)) and time.monotonic() < deadline:
+        for orphan in orphans:  # backends of a killed postmaster hold its shared memory
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(orphan, signal.SIGKILL)
+        time.sleep(0.01)
     if running_postmaster(data) is None:
         (data / "postmaster.pid").unlink(missing_ok=True)
 
 
-def _gone(pid: int, data: Path) -> bool:
-    deadline = time.monotonic() + _STOP_SECONDS
+def _gone(pid: int, data: Path, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if not _serves(pid, data):
             return True

@@ -19,7 +19,8 @@ from psycopg import sql
 
 from proxy.catalog.model import TableName
 from proxy.databases.analyst_shares import DATABASE_SETTINGS
-from proxy.databases.shadow_statements import ANALYSTS, identifier
+from proxy.databases.analysts_role import ANALYSTS
+from proxy.databases.shadow_statements import identifier
 from proxy.databases.shadow_tables import RESERVED_SCHEMA, ShadowError, ShadowTable
 from proxy.query.empty_twins import TWIN_SCHEMA, twin_of
 

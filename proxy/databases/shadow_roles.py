@@ -13,8 +13,8 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.databases.analyst_shares import SESSIONS_PER_ANALYST
+from proxy.databases.analysts_role import ANALYSTS
 from proxy.databases.failure_reason import reason_of
-from proxy.databases.shadow_statements import ANALYSTS
 
 _REMOVE_SECONDS = 10.0
 _LOCK_SECONDS = 2  # longer than lock_watch lets an analyst keep a lock that is waited for

@@ -11,8 +11,6 @@ from proxy.catalog.model import ForeignKey, TableName
 from proxy.databases.shadow_tables import ShadowColumn, ShadowTable
 from proxy.query.empty_twins import twin_of
 
-ANALYSTS = "dp_analyst"
-
 
 def identifier(name: TableName) -> sql.Identifier:
     return sql.Identifier(name.schema, name.name)

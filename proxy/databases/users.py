@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 
 from proxy.base.limits import IDENTIFIER_BYTES
+from proxy.databases.analysts_role import ANALYSTS
 from proxy.databases.embedded import SUPERUSER
-from proxy.databases.shadow_statements import ANALYSTS
 
 _RESERVED = (SUPERUSER, ANALYSTS, "public", "none")
 
