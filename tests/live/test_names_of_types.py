@@ -24,9 +24,6 @@ CREATE FUNCTION pg_temp.jsonb_to_recordset(pg_catalog.jsonb, OUT a pg_catalog.in
 CREATE FUNCTION pg_temp.to_jsonb(pg_catalog.text) RETURNS pg_catalog.jsonb LANGUAGE sql
     AS 'SELECT NULL::pg_catalog.jsonb';
 CREATE FUNCTION pg_temp.count(pg_catalog.text) RETURNS pg_catalog.int8 LANGUAGE sql AS 'SELECT 1';
-CREATE FUNCTION pg_temp.arrow(pg_catalog.jsonb, pg_catalog.text) RETURNS pg_catalog.jsonb LANGUAGE sql
-    AS 'SELECT NULL::pg_catalog.jsonb';
-CREATE OPERATOR pg_temp.-> (LEFTARG = pg_catalog.jsonb, RIGHTARG = pg_catalog.text, FUNCTION = pg_temp.arrow);
 """
 _QUESTIONS = (
     "SELECT txt, count(*) FROM kinds.things GROUP BY txt",
