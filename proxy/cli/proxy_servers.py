@@ -122,22 +122,22 @@ def ledger_alone(
     Refuses  Stopped
     """
     home = state_folder(state)
+
+    def checked(dsn: str) -> str:
+        if for_people:
+            _whose(dsn, home, for_demo=False)
+        return dsn
+
     if for_people:
         refuse_demo_folder(home)
     if ledger_dsn is not None:
-        dsn = _ledger_dsn(None, ledger_dsn, may_make=may_make)
-        if for_people:
-            _whose(dsn, home, for_demo=False)
-        yield dsn
+        yield checked(_ledger_dsn(None, ledger_dsn, may_make=may_make))
         return
     if state is None:
         typer.echo(f"without --state: the ledger in {home}", err=True)
     ledger = EmbeddedPostgres(home, LEDGER, tcp=False)
     if ledger.attach():
-        dsn = _ledger_dsn(ledger, None)
-        if for_people:
-            _whose(dsn, home, for_demo=False)
-        yield dsn
+        yield checked(_ledger_dsn(ledger, None))
         return
     if not has_ledger(home):
         if not may_make:
@@ -150,10 +150,7 @@ def ledger_alone(
     try:
         if is_state_of_0_1(home):
             _migrate(home, ledger)
-        dsn = _ledger_dsn(ledger, None)
-        if for_people:
-            _whose(dsn, home, for_demo=False)
-        yield dsn
+        yield checked(_ledger_dsn(ledger, None))
     finally:
         ledger.stop()
 

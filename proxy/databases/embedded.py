@@ -230,7 +230,7 @@ class EmbeddedPostgres:
 
     def _copy(self, pristine: Path) -> None:
         """By the system's programs: a thousand files in Python keep imports beside it waiting."""
-        for command in (["rm", "-rf"], ["cp", "-Rp", str(pristine)]):
+        for command in (["rm", "-rf", "--"], ["cp", "-Rp", "--", str(pristine)]):
             done = subprocess.run(  # noqa: S603 - two words and paths of our own
                 [*command, str(self._data)],
                 stdin=subprocess.DEVNULL,
