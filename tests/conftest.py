@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 # Hypothesis' limits on the time of an example measure the machine, not the code: they are off.
@@ -32,6 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return _SLOW_FIRST.index(folder) if folder in _SLOW_FIRST else len(_SLOW_FIRST)
 
     items.sort(key=turn)
+    for item in items:
+        if item.get_closest_marker("timed"):
+            item.add_marker(pytest.mark.flaky(reruns=3, reruns_delay=5))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,3 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def bless(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--bless"))
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_they_were() -> Iterator[None]:
+    """A command that runs in the tests' process sets where it logs to, and would for all tests after it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from proxy.cli.state import LEDGER, SHADOW
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.cli.stopped import Stopped
 from proxy.databases.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
-from proxy.databases.embedded import EmbeddedPostgres, InUse, start_together
+from proxy.databases.embedded import EmbeddedPostgres, InUse, preparing
 from proxy.databases.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
 from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
 from proxy.databases.ledger_migrations import LedgerTooNew
@@ -51,16 +51,29 @@ def proxy_servers(
     state: Path | None,
     ledger_dsn: str | None,
     *,
+    beside: tuple[EmbeddedPostgres, ...] = (),
+    for_demo: bool = False,
+) -> Iterator[ProxyServers]:
+    """As `servers_being_prepared`, with nothing to do meanwhile."""
+    with servers_being_prepared(state, ledger_dsn, beside=beside, for_demo=for_demo) as start:
+        yield start()
+
+
+@contextlib.contextmanager
+def servers_being_prepared(
+    state: Path | None,
+    ledger_dsn: str | None,
+    *,
     pg_bin: Path | None = None,
     beside: tuple[EmbeddedPostgres, ...] = (),
     for_demo: bool = False,
     policies: Sequence[Path] = (),
-) -> Iterator[ProxyServers]:
+) -> Iterator[Callable[[], ProxyServers]]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
              another PostgreSQL for the shadow; further servers to start with them; whether it is the demo;
              for what is told: the files of the policies
-    Gives    all of them running until the end
+    Gives    what starts them all, to run until the end; what takes long before that is under way
     Refuses  Stopped, also where there is no ledger (the demo makes its own), or the folder or the ledger is the
              demo's and should not be, or the reverse
     """
@@ -72,33 +85,42 @@ def proxy_servers(
     ledger = None if ledger_dsn is not None else EmbeddedPostgres(home, LEDGER, tcp=False)
     if not for_demo:
         if ledger is not None and not has_ledger(home):
-            raise no_ledger(home, policies)
+            yield _refusing(no_ledger(home, policies))  # after what is wrong with a policy
+            return
         typer.echo(f"starting the servers in {home} ...")
+    every = (*(() if ledger is None else (ledger,)), shadow, *beside)
     with contextlib.ExitStack() as stopping:
         if ledger is not None and is_state_of_0_1(home):
             _start((ledger,), home)
             stopping.callback(ledger.stop)
             _migrate(home, ledger)
-            _start((shadow, *beside), home)
-        else:
-            _start((*(() if ledger is None else (ledger,)), shadow, *beside), home)
-            if ledger is not None:
-                stopping.callback(ledger.stop)
-        for server in (shadow, *beside):
-            stopping.callback(server.stop)
-        dsn = _ledger_dsn(ledger, ledger_dsn)
-        _whose(dsn, home, for_demo=for_demo)
-        mark = MarkFile(home)
-        try:
-            mark.check(mark_of(dsn))
-            if (as_of := restored_as_of(dsn)) is not None:
-                raise LedgerWentBack(restored_text(as_of))
-        except LedgerWentBack as error:
-            raise Stopped(
-                f"{error}. If that is meant: {accept_command(home, ledger_dsn)}"
-            ) from None
-        embedded = (*(() if ledger is None else (ledger,)), shadow, *beside)
-        yield ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=embedded, mark=mark)
+            ledger.stop()
+        launch = stopping.enter_context(_prepared(every, home))
+
+        def start() -> ProxyServers:
+            launch()
+            for server in every:
+                stopping.callback(server.stop)
+            dsn = _ledger_dsn(ledger, ledger_dsn)
+            _whose(dsn, home, for_demo=for_demo)
+            mark = MarkFile(home)
+            try:
+                mark.check(mark_of(dsn))
+                if (as_of := restored_as_of(dsn)) is not None:
+                    raise LedgerWentBack(restored_text(as_of))
+            except LedgerWentBack as error:
+                accept = accept_command(home, ledger_dsn)
+                raise Stopped(f"{error}. If that is meant: {accept}") from None
+            return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
+
+        yield start
+
+
+def _refusing(error: Stopped) -> Callable[[], ProxyServers]:
+    def start() -> ProxyServers:
+        raise error
+
+    return start
 
 
 def accept_command(home: Path, ledger_dsn: str | None) -> str:
@@ -176,8 +198,15 @@ def _migrate(home: Path, ledger: EmbeddedPostgres) -> None:
 
 
 def _start(servers: tuple[EmbeddedPostgres, ...], home: Path) -> None:
+    with _prepared(servers, home) as launch:
+        launch()
+
+
+@contextlib.contextmanager
+def _prepared(servers: tuple[EmbeddedPostgres, ...], home: Path) -> Iterator[Callable[[], None]]:
     try:
-        start_together(servers)
+        with preparing(servers) as launch:
+            yield launch
     except InUse:
         raise Stopped(f"another dpproxy runs in {home}: stop it, or use --state") from None
 

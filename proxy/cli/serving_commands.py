@@ -29,7 +29,7 @@ from proxy.cli.command_options import (
     TlsUse,
 )
 from proxy.cli.logs import log_to_stderr
-from proxy.cli.proxy_servers import proxy_servers
+from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.running import end_on_sigterm, run
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
@@ -116,7 +116,6 @@ def serve(
     tls: Tls = None,
 ) -> None:
     """Serve the databases of the given policies."""
-    from proxy.cli.loading import load_policies
     from proxy.cli.open_files import raise_open_files
     from proxy.cli.places import Where, check_can_open
 
@@ -132,12 +131,15 @@ def serve(
         requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
     )
     check_is_private(where.wire, where.http, certificate, tls)
-    checked = load_policies(policy, os.environ)
-    check_can_open(where)
-    # While the servers start, which is waiting: planner, web framework and numpy are a second of importing.
-    importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.doors",))
-    importing.start()
-    with proxy_servers(state, ledger, pg_bin=pg_bin, policies=policy) as servers:
+    with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as start:
+        from proxy.cli.loading import load_policies
+
+        checked = load_policies(policy, os.environ)
+        check_can_open(where)
+        # While the servers start, which is waiting: planner and web framework are a second of importing.
+        importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.doors",))
+        importing.start()
+        servers = start()
         importing.join()
         from proxy.cli.building import build, known_source
         from proxy.cli.doors import Doors, keep_open, signalled

@@ -25,8 +25,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -350,6 +350,18 @@ class EmbeddedPostgres:
 
 def start_together(servers: Sequence[EmbeddedPostgres]) -> None:
     """Start several; what takes long runs side by side. If one fails, none runs."""
+    with preparing(servers) as launch:
+        launch()
+
+
+@contextlib.contextmanager
+def preparing(servers: Sequence[EmbeddedPostgres]) -> Iterator[Callable[[], None]]:
+    """
+    Given    servers that do not run
+    Gives    what launches them all, each as soon as it is prepared, and waits until they are ready; what takes
+             long before that is under way, beside the caller's own work
+    Refuses  as `start`. If one fails, or the caller does before the end, none runs
+    """
     if threading.current_thread() is not threading.main_thread():
         # PR_SET_PDEATHSIG fires when the starting *thread* ends (prctl(2)).
         raise EmbeddedPostgresError("an embedded PostgreSQL is started from the main thread")
@@ -360,11 +372,16 @@ def start_together(servers: Sequence[EmbeddedPostgres]) -> None:
             if server._lock is None:
                 server._acquire()
         with ThreadPoolExecutor(max_workers=max(1, len(servers))) as pool:
-            list(pool.map(EmbeddedPostgres._prepare, servers))
-        for server in servers:
-            server._launch()
-        for server in servers:
-            server._await_ready()
+            under_way = {pool.submit(server._prepare): server for server in servers}
+
+            def launch() -> None:
+                for done in as_completed(under_way):
+                    done.result()
+                    under_way[done]._launch()
+                for server in servers:
+                    server._await_ready()
+
+            yield launch
     except BaseException:
         for server in servers:
             server.stop()

@@ -79,7 +79,7 @@ def serving(
             assert process.poll() is None, err.read_text()
             assert time.monotonic() < began + _SECONDS, "it does not serve"
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(0.1)
+                process.wait(0.02)
         yield Serving(process, out, time.monotonic() - began)
     finally:
         if process.poll() is None:

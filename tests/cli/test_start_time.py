@@ -21,20 +21,24 @@ def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
     assert len(_loaded("import proxy.cli.main, proxy.cli.doors")) == len(_HEAVY)
 
 
-def test_what_is_heavy_is_imported_while_the_servers_start(tmp_path: Path) -> None:
-    """A server that cannot be started: its start has begun with the imports under way beside it."""
+def test_what_takes_long_is_under_way_at_once(tmp_path: Path) -> None:
+    """Servers are being prepared while the policies are read, and imports go on while servers start."""
     code = f"""
-import pathlib, sys, threading
-import proxy.cli.loading, proxy.cli.proxy_servers, proxy.cli.serving_commands as commands
-proxy.cli.loading.load_policies = lambda *_: []
-def starting(*_, **__):
+import contextlib, pathlib, sys, threading
+import proxy.cli.loading, proxy.cli.serving_commands as commands
+@contextlib.contextmanager
+def preparing(*_, **__):
+    print("prepared")
+    yield start
+def start():
     others = set(threading.enumerate()) - {{threading.main_thread()}}
     print(len(others))
     for other in others: other.join()
     print(*(m for m in {_HEAVY} if m in sys.modules))
     sys.exit()
-commands.proxy_servers = starting
+proxy.cli.loading.load_policies = lambda *_: print("policies") or []
+commands.servers_being_prepared = preparing
 commands.serve([], "127.0.0.1:0", "127.0.0.1:0", pathlib.Path({str(tmp_path)!r}))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["1", " ".join(_HEAVY)]
+    assert done.stdout.splitlines() == ["prepared", "policies", "1", " ".join(_HEAVY)]

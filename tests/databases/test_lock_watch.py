@@ -131,6 +131,7 @@ _QUEUES = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("holds, asks", _QUEUES.values(), ids=_QUEUES.keys())
 def test_a_queue_behind_an_open_transaction_is_ended(
     pair: Servers,
@@ -158,6 +159,7 @@ def test_a_queue_behind_an_open_transaction_is_ended(
         second.close()
 
 
+@pytest.mark.timed
 def test_a_database_that_is_to_be_dropped_can_be_entered(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str, bob: str
 ) -> None:
@@ -178,6 +180,7 @@ def test_a_database_that_is_to_be_dropped_can_be_entered(
         second.close()
 
 
+@pytest.mark.timed
 def test_who_is_asked_to_make_way_is_not_ended(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str, bob: str
 ) -> None:
@@ -209,6 +212,7 @@ def test_a_row_that_a_repair_waits_for_is_let_go(
     assert shadow.verify() == ()
 
 
+@pytest.mark.timed
 def test_a_watch_that_is_locked_out_finds_who_waits_by_the_system(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str
 ) -> None:

@@ -248,6 +248,7 @@ def test_a_statement_timeout_ends_the_question_and_not_the_charge() -> None:
     assert recorder.calls == [*BEFORE, "reserve", "run", "settle failed"]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("floor", "asked_for"), [("0.3", "1ms"), ("0.1", "300ms")])
 def test_a_statement_timeout_below_the_floor_counts_as_the_floor(
     floor: str, asked_for: str

@@ -143,6 +143,7 @@ HUGE = {
 _WAITING = ("a query as long as is looked into", "syncs", "small parses", "closes", "executes")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("with_statements", [False, True])
 def test_a_turn_on_what_a_client_sends(name: str, with_statements: bool) -> None:
@@ -280,6 +281,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_turn_on_what_the_shadow_sends(name: str) -> None:
     machine = Relay(RealReader())
@@ -290,6 +292,7 @@ def test_a_turn_on_what_the_shadow_sends(name: str) -> None:
     assert longest < SECONDS_MAX
 
 
+@pytest.mark.timed
 def test_a_turn_on_as_many_completions_as_can_come() -> None:
     machine = Relay(RealReader())
     machine.from_client(frames.parse(b"s", b"select 1") * 200)
@@ -299,6 +302,7 @@ def test_a_turn_on_as_many_completions_as_can_come() -> None:
     assert longest < SECONDS_MAX
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_turn_with_a_hostile_statement(name: str) -> None:
     for form in FORMS:

@@ -76,6 +76,7 @@ def outcome(text: str) -> Reading | Code | None:
         return refusal.code
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_structure_bounds_the_time(name: str, form: str) -> None:

@@ -24,6 +24,8 @@ from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers.loop_watch import Watch, watched
 from tests.servers_fixture import PASSWORD, servers
 
+pytestmark = pytest.mark.timed
+
 LIMIT_SECONDS = 0.05
 
 

@@ -96,6 +96,7 @@ def _request(header: Any, query: str = "") -> Request:
     return Request({"type": "http", "headers": headers, "query_string": query.encode()})
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("kind", _HOSTILE)
 def test_what_strangers_send_is_read_in_linear_time(kind: str) -> None:
     make, read = _HOSTILE[kind]
@@ -122,6 +123,7 @@ def test_a_strangers_body_is_not_read(doors: BothDoors) -> None:
     assert doors.client.post("/v1/query", **body).status_code == 401  # type: ignore[arg-type]
 
 
+@pytest.mark.timed
 def test_a_hostile_body_does_not_hold_up_others(doors: BothDoors) -> None:
     body = b'"' + b'\\"' * 120_000
     for user, password, status in (("nobody", "x", b"401"), (doors.analyst, PASSWORD, b"400")):
@@ -147,6 +149,7 @@ def test_a_hostile_body_does_not_hold_up_others(doors: BothDoors) -> None:
 # F4: sockets.
 
 
+@pytest.mark.timed
 def test_idle_sockets_do_not_keep_others_out(doors: BothDoors) -> None:
     limits = ConnectionLimits(at_once=300, each=256)
     with _served(doors, connections=limits) as http, contextlib.ExitStack() as stack:
@@ -164,6 +167,7 @@ def test_idle_sockets_do_not_keep_others_out(doors: BothDoors) -> None:
         assert httpx.get(f"http://127.0.0.1:{hop.port}/healthz", timeout=5).status_code == 200
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "sent",
     [
@@ -182,6 +186,7 @@ def test_who_sends_nothing_more_is_ended(sent: bytes, doors: BothDoors) -> None:
         assert time.monotonic() - began < 3
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("head", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
 def test_a_header_byte_by_byte_is_ended(head: bytes, doors: BothDoors) -> None:
     limits = ConnectionLimits(header_seconds=1, rest_seconds=1)
@@ -240,6 +245,7 @@ def _p95(http: BothDoors, analyst: str) -> float:
     return took[56]
 
 
+@pytest.mark.timed
 def test_one_analyst_does_not_take_all_places(doors: BothDoors) -> None:
     mallory, bob = doors.proxy.servers.new_analyst(), doors.proxy.servers.new_analyst()
     sleep = {"database": "shop", "sql": "SELECT pg_sleep(4)"}
@@ -285,6 +291,7 @@ def test_health_names_what_is_down(doors: BothDoors) -> None:
 # F11: passwords.
 
 
+@pytest.mark.timed
 def test_guesses_are_few_a_second(doors: BothDoors) -> None:
     analyst = doors.proxy.servers.new_analyst()
     with _served(doors, gate=GateLimits(longest_delay_seconds=2)) as http:

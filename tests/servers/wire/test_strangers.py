@@ -59,6 +59,7 @@ def _backends(relay: Running) -> int:
     return int(row[0])
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("count", [195, 260])
 def test_half_open_logins_do_not_keep_others_out(count: int, relay: Running) -> None:
     with AddressHop(relay.port, "127.0.0.2") as hop, _half_open(relay, count):
@@ -71,6 +72,7 @@ def test_half_open_logins_do_not_keep_others_out(count: int, relay: Running) -> 
         assert _logs_in(relay.port, relay) < 5
 
 
+@pytest.mark.timed
 def test_half_open_logins_from_many_addresses(relay: Running) -> None:
     with contextlib.ExitStack() as stack:
         for number in range(3, 11):
@@ -81,6 +83,7 @@ def test_half_open_logins_from_many_addresses(relay: Running) -> None:
         assert _logs_in(hop.port, relay) < 2.5
 
 
+@pytest.mark.timed
 def test_waiting_sockets_are_bounded_per_address() -> None:
     for relay in serve(Limits(unauthenticated_per_address=5, unauthenticated_connections=8)):
         with contextlib.ExitStack() as stack:
@@ -110,6 +113,7 @@ def _guess(relay: Running, user: str, ends: float) -> int:
     return checked
 
 
+@pytest.mark.timed
 def test_guesses_are_few_a_second_however_many_connections(impatient: Running) -> None:
     """From one address, 40 connections at once."""
     began = time.monotonic()
@@ -135,6 +139,7 @@ def test_leaving_early_does_not_make_guesses_quicker(relay: Running) -> None:
         assert failures.get("127.0.0.1", (0.0, 0.0))[0] <= 8
 
 
+@pytest.mark.timed
 def test_a_right_password_beside_guesses_of_its_own_address(impatient: Running) -> None:
     assert _logs_in(impatient.port, impatient) < 1
     ends = time.monotonic() + 4
@@ -203,6 +208,7 @@ def _sleeping(relay: Running) -> int:
     return int(row[0])
 
 
+@pytest.mark.timed
 def test_logins_are_logged_and_lines_cannot_be_forged(
     relay: Running, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,6 +92,7 @@ def _is_sleeping(relay: Running) -> bool:
         return found.fetchone() is not None
 
 
+@pytest.mark.timed
 def test_a_stalled_handshake_is_ended(certificate: tuple[Path, Path]) -> None:
     context = server_context(*certificate, ALPN)
     for relay in serve(Limits(authentication_seconds=0.5), tls=context, requires_tls=True):
