@@ -45,7 +45,8 @@ def make_data_directory(
         binaries.initdb,
         *("-D", part, "-U", superuser, "-A", "scram-sha-256", "--pwfile", password),
         *("--encoding=UTF8", *locale, "--no-instructions"),
-        *(() if durable else ("--no-sync",)),
+        # A disposable one is copied at every start, and is small: so are the files of its log.
+        *(() if durable else ("--no-sync", "--wal-segsize=1")),
     )
     made = subprocess.run(  # noqa: S603
         command, capture_output=True, text=True, cwd="/", env=environment(), check=False
