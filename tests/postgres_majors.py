@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from proxy.databases.postgres_binaries import Binaries, BinariesNotFound, find_binaries
+from proxy.postgres.postgres_binaries import Binaries, BinariesNotFound, find_binaries
 
 
 def other_binaries() -> Binaries | None:

@@ -1,4 +1,4 @@
-"""Repeatable random bits for tests; the product draws from proxy.databases.os_random, unseeded."""
+"""Repeatable random bits for tests; the product draws from proxy.engine.os_random, unseeded."""
 
 from __future__ import annotations
 

@@ -26,15 +26,11 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.model import Catalog, TableName
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.demo_data import make_demo_data
-from proxy.databases.embedded import EmbeddedPostgres, start_together
-from proxy.databases.ledger_home import embedded_ledger
-from proxy.databases.ledger_lease import BudgetLease
-from proxy.databases.ledger_sources import Identity, adopt_new
-from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_roles import match_roles
-from proxy.databases.users import add_analyst, verifiers
+from proxy.cli.demo.demo_data import make_demo_data
+from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_sources import Identity, adopt_new
+from proxy.ledger.users import add_analyst, verifiers
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import (
     Bounds,
@@ -50,6 +46,10 @@ from proxy.policy.model import (
     PublicTable,
     RowUnit,
 )
+from proxy.postgres.embedded import EmbeddedPostgres, start_together
+from proxy.protected.catalog_reader import read_catalog
+from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_roles import match_roles
 
 PASSWORD = "analyst's password"
 _STATES = ("CA", "TX", "NY", "FL", "IL", "PA", "OH", "GA", "NC", "MI")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 
-from proxy.databases.embedded import EmbeddedPostgres
+from proxy.postgres.embedded import EmbeddedPostgres
 
 PASSWORD = "analyst's password"
 
@@ -72,7 +72,7 @@ def wire_shadow() -> WireShadow:
     atexit.register(stop)
     with psycopg.connect(postgres.dsn(), autocommit=True) as connection:
         connection.execute("CREATE DATABASE shop")
-    shadow_sql = resources.files("proxy.databases").joinpath("shadow.sql").read_text()
+    shadow_sql = resources.files("proxy.shadow").joinpath("shadow.sql").read_text()
     with psycopg.connect(postgres.dsn("shop"), autocommit=True) as connection:
         connection.execute(shadow_sql.encode())
         connection.execute(_TABLES.encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 
-_SUPERUSER = "postgres"  # of the embedded servers (proxy/databases/embedded.py)
+_SUPERUSER = "postgres"  # of the embedded servers (proxy/postgres/embedded.py)
 _RESERVED = "pg_"  # PostgreSQL's own roles
 
 

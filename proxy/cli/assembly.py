@@ -11,21 +11,21 @@ import structlog
 
 from proxy.catalog.change import still_holds
 from proxy.catalog.model import Catalog
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.engine_ledger import EngineLedger
-from proxy.databases.ledger_lease import BudgetLease
-from proxy.databases.ledger_tables import LedgerTables
-from proxy.databases.os_random import OsRandom
-from proxy.databases.protected import ProtectedDatabase
-from proxy.databases.public_values import read_public_values
-from proxy.databases.shadow import Shadow
 from proxy.engine.asking import Engine
+from proxy.engine.os_random import OsRandom
+from proxy.ledger.engine_ledger import EngineLedger
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.model import Policy
+from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.protected_database import ProtectedDatabase
+from proxy.protected.public_values import read_public_values
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.brain import Served, ShadowAddress
 from proxy.servers.wire.engine_brain import EngineBrain
 from proxy.servers.wire.server import WireServer
+from proxy.shadow.shadow_database import Shadow
 
 _log = structlog.get_logger("dpproxy.assembly")
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from proxy.audit.audit_questions import default_questions
+from proxy.audit.auditing import Asked, Audit, Auditor
+from proxy.audit.planted import Planted
+from proxy.audit.planted_values import Choices
 from proxy.base.errors import Refusal
-from proxy.cli.audit_questions import default_questions
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.cli.loading import CheckedPolicy
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.planted import Planted
-from proxy.databases.planted_values import Choices
-from proxy.databases.protected import ProtectedDatabase
-from proxy.databases.public_values import read_public_values
 from proxy.engine.asking import Engine
-from proxy.engine.auditing import Asked, Audit, Auditor
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.protected_database import ProtectedDatabase
+from proxy.protected.public_values import read_public_values
 from proxy.query.statements import Statement
 
 

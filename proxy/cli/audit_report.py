@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from proxy.audit.auditing import Finding
 from proxy.cli.audit import Audited, uncompared
 from proxy.cli.text_table import text_table
-from proxy.engine.auditing import Finding
 
 _HEADS = ("release", "measure", "planned", "largest seen", "of planned", "replaced (2x)", "")
 

@@ -9,8 +9,8 @@ from proxy.cli.assembly import Database, assemble
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.stopped import Stopped
-from proxy.databases.ledger_lease import BudgetLease
-from proxy.databases.ledger_sources import (
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_sources import (
     Source,
     SourceError,
     UnknownSource,
@@ -18,8 +18,8 @@ from proxy.databases.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
-from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_tables import ShadowError
+from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_tables import ShadowError
 
 
 def build(checked: CheckedPolicy, servers: ProxyServers, source: Source) -> Database:

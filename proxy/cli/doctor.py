@@ -8,11 +8,11 @@ from pathlib import Path
 
 from proxy.cli.loading import read_policy_file
 from proxy.cli.stopped import Stopped
-from proxy.databases.diagnosing import diagnose
-from proxy.databases.given_server import Unreachable, reachable_catalog
+from proxy.doctor.diagnosing import diagnose
 from proxy.policy.check import check
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict
+from proxy.protected.given_server import Unreachable, reachable_catalog
 
 
 def doctor_verdict(path: Path, environment: Mapping[str, str]) -> Verdict:

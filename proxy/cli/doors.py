@@ -23,11 +23,11 @@ from proxy.cli.watching import (
     keep_shares,
     something_lost,
 )
-from proxy.databases.analyst_sessions import ShadowSessions
-from proxy.databases.ledger_tables import LedgerNotDurable
+from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.http.server import HttpServer
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.server import WireServer
+from proxy.shadow.analyst_sessions import ShadowSessions
 
 GRACE_SECONDS = 5.0
 _CONNECT_SECONDS = 2.0

@@ -9,8 +9,8 @@ from typing import NoReturn
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.model import TableName
 from proxy.cli.loading import CheckedPolicy
-from proxy.databases.os_random import OsRandom
 from proxy.engine.asking import Engine
+from proxy.engine.os_random import OsRandom
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Policy
 from proxy.query.statements import Statement

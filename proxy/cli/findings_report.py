@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proxy.databases.own_role import OWN_ROLE
-from proxy.databases.policy_yaml import locate
+from proxy.doctor.own_role import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy.problem import Problem
+from proxy.policy_file.policy_yaml import locate
 
 _MOST_UNNAMED = 50
 _MOST_TOGETHER = 8

@@ -15,12 +15,12 @@ from proxy.cli.proxy_servers import accept_command, ledger_alone
 from proxy.cli.state_folder import state_folder
 from proxy.cli.stopped import Stopped
 from proxy.cli.text_table import text_table
-from proxy.databases import ledger_backup
-from proxy.databases.ledger_check import ledger_problems
-from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
-from proxy.databases.ledger_reports import receipts, spending
-from proxy.databases.ledger_restored import accept_restored, restored_as_of, restored_text
-from proxy.databases.ledger_sources import (
+from proxy.ledger import ledger_backup
+from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.ledger.ledger_reports import receipts, spending
+from proxy.ledger.ledger_restored import accept_restored, restored_as_of, restored_text
+from proxy.ledger.ledger_sources import (
     SourceError,
     adopt_as,
     adopt_new,
@@ -114,7 +114,7 @@ def adopt(
 ) -> None:
     """Say what the data of a policy is, before it is served for the first time or after it moved."""
     from proxy.cli.loading import read_policy_file
-    from proxy.databases.policy_errors import PolicyErrors
+    from proxy.policy_file.policy_errors import PolicyErrors
 
     if new == (as_name is not None):
         raise Stopped("say either --new or --as NAME")

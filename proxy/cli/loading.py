@@ -11,14 +11,14 @@ import structlog
 from proxy.catalog.model import Catalog
 from proxy.cli.findings_report import refusal_text
 from proxy.cli.stopped import Stopped
-from proxy.databases.diagnosing import diagnose
-from proxy.databases.given_server import Unreachable, reachable_catalog
-from proxy.databases.policy_errors import PolicyErrors
-from proxy.databases.policy_yaml import locate, policy_text, read_policy
+from proxy.doctor.diagnosing import diagnose
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy.model import Policy
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
+from proxy.protected.given_server import Unreachable, reachable_catalog
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from proxy.cli.policy_commands import audit, doctor, explain, policy_check
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.stopped import Stopped
 from proxy.cli.user_commands import user
-from proxy.databases.embedded import EmbeddedPostgresError
-from proxy.databases.given_server import Unreachable
-from proxy.databases.users import UserError
+from proxy.ledger.users import UserError
+from proxy.postgres.embedded import EmbeddedPostgresError
+from proxy.protected.given_server import Unreachable
 
 # What serves and what plans is imported inside the commands that need it: `dpproxy user` loads neither
 # a web framework nor numpy, and answers three times as fast.

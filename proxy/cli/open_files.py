@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import resource
 
-from proxy.databases.analyst_sessions import SessionLimits
-from proxy.databases.ledger_tables import CONNECTIONS
-from proxy.databases.protected import SESSIONS_AT_ONCE
+from proxy.ledger.ledger_tables import CONNECTIONS
+from proxy.protected.protected_database import SESSIONS_AT_ONCE
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.login_gate import GateLimits
 from proxy.servers.wire.cancelling import FORWARDED_AT_ONCE
 from proxy.servers.wire.hub import Limits
+from proxy.shadow.analyst_sessions import SessionLimits
 
 # A lease, the guard, the catalogue, public tables at both ends, a question whether the source answers;
 # and connections that are being closed while others take their place.

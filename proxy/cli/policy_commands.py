@@ -15,7 +15,7 @@ from proxy.cli.command_options import PolicyFile
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.running import end_on_sigterm, run
 from proxy.cli.stopped import Stopped
-from proxy.databases.policy_errors import PolicyErrors
+from proxy.policy_file.policy_errors import PolicyErrors
 
 
 def policy_check(
@@ -93,10 +93,10 @@ def audit(
     ] = None,
 ) -> None:
     """Compare planned and largest observed sensitivity on invented data shaped by a policy."""
+    from proxy.audit.sensitivity_plot import sensitivity_plot
     from proxy.cli.audit import Size, audited
     from proxy.cli.audit_report import audit_report
     from proxy.cli.loading import load_policy
-    from proxy.cli.sensitivity_plot import sensitivity_plot
 
     end_on_sigterm()
     log_to_stderr(logging.CRITICAL)  # statements that fail are in the report

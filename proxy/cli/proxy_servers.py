@@ -14,15 +14,15 @@ from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo
 from proxy.cli.state import LEDGER, SHADOW
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.cli.stopped import Stopped
-from proxy.databases.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
-from proxy.databases.embedded import EmbeddedPostgres, InUse, preparing
-from proxy.databases.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
-from proxy.databases.ledger_mark import LedgerWentBack, MarkFile, mark_of
-from proxy.databases.ledger_migrations import LedgerTooNew
-from proxy.databases.ledger_restored import restored_as_of, restored_text
-from proxy.databases.shadow_roles import match_roles
-from proxy.databases.state_of_0_1 import is_state_of_0_1, migrate_state
-from proxy.databases.users import verifiers
+from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
+from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.ledger.ledger_migrations import LedgerTooNew
+from proxy.ledger.ledger_restored import restored_as_of, restored_text
+from proxy.ledger.state_of_0_1 import is_state_of_0_1, migrate_state
+from proxy.ledger.users import verifiers
+from proxy.postgres.embedded import EmbeddedPostgres, InUse, preparing
+from proxy.shadow.shadow_roles import match_roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from proxy.cli.assembly import Database
-from proxy.databases.failure_reason import reason_of
+from proxy.postgres.failure_reason import reason_of
 
 COPY_SECONDS = 3600.0
 WATCH_SECONDS = 60.0

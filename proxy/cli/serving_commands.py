@@ -48,7 +48,7 @@ def demo(
     ] = False,
 ) -> None:
     """Serve invented data: a census and a shop."""
-    from proxy.cli.demo import ANALYST, demo_databases, lines_to_copy
+    from proxy.cli.demo.demo_databases import ANALYST, demo_databases, lines_to_copy
     from proxy.cli.doors import Doors, keep_open, signalled
     from proxy.cli.open_files import raise_open_files
     from proxy.cli.places import Where, check_can_open
@@ -88,8 +88,8 @@ def demo(
 def _check_demo(state: Path) -> int:
     import asyncio
 
-    from proxy.cli.demo import demo_databases
-    from proxy.cli.demo_check import check_demo
+    from proxy.cli.demo.demo_check import check_demo
+    from proxy.cli.demo.demo_databases import demo_databases
     from proxy.cli.doors import Doors, keep_open
     from proxy.cli.places import Where
 

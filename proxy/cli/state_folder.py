@@ -13,8 +13,8 @@ from pathlib import Path
 from proxy.cli.demo_folder import DEMO_MARK
 from proxy.cli.state import LEDGER, PROTECTED, SERVE_STATE, SHADOW
 from proxy.cli.stopped import Stopped
-from proxy.databases.ledger_mark import MARK_FILE
-from proxy.databases.state_of_0_1 import is_state_of_0_1
+from proxy.ledger.ledger_mark import MARK_FILE
+from proxy.ledger.state_of_0_1 import is_state_of_0_1
 
 _OF_A_VOLUME = {"lost+found"}  # what a file system of its own has from the start
 

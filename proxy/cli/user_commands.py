@@ -11,7 +11,7 @@ import typer
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.proxy_servers import ledger_alone, warn_of_demo
 from proxy.cli.stopped import Stopped
-from proxy.databases.users import add_analyst, list_analysts, remove_analyst, set_password
+from proxy.ledger.users import add_analyst, list_analysts, remove_analyst, set_password
 
 user = typer.Typer(no_args_is_help=True, help="Analysts: who may ask, by name and password.")
 

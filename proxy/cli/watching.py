@@ -12,13 +12,13 @@ import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.databases.failure_reason import reason_of
-from proxy.databases.ledger_mark import mark_of
-from proxy.databases.lock_watch import LockWatch
-from proxy.databases.role_keeper import RoleKeeper
-from proxy.databases.shadow_monitor import ShadowMonitor
-from proxy.databases.shadow_roles import RolesNotMatched
-from proxy.databases.shadow_tables import ShadowBusy, ShadowError
+from proxy.ledger.ledger_mark import mark_of
+from proxy.postgres.failure_reason import reason_of
+from proxy.shadow.lock_watch import LockWatch
+from proxy.shadow.role_keeper import RoleKeeper
+from proxy.shadow.shadow_monitor import ShadowMonitor
+from proxy.shadow.shadow_roles import RolesNotMatched
+from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5

@@ -7,9 +7,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from proxy.accounting.events import Event
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.exact.table import ExactTable
-from proxy.ledger.events import Event
 from proxy.mechanisms.loss import Loss
 
 

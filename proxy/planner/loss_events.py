@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import assert_never
 
-from proxy.ledger.events import Event, dlaplace, gaussian, mechanism
+from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,

@@ -14,7 +14,6 @@ from itertools import product
 import psycopg
 
 from proxy.compiler import compiling
-from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactTable
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import (
@@ -23,6 +22,7 @@ from proxy.planner.plan import (
     PrivatePlan,
     Release,
 )
+from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release import releasing
 from tests.audit.movement import all_moved, is_random
 from tests.audit.planted import Base

@@ -11,11 +11,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from proxy.catalog.model import Column
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.embedded import EmbeddedPostgres
 from proxy.planner import table_rows
 from proxy.planner.facts import ColumnFacts, Surroundings
 from proxy.policy.model import ProtectedTable
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.catalog_reader import read_catalog
 from tests.audit.two_states import MAJORS, TwoStates, server_of, two_states
 
 _PARENT = {

@@ -14,9 +14,9 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
-from proxy.databases import protected_connections
 from proxy.planner import unit_cuts
 from proxy.planner.facts import Surroundings, Tracked
+from proxy.protected import protected_connections
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 

@@ -18,20 +18,20 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.audit.movement import Movement, movements
 from proxy.base.errors import Fault
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.policy_yaml import locate, read_policy
-from proxy.databases.protected import ProtectedDatabase
-from proxy.databases.public_values import read_public_values
 from proxy.engine.asking import Engine
-from proxy.engine.movement import Movement, movements
 from proxy.exact.table import ExactTable
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
+from proxy.policy_file.policy_yaml import locate, read_policy
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.protected_database import ProtectedDatabase
+from proxy.protected.public_values import read_public_values
 from proxy.query.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits

@@ -22,15 +22,15 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.model import Catalog
 from proxy.cli.assembly import Assembly, assemble
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.embedded import EmbeddedPostgres, start_together
-from proxy.databases.ledger_home import embedded_ledger
-from proxy.databases.ledger_lease import BudgetLease
-from proxy.databases.ledger_sources import Identity, adopt_new
-from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_roles import match_roles
-from proxy.databases.users import add_analyst, verifiers
+from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_sources import Identity, adopt_new
+from proxy.ledger.users import add_analyst, verifiers
 from proxy.policy.model import Policy
+from proxy.postgres.embedded import EmbeddedPostgres, start_together
+from proxy.protected.catalog_reader import read_catalog
+from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_roles import match_roles
 from tests.bench.policies import served
 
 _DATABASE = "bench"

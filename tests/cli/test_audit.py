@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from proxy.audit.sensitivity_plot import sensitivity_plot
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.cli.audit import Audited, Size, audited
 from proxy.cli.audit_report import audit_report
 from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.main import app
-from proxy.cli.sensitivity_plot import sensitivity_plot
 from proxy.compiler import cells, compiling, row_scan, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
@@ -40,9 +40,10 @@ from proxy.policy.model import (
 )
 from proxy.query.expressions import ColumnRef
 from tests.policy.postgres import demo_sources
+from tests.samples import SAMPLES
 from tests.servers_fixture import PRIVACY, budgets
 
-POLICIES = Path(__file__).parents[2] / "policies"
+POLICIES = SAMPLES
 ORDERS = "SELECT count(*) FROM shop.orders; SELECT status, sum(quantity) FROM shop.orders GROUP BY status"
 SMALL = Size(rows=6)
 

@@ -18,9 +18,10 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.cli.main import main
 from tests.cli.commands import Done, Serving, dpproxy, serving
+from tests.samples import SAMPLES
 from tests.servers_fixture import servers
 
-_POLICIES = Path(__file__).parents[2] / "policies"
+_POLICIES = SAMPLES
 _SHOP, _CENSUS = _POLICIES / "shop.yaml", _POLICIES / "census.yaml"
 _PASSWORD = "p w"
 

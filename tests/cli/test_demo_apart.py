@@ -13,14 +13,15 @@ from psycopg.conninfo import make_conninfo
 from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.proxy_servers import proxy_servers
 from proxy.cli.stopped import Stopped
-from proxy.databases.demo_ledger import DemoLedger, claim_for_demo, is_of_demo
-from proxy.databases.ledger_home import given_ledger
-from proxy.databases.users import add_analyst
+from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, is_of_demo
+from proxy.ledger.ledger_home import given_ledger
+from proxy.ledger.users import add_analyst
 from tests.cli.commands import Done, dpproxy, serving
+from tests.samples import SAMPLES
 from tests.servers_fixture import servers
 
 _PASSWORD = "of production"
-_SHOP = Path(__file__).parents[2] / "policies" / "shop.yaml"
+_SHOP = SAMPLES / "shop.yaml"
 
 
 def _operator(*arguments: str | Path, typed: str = "") -> Done:

@@ -14,9 +14,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.ledger_check import ledger_problems
-from proxy.databases.ledger_home import embedded_ledger
+from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_home import embedded_ledger
+from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.operator_at_work import Listening, Operator, ask_over_the_wire
 from tests.databases.ledger_database import rows
 

@@ -11,7 +11,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
-from proxy.databases.shadow import Shadow
+from proxy.shadow.shadow_database import Shadow
 from tests.live.served_database import asked, planned, served_database
 from tests.servers_fixture import Servers, servers
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from proxy.databases.embedded import EmbeddedPostgres
+from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.commands import Done, dpproxy
+from tests.samples import SAMPLES
 from tests.servers_fixture import servers
 
-_SHOP = Path(__file__).parents[2] / "policies" / "shop.yaml"
+_SHOP = SAMPLES / "shop.yaml"
 _ANY = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
 _SERVE = ("serve", "--policy", _SHOP, *_ANY)
 _ADOPT = ("ledger", "adopt", "--new", "--policy", _SHOP)
@@ -71,7 +72,7 @@ def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(_SHOP.parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     default = tmp_path / ".state" / "serve"
     _refused(_run(*_SERVE), f"there is no ledger in {default}: wrong --state?")
     _refused(_run("ledger", "show"), f"there is no ledger in {default}")

@@ -13,9 +13,9 @@ import pytest
 from proxy.base import limits
 from proxy.base.errors import Fault, Refusal
 from proxy.compiler.backend_query import PublicList
-from proxy.databases.protected import ProtectedDatabase, ProtectedSession
 from proxy.engine.ports import ListValues
 from proxy.engine.public_lists import read_lists
+from proxy.protected.protected_database import ProtectedDatabase, ProtectedSession
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 

@@ -13,8 +13,8 @@ import pytest
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactTable
+from proxy.protected.protected_database import ProtectedDatabase
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 

@@ -11,10 +11,10 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_block
-from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import BlockPlan, OrderStatistic
+from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.ordering import order_law
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers

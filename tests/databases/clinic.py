@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.diagnosing import diagnose
-from proxy.databases.policy_yaml import read_policy
+from proxy.doctor.diagnosing import diagnose
 from proxy.policy.findings import Verdict
 from proxy.policy.model import Policy
+from proxy.policy_file.policy_yaml import read_policy
+from proxy.protected.catalog_reader import read_catalog
 from tests.servers_fixture import servers
 
 ROLE, PASSWORD, DATABASE = "patient", "patient's password", "clinic"

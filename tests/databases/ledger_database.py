@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from proxy.databases.ledger_migrations import migrate
-from proxy.databases.ledger_sources import Identity, adopt_new
-from proxy.databases.ledger_tables import LedgerTables
+from proxy.ledger.ledger_migrations import migrate
+from proxy.ledger.ledger_sources import Identity, adopt_new
+from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Period
 

@@ -11,8 +11,8 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, ForeignKey, TableName
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.embedded import EmbeddedPostgres
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.catalog_reader import read_catalog
 from tests.postgres_majors import other_binaries
 from tests.servers_fixture import Servers
 

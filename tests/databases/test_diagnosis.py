@@ -9,11 +9,11 @@ import psycopg
 import pytest
 
 from proxy.cli.findings_report import findings_lines, refusal_text
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.diagnosing import diagnose
-from proxy.databases.own_role import OWN_ROLE
+from proxy.doctor.diagnosing import diagnose
+from proxy.doctor.own_role import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
+from proxy.protected.catalog_reader import read_catalog
 from tests.databases.clinic import (
     DATABASE,
     HEAD,

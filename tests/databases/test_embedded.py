@@ -17,9 +17,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.databases.embedded import EmbeddedPostgres, EmbeddedPostgresError, InUse
-from proxy.databases.postgres_account import choose_account
-from proxy.databases.postgres_binaries import BinariesNotFound, find_binaries
+from proxy.postgres.embedded import EmbeddedPostgres, EmbeddedPostgresError, InUse
+from proxy.postgres.postgres_account import choose_account
+from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
 from tests.waiting import until
 
 SYSTEM = Path("/usr/lib/postgresql/15/bin")
@@ -158,7 +158,7 @@ def test_kill_9_of_the_parent_ends_the_server(
 ) -> None:
     program = (
         "import pathlib, time\n"
-        "from proxy.databases.embedded import EmbeddedPostgres\n"
+        "from proxy.postgres.embedded import EmbeddedPostgres\n"
         f"server = EmbeddedPostgres(pathlib.Path({str(state[0])!r}), 'db',"
         f" pg_bin={str(state[1])!r} != 'None' and pathlib.Path({str(state[1])!r}) or None)\n"
         "server.start()\n"

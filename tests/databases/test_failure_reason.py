@@ -13,10 +13,10 @@ import pytest
 import structlog
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.failure_reason import reason_of
-from proxy.databases.given_server import Unreachable, reachable_catalog
-from proxy.databases.ledger_sources import SourceError, read_identity
-from proxy.databases.protected_connections import NotAvailable, ProtectedConnections
+from proxy.ledger.ledger_sources import SourceError, read_identity
+from proxy.postgres.failure_reason import reason_of
+from proxy.protected.given_server import Unreachable, reachable_catalog
+from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
 from tests.servers_fixture import Servers
 
 _ROLE = "refused login"  # as a reason reads

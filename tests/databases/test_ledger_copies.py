@@ -9,13 +9,13 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.ledger_backup import BackupError, backup, restore
-from proxy.databases.ledger_check import ledger_problems
-from proxy.databases.ledger_mark import LedgerWentBack, Mark, MarkFile, mark_of
-from proxy.databases.ledger_migrations import LedgerTooNew, migrate
-from proxy.databases.ledger_tables import LedgerTables, Outcome
-from proxy.databases.users import add_analyst, verifiers
-from proxy.ledger.events import mechanism
+from proxy.accounting.events import mechanism
+from proxy.ledger.ledger_backup import BackupError, backup, restore
+from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, mark_of
+from proxy.ledger.ledger_migrations import LedgerTooNew, migrate
+from proxy.ledger.ledger_tables import LedgerTables, Outcome
+from proxy.ledger.users import add_analyst, verifiers
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from proxy.base.errors import Fault
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.ledger_tables import LedgerNotDurable, LedgerTables
+from proxy.ledger.ledger_tables import LedgerNotDurable, LedgerTables
+from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
 from tests.servers_fixture import Servers
 
@@ -26,7 +26,7 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
     program = (
         "import asyncio, sys\n"
         "from fractions import Fraction\n"
-        "from proxy.databases.ledger_tables import LedgerTables\n"
+        "from proxy.ledger.ledger_tables import LedgerTables\n"
         "from proxy.mechanisms.loss import Loss\n"
         "async def main():\n"
         "    ledger = LedgerTables(sys.stdin.readline().strip(), 1)\n"

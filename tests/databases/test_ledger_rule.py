@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
-from proxy.ledger.amounts import NONE, Amount, charge, decimal
-from proxy.ledger.balance import Balance, Granted, decide, in_window
+from proxy.accounting.amounts import NONE, Amount, charge, decimal
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Period
+from tests.ledger_model.balance import Balance, Granted, decide, in_window
 
 UTC = timezone.utc
 

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.ledger_home import LedgerNotOurs, given_ledger
-from proxy.databases.ledger_lease import BudgetLease
-from proxy.databases.ledger_sources import (
+from proxy.ledger.ledger_home import LedgerNotOurs, given_ledger
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_sources import (
     Identity,
     SourceError,
     UnknownSource,

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from proxy.accounting.amounts import charge
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.databases.ledger_tables import LedgerTables, Outcome, Receipt
-from proxy.databases.users import add_analyst, remove_analyst
-from proxy.ledger.amounts import charge
+from proxy.ledger.ledger_tables import LedgerTables, Outcome, Receipt
+from proxy.ledger.users import add_analyst, remove_analyst
 from tests.databases.ledger_database import loss, rows, set_limits, with_ledger
 
 

@@ -10,10 +10,10 @@ from contextlib import closing, contextmanager, suppress
 import psycopg
 import pytest
 
-from proxy.databases.lock_watch import LockWatch, Waiting, to_end
-from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_monitor import Ended
-from proxy.databases.shadow_tables import ShadowError
+from proxy.shadow.lock_watch import LockWatch, Waiting, to_end
+from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_monitor import Ended
+from proxy.shadow.shadow_tables import ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import Servers
 from tests.waiting import until

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.databases.os_random import OsRandom
+from proxy.engine.os_random import OsRandom
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.discrete_laplace import sample
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.databases import postgres_launcher
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.postgres_account import NoAccount
-from proxy.databases.postgres_binaries import find_binaries
+from proxy.postgres import postgres_launcher
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.postgres.postgres_account import NoAccount
+from proxy.postgres.postgres_binaries import find_binaries
 
 ROOT = Path(__file__).parents[2]
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes the account: needs root")
@@ -80,7 +80,7 @@ def test_as_an_ordinary_user() -> None:
 
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for python in (sys.executable, f"/usr/bin/python{version}"):
-        tried = run(python, "import proxy.databases.embedded")
+        tried = run(python, "import proxy.postgres.embedded")
         if tried is not None and tried.returncode == 0:
             break
     else:
@@ -91,7 +91,7 @@ def test_as_an_ordinary_user() -> None:
         done = run(
             python,
             "import pathlib, psycopg\n"
-            "from proxy.databases.embedded import EmbeddedPostgres\n"
+            "from proxy.postgres.embedded import EmbeddedPostgres\n"
             f"server = EmbeddedPostgres(pathlib.Path({str(folder)!r}), 'db', durable=False)\n"
             "server.start()\n"
             "with psycopg.connect(server.dsn()) as connection:\n"

@@ -15,9 +15,9 @@ import pytest
 
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.watching import keep_roles
-from proxy.databases.ledger_mark import MarkFile
-from proxy.databases.role_keeper import RoleKeeper
-from proxy.databases.users import add_analyst, remove_analyst
+from proxy.ledger.ledger_mark import MarkFile
+from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.shadow.role_keeper import RoleKeeper
 from tests.servers_fixture import Servers
 from tests.waiting import until
 

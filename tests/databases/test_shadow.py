@@ -10,9 +10,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.model import Catalog, TableName
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_tables import ShadowError
 from proxy.policy.model import (
     ColumnPolicy,
     IdentifierUnit,
@@ -21,6 +18,9 @@ from proxy.policy.model import (
     PublicTable,
     RowUnit,
 )
+from proxy.protected.catalog_reader import read_catalog
+from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_tables import ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import PRIVACY, Servers, budgets
 
@@ -213,7 +213,7 @@ def test_an_open_transaction_keeps_the_old_shadow(
     catalog: Catalog,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proxy.databases.shadow._LOCK_TIMEOUT", "100ms")
+    monkeypatch.setattr("proxy.shadow.shadow_database._LOCK_TIMEOUT", "100ms")
     before = shadow.relation_oids()
     with psycopg.connect(pair.analyst_dsn("clinic", "alice")) as alice:
         alice.execute("PREPARE q AS SELECT * FROM clinic.visit")

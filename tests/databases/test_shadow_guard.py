@@ -8,8 +8,8 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from proxy.databases.shadow import Shadow
-from proxy.databases.shadow_tables import ShadowBusy, ShadowError
+from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import Servers
 
@@ -225,7 +225,7 @@ def test_settings_that_are_held_are_no_broken_wall(shadow: Shadow, pair: Servers
 def test_a_lock_that_verifying_waits_for_is_no_broken_wall(
     shadow: Shadow, superuser: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.databases.shadow._VERIFY_LOCK_TIMEOUT", "200ms")
+    monkeypatch.setattr("proxy.shadow.shadow_database._VERIFY_LOCK_TIMEOUT", "200ms")
     with superuser.transaction():
         superuser.execute("LOCK TABLE dp.catalogue IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(ShadowBusy):

@@ -13,13 +13,13 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases import embedded
-from proxy.databases.analyst_shares import DATABASE_SETTINGS, Shares
-from proxy.databases.analyst_usage import ServerUsage, SessionUsage, UsageReader
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.shadow_monitor import Ended, ShadowMonitor, to_end
-from proxy.databases.shadow_roles import match_roles
-from proxy.databases.shadow_tables import ShadowError
+from proxy.postgres import embedded
+from proxy.postgres.analyst_shares import DATABASE_SETTINGS, Shares
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.shadow.analyst_usage import ServerUsage, SessionUsage, UsageReader
+from proxy.shadow.shadow_monitor import Ended, ShadowMonitor, to_end
+from proxy.shadow.shadow_roles import match_roles
+from proxy.shadow.shadow_tables import ShadowError
 
 _MIB = 1 << 20
 _PASSWORD = "of all of them"

@@ -7,12 +7,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.ledger_check import ledger_problems
-from proxy.databases.ledger_home import embedded_ledger
-from proxy.databases.ledger_sources import Identity, find_source
-from proxy.databases.state_of_0_1 import is_state_of_0_1, migrate_state
-from proxy.databases.users import verifiers
+from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.ledger_sources import Identity, find_source
+from proxy.ledger.state_of_0_1 import is_state_of_0_1, migrate_state
+from proxy.ledger.users import verifiers
+from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.ledger_database import rows
 
 # What 0.1 kept in each shadow, without its functions.

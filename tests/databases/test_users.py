@@ -9,14 +9,14 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.shadow_roles import RolesNotMatched
-from proxy.databases.users import (
+from proxy.ledger.users import (
     UserError,
     add_analyst,
     list_analysts,
     remove_analyst,
     set_password,
 )
+from proxy.shadow.shadow_roles import RolesNotMatched
 from tests.servers_fixture import Servers
 
 

@@ -13,18 +13,18 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.catalog.model import Catalog, ForeignKey, TableName
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.policy_yaml import locate, read_policy
-from proxy.databases.protected import ProtectedDatabase
-from proxy.databases.shadow_columns import exposed_columns
-from proxy.databases.shadow_tables import shadow_tables
 from proxy.engine.asking import Engine
 from proxy.engine.ports import Charged, ListValues
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
 from proxy.policy.check import check, fitted
 from proxy.policy.model import Policy
+from proxy.policy_file.policy_yaml import locate, read_policy
+from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.statements import Statement
+from proxy.shadow.shadow_columns import exposed_columns
+from proxy.shadow.shadow_tables import shadow_tables
 from tests.policy.postgres import server
 from tests.seeded_bits import SeededBits
 

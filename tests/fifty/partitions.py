@@ -12,11 +12,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from proxy.compiler.compiling import compile_block
-from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactTable
 from proxy.mechanisms import smoothed_median
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, SmoothedMedian
+from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.releasing import partition_outputs
 
 _DRAWS = 6

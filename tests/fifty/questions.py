@@ -19,12 +19,12 @@ from pathlib import Path
 
 from proxy.base.sql_types import SqlType
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
-from proxy.databases.policy_yaml import locate, read_policy
 from proxy.engine.asking import Engine
 from proxy.engine.questions import Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy.model import Policy
+from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.query.statements import Statement
 from tests.cases import Case, in_folder
 from tests.fifty.demo_tables import CATALOGS, PUBLIC

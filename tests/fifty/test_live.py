@@ -20,9 +20,9 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import assemble
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.os_random import OsRandom
-from proxy.databases.shadow import Shadow
+from proxy.engine.os_random import OsRandom
+from proxy.protected.catalog_reader import read_catalog
+from proxy.shadow.shadow_database import Shadow
 from tests.cases import Case
 from tests.fifty import partitions
 from tests.fifty.demo_tables import CATALOGS
@@ -42,7 +42,7 @@ FOUND_OFF = 40  # of the fifty, when the exact values are a thirtieth too small
 
 # Nobody has more rows than the policy counts, so that the exact answer is the plain one.
 _SHOP = (
-    files("proxy.databases").joinpath("demo_shop.sql").read_text(encoding="utf-8")
+    files("proxy.cli.demo").joinpath("demo_shop.sql").read_text(encoding="utf-8")
     + """
 DELETE FROM shop.orders WHERE customer_id IN
     (SELECT customer_id FROM shop.orders GROUP BY customer_id HAVING count(*) > 40)"""

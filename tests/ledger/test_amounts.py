@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.ledger.amounts import Amount, charge, decimal, limit, text
+from proxy.accounting.amounts import Amount, charge, decimal, limit, text
 from proxy.mechanisms.loss import Loss
 
 losses = st.builds(

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.accounting.amounts import NONE, Amount
+from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Code
-from proxy.ledger.amounts import NONE, Amount
-from proxy.ledger.balance import Balance, Granted, Refused, decide, in_window
-from proxy.ledger.refusal import over_budget
 from proxy.policy.model import Period
+from tests.ledger_model.balance import Balance, Granted, decide, in_window
 
 UTC = timezone.utc
 NOV, DEC = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.ledger.windows import window_end, window_start
 from proxy.policy.model import Period
+from tests.ledger_model.windows import window_end, window_start
 
 UTC = timezone.utc
 

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from proxy.databases.embedded import EmbeddedPostgres
+from proxy.postgres.embedded import EmbeddedPostgres
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 PRESENT = (FOLDER / "load.sql").is_file()

@@ -9,14 +9,14 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.cli.assembly import Database, assemble
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.policy_yaml import locate, read_policy
-from proxy.databases.shadow import Shadow
 from proxy.engine.questions import Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
+from proxy.policy_file.policy_yaml import locate, read_policy
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.catalog_reader import read_catalog
 from proxy.query.statements import Statement
+from proxy.shadow.shadow_database import Shadow
 from tests.servers_fixture import Servers
 
 _HEAD = """\

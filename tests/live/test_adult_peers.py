@@ -23,10 +23,10 @@ import pytest
 from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.compiler.compiling import compile_block
-from proxy.databases.protected import ProtectedDatabase
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms import discrete_laplace
 from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisySum
+from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.statements import Statement
 from proxy.release.releasing import release_block
 from tests.live import public_data

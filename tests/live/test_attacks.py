@@ -13,14 +13,14 @@ from unittest import mock
 import psycopg
 import pytest
 
+from proxy.audit.movement import Movement, allowed, movements
 from proxy.base.errors import Refusal
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.databases.protected import ProtectedDatabase, ProtectedSession
-from proxy.engine.movement import Movement, allowed, movements
 from proxy.exact.table import ExactTable
 from proxy.pgwire import frames
 from proxy.planner.plan import PrivatePlan
+from proxy.protected.protected_database import ProtectedDatabase, ProtectedSession
 from proxy.query.statements import Statement
 from tests.live import attacks
 from tests.live.attacks import ANSWER, METADATA, REJECT, Attack

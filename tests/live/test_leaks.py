@@ -15,11 +15,11 @@ import structlog
 from psycopg import sql
 
 from proxy.cli.assembly import Database, assemble
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.embedded import EmbeddedPostgres, start_together
-from proxy.databases.ledger_home import embedded_ledger
-from proxy.databases.shadow import Shadow
+from proxy.ledger.ledger_home import embedded_ledger
 from proxy.pgwire import frames
+from proxy.postgres.embedded import EmbeddedPostgres, start_together
+from proxy.protected.catalog_reader import read_catalog
+from proxy.shadow.shadow_database import Shadow
 from tests.cases import in_folder
 from tests.live import attacks, marked
 from tests.live.recording_hop import RecordingHop

@@ -10,7 +10,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database
-from proxy.databases.public_values import read_public_values
+from proxy.protected.public_values import read_public_values
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 

@@ -18,9 +18,9 @@ import psycopg
 import pytest
 
 from proxy.compiler import expression_sql
-from proxy.databases.embedded import EmbeddedPostgres
-from proxy.databases.postgres_binaries import Binaries
 from proxy.planner import bounds, tracking
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.postgres.postgres_binaries import Binaries
 from proxy.query import expressions as ir
 from proxy.query.nodes import times
 from proxy.query.reading import READERS

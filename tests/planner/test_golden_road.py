@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from typing_extensions import assert_never
 
+from proxy.accounting.amounts import charge, limit
+from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.identifiers import column_sql
-from proxy.ledger.amounts import charge, limit
-from proxy.ledger.balance import Refused
-from proxy.ledger.refusal import over_budget
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,

@@ -9,10 +9,10 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.compiler.compiling import compile_block
-from proxy.databases.policy_yaml import read_policy
 from proxy.engine.asking import Engine
 from proxy.planner.plan import BlockPlan, NoisyCount
 from proxy.policy.check import check, fitted
+from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.statements import Statement
 from tests.seeded_bits import SeededBits
 

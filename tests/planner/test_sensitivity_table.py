@@ -19,11 +19,11 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
-from proxy.databases.policy_yaml import read_policy
 from proxy.engine.asking import Engine
 from proxy.mechanisms import zcdp
 from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyCount, NoisySum
 from proxy.policy.check import check, fitted
+from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.statements import Statement
 from tests.seeded_bits import SeededBits
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 import random  # noqa: TID251  the same inputs for the same seed
 from pathlib import Path
 
-from proxy.databases.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
-from proxy.databases.policy_columns import COLUMN_KEYS
-from proxy.databases.policy_errors import PolicyErrors
-from proxy.databases.policy_privacy import PRIVACY_KEYS
-from proxy.databases.policy_tables import TABLE_KEYS
-from proxy.databases.policy_yaml import POLICY_KEYS, locate, read_policy
-from proxy.databases.yaml_positions import split_lines
 from proxy.policy.accuracy import accuracy_table
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
 from proxy.policy.noise_proposal import noise_proposals
+from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
+from proxy.policy_file.policy_columns import COLUMN_KEYS
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_privacy import PRIVACY_KEYS
+from proxy.policy_file.policy_tables import TABLE_KEYS
+from proxy.policy_file.policy_yaml import POLICY_KEYS, locate, read_policy
+from proxy.policy_file.yaml_positions import split_lines
 from tests.fuzz_loop import fuzz, mutated
 from tests.policy.catalogs import SHOP
+from tests.samples import SAMPLES
 
 _ROOT = Path(__file__).parents[2]
 _SOURCES = [
     path.read_text(encoding="utf-8")
-    for folder in (_ROOT / "policies", _ROOT / "tests" / "policy" / "golden")
+    for folder in (SAMPLES, _ROOT / "tests" / "policy" / "golden")
     for path in sorted(folder.rglob("*.yaml"))
 ]
 _ENVIRONMENT = {"SHOP_DSN": "host=db", "CENSUS_DSN": "host=db", "SHOP_HOST": "db", "SHOP_NAME": "s"}

@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from proxy.databases.demo_data import make_demo_data
-from proxy.databases.embedded import EmbeddedPostgres
+from proxy.cli.demo.demo_data import make_demo_data
+from proxy.postgres.embedded import EmbeddedPostgres
 
 
 @functools.cache

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.databases.policy_yaml import read_policy
 from proxy.policy.model import Policy
+from proxy.policy_file.policy_yaml import read_policy
 
 
 def read(tables: str, epsilon: str = "1.0", delta: str = "1e-6") -> Policy:

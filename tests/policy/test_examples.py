@@ -14,7 +14,7 @@ import pytest
         "proxy.policy.decimals",
         "proxy.policy.grid",
         "proxy.policy.keys",
-        "proxy.databases.policy_errors",
+        "proxy.policy_file.policy_errors",
     ],
 )
 def test_examples(module: str) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from proxy.databases import policy_errors, yaml_positions
-from proxy.databases.policy_errors import PolicyErrors
-from proxy.databases.policy_yaml import locate, policy_text, read_policy
 from proxy.policy import check as checking
 from proxy.policy.model import Noise, Policy, ProtectedTable
+from proxy.policy_file import policy_errors, yaml_positions
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from tests.policy.catalogs import SHOP
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -154,8 +154,8 @@ def test_every_refusal_has_a_golden_case(monkeypatch: pytest.MonkeyPatch) -> Non
     calls = {
         call
         for folder, pattern in (
-            ("proxy/databases", "policy_*.py"),
-            ("proxy/databases", "yaml_positions.py"),
+            ("proxy/policy_file", "policy_*.py"),
+            ("proxy/policy_file", "yaml_positions.py"),
             ("proxy/policy", "check.py"),
         )
         for source in (ROOT / folder).glob(pattern)

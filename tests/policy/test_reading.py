@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.base.limits import POLICY_BYTES
-from proxy.databases.policy_errors import PolicyErrors
-from proxy.databases.policy_yaml import locate, policy_text, read_policy
-from proxy.databases.yaml_positions import compose, position_of, split_lines
 from proxy.policy.check import check
 from proxy.policy.model import Policy
 from proxy.policy.problem import Problem
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
+from proxy.policy_file.yaml_positions import compose, position_of, split_lines
 from tests.policy.catalogs import SHOP
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from proxy.databases.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
-from proxy.databases.policy_columns import COLUMN_KEYS
-from proxy.databases.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
-from proxy.databases.policy_tables import TABLE_KEYS
-from proxy.databases.policy_yaml import POLICY_KEYS
 from proxy.policy.finding_names import FindingName
+from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
+from proxy.policy_file.policy_columns import COLUMN_KEYS
+from proxy.policy_file.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
+from proxy.policy_file.policy_tables import TABLE_KEYS
+from proxy.policy_file.policy_yaml import POLICY_KEYS
 
 README = Path(__file__).parents[2] / "policies" / "README.md"
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psycopg
 import pytest
 
 from proxy.catalog.model import Catalog, TableName
-from proxy.databases.catalog_reader import read_catalog
-from proxy.databases.policy_yaml import locate, policy_text, read_policy
 from proxy.policy.accuracy import accuracy_table
 from proxy.policy.check import check, fitted
 from proxy.policy.model import Bounds, BoundsKind, Policy, PublicTable
+from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
+from proxy.protected.catalog_reader import read_catalog
 from tests.policy.postgres import demo_sources
+from tests.samples import SAMPLES
 
-POLICIES = Path(__file__).parents[2] / "policies"
+POLICIES = SAMPLES
 NAMES = sorted(path.stem for path in POLICIES.glob("*.yaml"))
 
 

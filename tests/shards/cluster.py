@@ -16,8 +16,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from proxy.databases.embedded import EmbeddedPostgres, start_together
-from proxy.databases.postgres_binaries import Binaries, find_binaries
+from proxy.postgres.embedded import EmbeddedPostgres, start_together
+from proxy.postgres.postgres_binaries import Binaries, find_binaries
 from tests.postgres_majors import extension_folder, other_binaries
 
 SHARDS = 3

@@ -95,7 +95,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
                 if base in _BASES:
                     planted.plant_rows(connection, base, rows)
             for script in ("demo_shop.sql", "demo_census.sql"):
-                text = files("proxy.databases").joinpath(script).read_text(encoding="utf-8")
+                text = files("proxy.cli.demo").joinpath(script).read_text(encoding="utf-8")
                 with connection.transaction():
                     connection.execute(text.encode())
                 connection.execute("DISCARD TEMP")

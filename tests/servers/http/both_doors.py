@@ -11,10 +11,10 @@ import httpx
 import psycopg
 from psycopg.pq import DiagnosticField, ExecStatus
 
-from proxy.databases.analyst_sessions import SessionLimits, ShadowSessions
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.server import HttpServer
 from proxy.servers.login_gate import GateLimits, LoginGate
+from proxy.shadow.analyst_sessions import SessionLimits, ShadowSessions
 from tests.live_proxy import LiveProxy
 from tests.servers_fixture import PASSWORD
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from psycopg import sql as composed
 
-from proxy.databases.analyst_sessions import SessionLimits
-from proxy.databases.users import remove_analyst, set_password
+from proxy.ledger.users import remove_analyst, set_password
+from proxy.shadow.analyst_sessions import SessionLimits
 from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers_fixture import PASSWORD
 

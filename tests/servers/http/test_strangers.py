@@ -17,13 +17,13 @@ import pytest
 from starlette.requests import Request
 
 from proxy.base.errors import Refusal
-from proxy.databases.analyst_sessions import SessionLimits
 from proxy.pgwire.startup_options import refused_option
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.request_reading import read_credentials
 from proxy.servers.http.routes import _wants_csv
 from proxy.servers.http.strict_json import NotStrict, read_json
 from proxy.servers.login_gate import GateLimits
+from proxy.shadow.analyst_sessions import SessionLimits
 from tests.servers.address_hop import AddressHop
 from tests.servers.http.both_doors import BothDoors, open_http
 from tests.servers_fixture import PASSWORD

@@ -1,0 +1,50 @@
+"""What an analyst is told when the budget does not suffice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from proxy.accounting.amounts import Amount, text
+from proxy.base.errors import Code, Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What is left, unchanged: of the analyst's budget, of everybody's; when the former renews."""
+
+    own_left: Amount
+    total_left: Amount
+    renews_at: datetime | None
+
+
+def over_budget(analyst: str, cost: Amount, refused: Refused) -> Refusal:
+    """Names the budget that falls short, what is left of it, and when it renews.
+
+    It depends on charges only, never on data.
+    """
+    own_falls_short = not cost.fits(refused.own_left)
+    left = refused.own_left if own_falls_short else refused.total_left
+    whose = (
+        f'the privacy budget of "{analyst}"' if own_falls_short else "everybody's privacy budget"
+    )
+    message = (
+        f"{whose} does not cover this statement: it costs {_pair(cost)}, left are {_pair(left)}"
+    )
+    if own_falls_short and refused.renews_at is not None:
+        hint = f"The budget renews at {_moment(refused.renews_at)}."
+    else:
+        hint = "This budget does not renew: the owner of the data can raise it in the policy."
+    return Refusal(
+        Code.OVER_BUDGET,
+        message,
+        f"{hint} A smaller dp.epsilon costs less.",
+    )
+
+
+def _pair(amount: Amount) -> str:
+    return f"epsilon {text(amount.epsilon)}, delta {text(amount.delta)}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,127 @@
+"""`dpproxy demo`: two embedded servers with invented data, both doors, and lines to copy."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.cli.assembly import Database
+from proxy.cli.building import build
+from proxy.cli.demo.demo_data import make_demo_data
+from proxy.cli.demo_folder import claim_demo_folder
+from proxy.cli.doors import Doors
+from proxy.cli.loading import CheckedPolicy, load_policies
+from proxy.cli.proxy_servers import ProxyServers, proxy_servers
+from proxy.cli.state import PROTECTED
+from proxy.cli.state_folder import state_folder
+from proxy.ledger.ledger_sources import (
+    Source,
+    UnknownSource,
+    adopt_as,
+    adopt_new,
+    find_source,
+    read_identity,
+)
+from proxy.ledger.users import add_analyst, list_analysts, set_password
+from proxy.postgres.embedded import EmbeddedPostgres
+
+ANALYST = "analyst"
+DATABASE = "shop"
+QUESTION = "SELECT status, count(*), sum(total) FROM shop.orders GROUP BY status"
+_AGES = "SELECT round(avg(age), 1), max(age) FROM census.adult"
+_POLICIES = Path(__file__).parent
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    servers: ProxyServers
+    databases: Sequence[Database]
+    password: str
+
+
+@contextlib.contextmanager
+def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
+    """
+    Given    a folder, made if it is not there; what is in it is used again
+    Gives    the demo's databases, ready to be served, their servers running until the end
+    Refuses  Stopped where another demo runs in the folder, or no demo made it
+    """
+    policies = sorted(_POLICIES.glob("*.yaml"))
+    state = state_folder(state)
+    claim_demo_folder(state)  # before anything is said or made
+    protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
+    is_new = not protected.home.exists()
+    with contextlib.ExitStack() as stopping:
+        with _step(say, "making" if is_new else "starting", f"three PostgreSQL servers in {state}"):
+            servers = stopping.enter_context(
+                proxy_servers(state, None, beside=(protected,), for_demo=True)
+            )
+        with _step(say, "making" if is_new else "checking", "50,000 people and 60,000 orders"):
+            sources = make_demo_data(protected.dsn())
+        with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
+            environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
+            checked = load_policies(policies, environment, quiet=True)
+            databases = [build(one, servers, _source(one, servers.ledger_dsn)) for one in checked]
+            password = _with_analyst(servers.ledger_dsn, state)
+            servers.match_roles(tuple(one.policy.database for one in databases))
+        try:
+            yield Demo(servers, databases, password)
+        finally:
+            say("stopping the PostgreSQL servers ...")
+
+
+def _source(checked: CheckedPolicy, ledger_dsn: str) -> Source:
+    """Invented data is adopted without being asked, in the demo's own ledger only; made again, it keeps its
+    budgets."""
+    name = checked.policy.database
+    identity = read_identity(checked.policy.source)
+    try:
+        return find_source(ledger_dsn, identity, name)
+    except UnknownSource as unknown:
+        adopt = adopt_as if name in unknown.known else adopt_new
+        return adopt(ledger_dsn, identity, name)
+
+
+def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
+    """Shell commands that work as they stand. psycopg is in this program's own environment."""
+    (wire_host, wire_port), (http_host, http_port) = doors.wire, doors.http
+    dsn = f"host={wire_host} port={wire_port} user={ANALYST} password={password} dbname=census"
+    script = f'import psycopg; print(*psycopg.connect("{dsn}").execute("{_AGES}"))'
+    body = f'{{"database": "{DATABASE}", "sql": "{QUESTION}"}}'
+    return {
+        "psql": f"PGPASSWORD={password} psql -h {wire_host} -p {wire_port} -U {ANALYST} {DATABASE}"
+        f' -c "{QUESTION}"',
+        "curl": f"curl -u {ANALYST}:{password} http://{http_host}:{http_port}/v1/query"
+        f" -H 'Content-Type: application/json' -d '{body}'",
+        "Python": f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}",
+    }
+
+
+def _with_analyst(ledger_dsn: str, state: Path) -> str:
+    """In the demo's own ledger. The same password at each start: a line copied yesterday works today."""
+    kept = state / "analyst.password"
+    if not kept.exists():
+        kept.touch(mode=0o600)
+    password = kept.read_text() or os.urandom(9).hex()
+    kept.write_text(password)
+    if ANALYST in list_analysts(ledger_dsn):
+        set_password(ledger_dsn, ANALYST, password)
+    else:
+        add_analyst(ledger_dsn, ANALYST, password)
+    return password
+
+
+@contextlib.contextmanager
+def _step(say: Say, verb: str, what: str) -> Iterator[None]:
+    say(f"{verb} {what} ...")
+    began = time.monotonic()
+    yield
+    say(f"  done in {time.monotonic() - began:.1f} s")

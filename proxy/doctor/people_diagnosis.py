@@ -1,0 +1,228 @@
+"""Public tables that publish people, and tables whose unit is too small, by what the catalogue says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proxy.catalog.model import Catalog, TableName
+from proxy.doctor.links_diagnosis import Relations
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.identifier_names import IdentifierNames
+from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
+from proxy.policy.people import People, people
+
+_LARGE_ROWS = 5_000_000
+_LARGE_BYTES = 1 << 30
+
+
+def people_findings(policy: Policy, catalog: Catalog, relations: Relations) -> Iterator[Finding]:
+    found = people(policy, catalog, relations.links, policy.protected())
+    names = IdentifierNames(policy, catalog)
+    for table in policy.tables.values():
+        if isinstance(table, PublicTable):
+            yield from _public(table.name, policy, catalog, relations, found, names)
+        else:
+            yield from _shown_twice(table, policy, relations)
+            if isinstance(table.unit, RowUnit):
+                yield from _row_unit(table, policy, catalog, relations, names)
+    yield from _same_people(policy, catalog, relations)
+
+
+def _public(
+    name: TableName,
+    policy: Policy,
+    catalog: Catalog,
+    relations: Relations,
+    found: People,
+    names: IdentifierNames,
+) -> Iterator[Finding]:
+    why = _why_about(name, relations, found)
+    if why is not None:
+        kind, reason = why
+        yield _finding(kind, name, f"{name} is public, and {reason}", _PROTECT.format(name))
+    else:
+        keys = relations.links.foreign_keys.get(name, ())
+        for column, unit in names.named_like(name, keys, found.about):
+            yield _finding(
+                FindingName.PUBLIC_HOLDS_IDENTIFIER,
+                name,
+                f"{name} is public, and its column '{column}' has the name and type of {unit}",
+                _PROTECT.format(name),
+            )
+    shown = sorted(relations.links.shown_by(name) & found.about.keys())
+    if shown:
+        which = _named(shown[0], policy)
+        yield _finding(
+            FindingName.PUBLIC_SHOWS_PEOPLE,
+            name,
+            f"{name} is public and shows rows of {which}",
+            _PROTECT.format(name),
+        )
+    there = relations.known.get(name)
+    if there is None:
+        return
+    if there.foreign_name in found.about and there.foreign_name != name:
+        yield _finding(
+            FindingName.PUBLIC_SHOWS_PEOPLE,
+            name,
+            f"{name} is public, and a foreign table that stands for one called {there.foreign_name}",
+            _PROTECT.format(name),
+        )
+    elif there.kind == "f":
+        what = f"{name} is public and stands on another server: nothing here says what it holds"
+        yield _finding(FindingName.PUBLIC_IS_FOREIGN, name, what)
+    shown_too = (name, *relations.links.shown_by(name))
+    calling = [one for one in shown_too if one in relations.known]
+    if any(relations.known[one].calls_functions for one in calling):
+        what = f"{name} is public and calls functions: what they read is in no catalogue"
+        yield _finding(FindingName.PUBLIC_CALLS_FUNCTION, name, what)
+    if there.rows > _LARGE_ROWS or there.size > _LARGE_BYTES:
+        yield _finding(
+            FindingName.PUBLIC_IS_LARGE,
+            name,
+            f"{name} is public and has about {max(there.rows, 0):,.0f} rows in {there.size >> 20:,} MiB, "
+            "which are copied at each start and every hour",
+        )
+
+
+_PROTECT = "give {} a unit, or take it out of the policy; if its rows are nobody's, accept this with the reason"
+
+
+def _why_about(
+    name: TableName, relations: Relations, found: People
+) -> tuple[FindingName, str] | None:
+    held = [place for place in found.holding if place[0] == name]
+    for place in sorted(held, key=lambda place: place not in found.listing):
+        came_from = found.holding[place]
+        if came_from is None:
+            continue
+        other = f"{came_from[0]}.{came_from[1]}"
+        if place in found.listing:
+            reason = f"{other} refers to its column '{place[1]}': it lists the people"
+            return FindingName.PUBLIC_LISTS_PEOPLE, reason
+        reason = f"its column '{place[1]}' refers to {other}, which names people"
+        return FindingName.PUBLIC_REFERS_TO_PEOPLE, reason
+    for key in relations.links.foreign_keys.get(name, ()):
+        if key.target in found.about and key.target != name:
+            columns = ", ".join(key.columns)
+            reason = f"its foreign key ({columns}) refers to {key.target}, which is about people"
+            return FindingName.PUBLIC_REFERS_TO_PEOPLE, reason
+    return None
+
+
+def _named(name: TableName, policy: Policy) -> str:
+    if isinstance(policy.tables.get(name), ProtectedTable):
+        return f"{name}, which is protected"
+    return f"{name}, which is about people"
+
+
+def _shown_twice(table: ProtectedTable, policy: Policy, relations: Relations) -> Iterator[Finding]:
+    children = relations.links.children_of(table.name)
+    for read in sorted(relations.links.shown_by(table.name)):
+        other = policy.tables.get(read)
+        if isinstance(other, PublicTable) and read in children:
+            yield _finding(
+                FindingName.PROTECTED_ROWS_ARE_PUBLIC,
+                read,
+                f"{table.name} is protected and its rows in {read} are public",
+                f"give {read} the unit of {table.name}, or take it out of the policy",
+            )
+        elif isinstance(other, ProtectedTable) and _unit(table) != _unit(other):
+            yield _finding(
+                FindingName.PROTECTED_IN_TWO_WAYS,
+                table.name,
+                f"{table.name} protects {_unit(table)} and shows rows of {read}, where it is {_unit(other)}: "
+                "those rows are protected as the weaker of both says",
+                f"give both the same unit, or take one of them out of the policy: {table.name} or {read}",
+                "unit",
+            )
+
+
+def _row_unit(
+    table: ProtectedTable,
+    policy: Policy,
+    catalog: Catalog,
+    relations: Relations,
+    names: IdentifierNames,
+) -> Iterator[Finding]:
+    name, there = table.name, catalog.tables.get(table.name)
+    others = [other for other in policy.protected() if other.name != name]
+    found = people(policy, catalog, relations.links, others, with_keys=False)
+
+    def is_one_each(columns: tuple[str, ...]) -> bool:
+        return there is not None and len(columns) == 1 and there.is_unique(columns[0])
+
+    reasons = [
+        f"its column '{column}' refers to {came_from[0]}.{came_from[1]}, which names people"
+        for (holder, column), came_from in found.holding.items()
+        if holder == name and came_from is not None and not is_one_each((column,))
+    ] + [
+        f"its foreign key ({', '.join(key.columns)}) refers to {key.target}, which is about people"
+        for key in relations.links.foreign_keys.get(name, ())
+        if key.target != name and key.target in found.about and not is_one_each(key.columns)
+    ]
+    shown = relations.links.shown_by(name) & found.about.keys()
+    reasons += [
+        f"it shows rows of {read}, which is about people"
+        for read in sorted(shown)
+        if read not in policy.tables  # else it is PROTECTED_IN_TWO_WAYS
+    ]
+    fix = "write unit: {NAME: column}, or column -> schema.table.column, with max_rows_per_unit"
+    if reasons:
+        yield _finding(
+            FindingName.ROW_UNIT_REFERS_TO_PEOPLE,
+            name,
+            f"{name} protects {_unit(table)}, and {reasons[0]}: a person can have more rows",
+            fix,
+            "unit",
+        )
+        return
+    keys = relations.links.foreign_keys.get(name, ())
+    for column, unit in names.named_like(name, keys, found.about):
+        if is_one_each((column,)):
+            continue
+        yield _finding(
+            FindingName.ROW_UNIT_NAMES_PEOPLE,
+            name,
+            f"{name} protects {_unit(table)}, and its column '{column}' has the name and type of {unit}: "
+            "a person may have more rows",
+            fix,
+            "unit",
+        )
+
+
+def _same_people(policy: Policy, catalog: Catalog, relations: Relations) -> Iterator[Finding]:
+    first_of: dict[str, ProtectedTable] = {}
+    for table in policy.protected():
+        if isinstance(table.unit, IdentifierUnit) and table.unit.path is None:
+            first_of.setdefault(table.unit.identifier, table)
+    seen: set[str] = set()
+    for identifier, table in first_of.items():
+        seen.add(identifier)
+        found = people(policy, catalog, relations.links, [table], with_keys=False)
+        for other, other_table in first_of.items():
+            assert isinstance(other_table.unit, IdentifierUnit)
+            if other not in seen and (other_table.name, other_table.unit.column) in found.holding:
+                yield _finding(
+                    FindingName.SAME_PEOPLE_TWO_NAMES,
+                    other_table.name,
+                    f"'{other}' of {other_table.name} and '{identifier}' of {table.name} are the same people, "
+                    "by their foreign keys",
+                    f"write unit: {{{identifier}: {other_table.unit.column}}}",
+                    "unit",
+                )
+
+
+def _unit(table: ProtectedTable) -> str:
+    match table.unit:
+        case RowUnit(rows=rows):
+            return f"each {rows} rows" if rows > 1 else "each row"
+        case IdentifierUnit(identifier=identifier):
+            return f"each {identifier}"
+
+
+def _finding(kind: FindingName, name: TableName, what: str, fix: str = "", *path: str) -> Finding:
+    return Finding(
+        name=kind, where=str(name), what=what, fix=fix, path=("tables", str(name), *path)
+    )

@@ -1,0 +1,115 @@
+"""Public keys that the database itself says cannot occur: no label of the enumeration, or against a CHECK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+from psycopg import sql
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Catalog, TableName
+from proxy.doctor.diagnosis import Connection
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.model import ColumnPolicy, Policy
+
+_LABELS = """
+SELECT e.enumlabel FROM pg_catalog.pg_enum e
+JOIN pg_catalog.pg_attribute a ON a.atttypid = e.enumtypid
+WHERE a.attrelid = pg_catalog.to_regclass(%s) AND a.attname = %s AND NOT a.attisdropped
+ORDER BY e.enumsortorder
+"""
+# Constraints on this column alone, also of the domain that it is of, where the column is called VALUE.
+_CHECKS = """
+SELECT k.conname, pg_catalog.pg_get_expr(k.conbin, k.conrelid), %(column)s::text
+FROM pg_catalog.pg_constraint k
+JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]
+WHERE k.contype = 'c' AND k.conrelid = pg_catalog.to_regclass(%(table)s) AND a.attname = %(column)s::text
+UNION ALL
+SELECT k.conname, pg_catalog.pg_get_expr(k.conbin, 0), 'value'
+FROM pg_catalog.pg_constraint k
+JOIN pg_catalog.pg_attribute a ON a.atttypid = k.contypid
+WHERE k.contype = 'c' AND a.attrelid = pg_catalog.to_regclass(%(table)s) AND a.attname = %(column)s::text
+"""
+_SHOWN = 5
+
+
+def values_findings(connection: Connection, policy: Policy, catalog: Catalog) -> Iterator[Finding]:
+    for table in policy.protected():
+        there = catalog.tables.get(table.name)
+        for column in table.columns.values():
+            real = None if there is None else there.column(column.name)
+            if real is None or column.values is None:
+                continue
+            if real.type is SqlType.ENUM:
+                yield from _labels(connection, table.name, column)
+            elif real.type is not SqlType.OTHER:
+                yield from _checks(connection, table.name, column, real.type_name)
+
+
+def _labels(connection: Connection, table: TableName, column: ColumnPolicy) -> Iterator[Finding]:
+    found = connection.execute(_LABELS, (_quoted(connection, table), column.name)).fetchall()
+    known = [row[0] for row in found]
+    wrong = [key for key in column.values or () if key is not None and key not in known]
+    if known and wrong:  # of a domain over an enumeration nothing is known here
+        yield _finding(
+            FindingName.VALUES_NOT_IN_ENUMERATION,
+            table,
+            column,
+            wrong,
+            "the enumeration has no such label",
+            f"its labels: {_listed(known)}",
+        )
+
+
+def _checks(
+    connection: Connection, table: TableName, column: ColumnPolicy, type_name: str
+) -> Iterator[Finding]:
+    """The constraint's own expression is evaluated, on the keys alone: no row is read."""
+    keys = [key for key in column.values or () if key is not None]
+    given = {"table": _quoted(connection, table), "column": column.name}
+    for constraint, expression, called in connection.execute(_CHECKS, given).fetchall():
+        statement = sql.SQL(
+            "SELECT k.key FROM pg_catalog.unnest({keys}::text[]) AS k (key)"
+            " CROSS JOIN LATERAL (SELECT k.key::{type} AS {called} OFFSET 0) AS v WHERE NOT ({check})"
+        ).format(
+            type=sql.SQL(type_name),
+            called=sql.Identifier(called),
+            check=sql.SQL(expression),
+            keys=sql.Literal(keys),  # no parameters: a name may hold %
+        )
+        try:
+            wrong = [row[0] for row in connection.execute(statement).fetchall()]
+        except psycopg.Error:
+            continue  # what a constraint means elsewhere (a function, a cast) is not known here
+        if wrong:
+            why = f"the constraint {constraint} forbids that"
+            yield _finding(FindingName.VALUES_AGAINST_CHECK, table, column, wrong, why, expression)
+
+
+def _finding(
+    name: FindingName,
+    table: TableName,
+    column: ColumnPolicy,
+    wrong: list[str],
+    why: str,
+    more: str,
+) -> Finding:
+    first = (column.values or ()).index(wrong[0])
+    return Finding(
+        name=name,
+        where=str(table),
+        what=f"{table}: column '{column.name}' has the keys {_listed(wrong)}: {why}",
+        fix=f"take them out of values; {more}",
+        path=("tables", str(table), "columns", column.name, "values", first),
+    )
+
+
+def _listed(keys: list[str]) -> str:
+    shown = ", ".join(f"'{key}'" for key in keys[:_SHOWN])
+    return shown if len(keys) <= _SHOWN else f"{shown} and {len(keys) - _SHOWN} more"
+
+
+def _quoted(connection: Connection, table: TableName) -> str:
+    return sql.Identifier(*table).as_string(connection)

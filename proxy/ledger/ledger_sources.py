@@ -1,0 +1,216 @@
+"""Whose budgets these are: a source of data, known by its server's system identifier and its database.
+
+A ledger belongs to the data, not to the name that clients use for it. An identity that the ledger does not
+know (a first start, a copy, pg_upgrade, dump and restore) is refused until an operator says what it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psycopg
+
+from proxy.accounting import amounts
+from proxy.policy.model import Budget, Budgets, Policy
+from proxy.postgres.failure_reason import reason_of
+
+_CONNECT_SECONDS = 10
+
+
+class UnknownSource(RuntimeError):
+    """The ledger does not know this database; `known` are the names of those it knows."""
+
+    def __init__(self, identity: Identity, known: tuple[str, ...]) -> None:
+        super().__init__(f"the ledger does not know {identity}")
+        self.identity = identity
+        self.known = known
+
+
+class SourceError(RuntimeError):
+    """What was asked for cannot be; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Of the protected data: both stay the same as long as it is the same data in the same place."""
+
+    system_identifier: str
+    database: str
+
+    def __str__(self) -> str:
+        return f"database {self.database} of the server {self.system_identifier}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    id: int
+    name: str
+    identities: tuple[Identity, ...]
+
+
+def read_identity(source_dsn: str) -> Identity:
+    """Refuses  SourceError where the server does not tell"""
+    try:
+        with psycopg.connect(source_dsn, connect_timeout=_CONNECT_SECONDS) as connection:
+            row = connection.execute(
+                "SELECT system_identifier::text, pg_catalog.current_database()::text"
+                " FROM pg_catalog.pg_control_system()"
+            ).fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        raise SourceError(
+            "the source's role may not read the server's identifier: as its owner run"
+            " GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO the role"
+        ) from None
+    except psycopg.Error as error:
+        raise SourceError(
+            f"the protected database cannot be reached ({reason_of(error)})"
+        ) from None
+    assert row is not None
+    return Identity(row[0], row[1])
+
+
+def refuse_own_source(ledger_dsn: str, source_dsn: str) -> None:
+    """Refuses  SourceError where the ledger would stand in the protected database: whoever puts that back from
+    a copy puts the ledger back, and the source's owner could write it"""
+    if read_identity(ledger_dsn) == read_identity(source_dsn):
+        raise SourceError(
+            "the ledger may not stand in the protected database itself: give it a database of its own, best"
+            " on another server"
+        )
+
+
+def known_sources(ledger_dsn: str) -> tuple[Source, ...]:
+    with psycopg.connect(ledger_dsn) as connection:
+        rows = connection.execute(
+            "SELECT s.id, s.name, i.system_identifier, i.database FROM ledger.source s"
+            " LEFT JOIN ledger.source_identity i ON i.source = s.id ORDER BY s.id, i.at"
+        ).fetchall()
+    found: dict[int, Source] = {}
+    for number, name, system, database in rows:
+        before = found.get(number, Source(number, name, ()))
+        more = () if system is None else (Identity(system, database),)
+        found[number] = Source(number, name, (*before.identities, *more))
+    return tuple(found.values())
+
+
+def find_source(ledger_dsn: str, identity: Identity, database: str) -> Source:
+    """
+    Given    an identity; the name that clients connect to, which finds a ledger of version 0.1 once
+    Refuses  UnknownSource
+    """
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(
+            "SELECT s.id, s.name FROM ledger.source_identity i JOIN ledger.source s ON s.id = i.source"
+            " WHERE (i.system_identifier, i.database) = (%s, %s)",
+            (identity.system_identifier, identity.database),
+        ).fetchone()
+        if row is None:
+            row = connection.execute(
+                "SELECT id, name FROM ledger.source WHERE NOT is_bound AND name = %s FOR UPDATE",
+                (database,),
+            ).fetchone()
+            if row is not None:
+                _bind(connection, row[0], identity)
+    if row is None:
+        raise UnknownSource(identity, tuple(one.name for one in known_sources(ledger_dsn)))
+    return Source(row[0], row[1], (identity,))
+
+
+def adopt_new(ledger_dsn: str, identity: Identity, name: str) -> Source:
+    """The data has never been asked about: its budgets begin here. Refuses  SourceError"""
+    with psycopg.connect(ledger_dsn) as connection:
+        _refuse_known(connection, identity)
+        try:
+            row = connection.execute(
+                "INSERT INTO ledger.source (name, is_bound) VALUES (%s, true) RETURNING id", (name,)
+            ).fetchone()
+        except psycopg.errors.UniqueViolation:
+            raise SourceError(
+                f'the ledger has a source named "{name}" already: give another --name, or adopt --as it'
+            ) from None
+        assert row is not None
+        _bind(connection, row[0], identity)
+        _note(connection, "adopt new", {"name": name, "identity": str(identity)})
+    return Source(row[0], name, (identity,))
+
+
+def adopt_as(ledger_dsn: str, identity: Identity, name: str) -> Source:
+    """The same data as a source that the ledger knows, in another place: what was spent stays spent.
+
+    Refuses  SourceError
+    """
+    with psycopg.connect(ledger_dsn) as connection:
+        _refuse_known(connection, identity)
+        row = connection.execute("SELECT id FROM ledger.source WHERE name = %s", (name,)).fetchone()
+        if row is None:
+            raise SourceError(f'the ledger has no source named "{name}"')
+        _bind(connection, row[0], identity)
+        _note(connection, "adopt as", {"name": name, "identity": str(identity)})
+    return Source(row[0], name, (identity,))
+
+
+def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -> None:
+    """The limits of a source, as the policy states them. In the transaction of the caller."""
+    budgets = policy.budgets
+    lines = [
+        _line("total", "", budgets.total),
+        _line("default", "", budgets.default),
+        *(_line("analyst", name, budget) for name, budget in budgets.analysts.items()),
+    ]
+    connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
+    connection.cursor().executemany(
+        "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
+        " VALUES (%s, %s, %s, %s, %s, %s)",
+        [(source, *line) for line in lines],
+    )
+    connection.execute(
+        "UPDATE ledger.source SET policy_digest = %s, budgets = %s WHERE id = %s",
+        (policy.digest, budgets_text(budgets), source),
+    )
+
+
+def budgets_text(budgets: Budgets) -> str:
+    """The same text for the same limits, to compare two policies by."""
+    lines: Mapping[str, object] = {
+        "total": _line("", "", budgets.total),
+        "default": _line("", "", budgets.default),
+        "analysts": {name: _line("", "", one) for name, one in sorted(budgets.analysts.items())},
+    }
+    return json.dumps(lines, default=str, sort_keys=True)
+
+
+def _line(kind: str, analyst: str, budget: Budget) -> tuple[object, ...]:
+    limit = amounts.limit(budget.limit)
+    return (
+        kind,
+        analyst,
+        amounts.decimal(limit.epsilon),
+        amounts.decimal(limit.delta),
+        budget.per.value,
+    )
+
+
+def _refuse_known(connection: psycopg.Connection, identity: Identity) -> None:
+    row = connection.execute(
+        "SELECT s.name FROM ledger.source_identity i JOIN ledger.source s ON s.id = i.source"
+        " WHERE (i.system_identifier, i.database) = (%s, %s)",
+        (identity.system_identifier, identity.database),
+    ).fetchone()
+    if row is not None:
+        raise SourceError(f'the ledger knows {identity} already, as "{row[0]}"')
+
+
+def _bind(connection: psycopg.Connection, source: int, identity: Identity) -> None:
+    connection.execute(
+        "INSERT INTO ledger.source_identity (system_identifier, database, source) VALUES (%s, %s, %s)",
+        (identity.system_identifier, identity.database, source),
+    )
+    connection.execute("UPDATE ledger.source SET is_bound = true WHERE id = %s", (source,))
+
+
+def _note(connection: psycopg.Connection, what: str, detail: Mapping[str, str]) -> None:
+    connection.execute(
+        "INSERT INTO ledger.operation (what, detail) VALUES (%s, %s)", (what, json.dumps(detail))
+    )

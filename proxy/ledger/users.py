@@ -1,0 +1,104 @@
+"""Analysts, as the ledger keeps them: names and SCRAM verifiers. Every shadow makes its roles from these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+
+from proxy.base.limits import IDENTIFIER_BYTES
+from proxy.ledger.analysts_role import ANALYSTS
+from proxy.postgres.embedded import SUPERUSER
+
+_RESERVED = (SUPERUSER, ANALYSTS, "public", "none")
+
+
+class UserError(RuntimeError):
+    """The user cannot be added or removed; the text says why, and never holds a password."""
+
+
+def add_analyst(ledger_dsn: str, name: str, password: str) -> None:
+    """
+    Given    the ledger's connection string, the analyst's name, a password
+    Gives    an analyst; only the password's SCRAM verifier leaves this process
+    Refuses  an empty password, a name that PostgreSQL reserves or cannot hold, one that is there
+    """
+    _check_name(name)
+    with psycopg.connect(ledger_dsn) as connection:
+        verifier = _verifier(connection, name, password)
+        try:
+            connection.execute(
+                "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, %s)", (name, verifier)
+            )
+        except psycopg.errors.UniqueViolation:
+            raise UserError(f'there is already an analyst "{name}"') from None
+        _note(connection, "user add", name)
+
+
+def set_password(ledger_dsn: str, name: str, password: str) -> None:
+    with psycopg.connect(ledger_dsn) as connection:
+        changed = connection.execute(
+            "UPDATE ledger.analyst SET verifier = %s WHERE name = %s AND removed_at IS NULL",
+            (_verifier(connection, name, password), name),
+        )
+        if changed.rowcount != 1:
+            raise UserError(f'there is no analyst "{name}"')
+        _note(connection, "user password", name)
+
+
+def list_analysts(ledger_dsn: str) -> tuple[str, ...]:
+    return tuple(sorted(verifiers(ledger_dsn)))
+
+
+def verifiers(ledger_dsn: str) -> Mapping[str, str]:
+    """Name -> verifier of all who may log in."""
+    with psycopg.connect(ledger_dsn) as connection:
+        return read_verifiers(connection)
+
+
+def read_verifiers(ledger: psycopg.Connection[Any]) -> Mapping[str, str]:
+    """As `verifiers`, on a connection to the ledger that is there."""
+    rows = ledger.execute(
+        "SELECT name, verifier FROM ledger.analyst WHERE removed_at IS NULL"
+    ).fetchall()
+    return dict(rows)
+
+
+def remove_analyst(ledger_dsn: str, name: str) -> None:
+    """Every shadow ends the analyst's sessions within seconds. What they have spent stays in the ledger, by
+    name: who gets the name again has spent it, too."""
+    with psycopg.connect(ledger_dsn) as connection:
+        changed = connection.execute(
+            "UPDATE ledger.analyst SET removed_at = transaction_timestamp()"
+            " WHERE name = %s AND removed_at IS NULL",
+            (name,),
+        )
+        if changed.rowcount != 1:
+            raise UserError(f'there is no analyst "{name}"')
+        _note(connection, "user remove", name)
+
+
+def _note(connection: psycopg.Connection, what: str, name: str) -> None:
+    connection.execute(
+        "INSERT INTO ledger.operation (what, detail)"
+        " VALUES (%s, jsonb_build_object('name', %s::text))",
+        (what, name),
+    )
+
+
+def _check_name(name: str) -> None:
+    """PostgreSQL 17 documentation, section 22.1, and RoleSpec in gram.y: what no role may be called."""
+    if not name or "\0" in name or len(name.encode()) > IDENTIFIER_BYTES:
+        raise UserError(f"a name has 1 to {IDENTIFIER_BYTES} bytes")
+    if name.startswith("pg_") or name in _RESERVED:
+        raise UserError(f'the name "{name}" is reserved')
+
+
+def _verifier(connection: psycopg.Connection, name: str, password: str) -> str:
+    """The SCRAM verifier (RFC 5803), made on this side: libpq's PQencryptPasswordConn."""
+    if not password:
+        raise UserError("the password is empty")
+    return connection.pgconn.encrypt_password(
+        password.encode(), name.encode(), b"scram-sha-256"
+    ).decode()

@@ -1,0 +1,65 @@
+"""The `budgets` of a policy file: of everybody together and of each analyst."""
+
+from __future__ import annotations
+
+from proxy.mechanisms.loss import Loss
+from proxy.policy.model import Budget, Budgets, Period
+from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy_file.policy_nodes import fields, is_identifier, member, named_entries, number
+from proxy.policy_file.yaml_positions import Entry
+
+BUDGETS_KEYS = ("total", "default", "analysts")
+BUDGET_KEYS = ("epsilon", "delta", "per")
+
+
+def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
+    found = fields(
+        entry.value, "budgets", entry.key_at, BUDGETS_KEYS, ["total", "default"], problems
+    )
+    if found is None:
+        return None
+    total = default = None
+    if "total" in found:
+        total = _budget(found["total"], "the total", (Period.NONE,), problems)
+    if "default" in found:
+        default = _budget(found["default"], "the default", tuple(Period), problems)
+    analysts: dict[str, Budget] = {}
+    if "analysts" in found:
+        named = named_entries(found["analysts"].value, "analysts", problems) or {}
+        for analyst in named.values():
+            if not is_identifier(analyst.key, "an analyst", analyst.key_at, problems):
+                continue
+            budget = _budget(analyst, f"analyst {shown(analyst.key)}", tuple(Period), problems)
+            if budget is not None:
+                analysts[analyst.key] = budget
+    if total is None or default is None:
+        return None
+    return Budgets(total, default, analysts)
+
+
+def _budget(
+    entry: Entry, where: str, periods: tuple[Period, ...], problems: ProblemList
+) -> Budget | None:
+    found = fields(entry.value, where, entry.key_at, BUDGET_KEYS, ["epsilon", "delta"], problems)
+    if found is None:
+        return None
+    epsilon = number(found["epsilon"].value, "epsilon", problems) if "epsilon" in found else None
+    delta = number(found["delta"].value, "delta", problems) if "delta" in found else None
+    if epsilon is not None and epsilon < 0:
+        problems.add(found["epsilon"].value.at, "epsilon of a budget cannot be below 0")
+        epsilon = None
+    if delta is not None and not 0 <= delta < 1:
+        problems.add(found["delta"].value.at, "delta of a budget must be from 0 to below 1")
+        delta = None
+    period: Period | None = Period.NONE
+    if "per" in found:
+        period = member(found["per"].value, "per", Period, problems)
+        if period is not None and period not in periods:
+            problems.add(
+                found["per"].value.at,
+                "the total budget does not renew",
+                "it bounds what everybody together learns, ever: take 'per' out",
+            )
+    if epsilon is None or delta is None or period is None:
+        return None
+    return Budget(Loss(epsilon, delta), period)

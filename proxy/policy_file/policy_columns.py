@@ -1,0 +1,137 @@
+"""The columns of a table in a policy file: bounds, grid, values, mechanism, references."""
+
+from __future__ import annotations
+
+from proxy.base.limits import GROUPS_PER_STATEMENT
+from proxy.catalog.model import TableName
+from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
+from proxy.policy.grid import fits_bigint, has_step
+from proxy.policy.model import BoundsKind, ColumnPolicy, Mechanism
+from proxy.policy_file.policy_bounds import bounds
+from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy_file.policy_nodes import (
+    fields,
+    is_identifier,
+    member,
+    named_entries,
+    number,
+    text,
+    values,
+    whole,
+)
+from proxy.policy_file.yaml_positions import Entry, MappingNode, Position, RefusedNode
+
+COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references")
+
+LEAST_PARTITIONS = 3
+
+
+def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
+    if not is_identifier(entry.key, "a column", entry.key_at, problems):
+        return None
+    where = f"column {shown(entry.key)}"
+    found = fields(entry.value, where, entry.key_at, COLUMN_KEYS, (), problems)
+    if found is None:
+        return None
+    mechanism = read_mechanism(found.get("mechanism"), problems)
+    limits = bounds(found["bounds"].value, "bounds", problems) if "bounds" in found else None
+    grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
+    for key in ("grid", "partitions", "mechanism"):
+        if key in found and "bounds" not in found:
+            problems.add(found[key].key_at, f"{key} has no meaning without bounds")
+    if mechanism is Mechanism.BEST and "partitions" in found:
+        problems.add(
+            found["partitions"].key_at,
+            "partitions has no meaning with mechanism: best",
+            "only the smoothed median cuts the units into parts",
+        )
+    if mechanism in (Mechanism.CLIPPED_MEAN, Mechanism.SUM_OVER_COUNT) and (
+        limits is not None and limits.kind is not BoundsKind.NUMBER
+    ):
+        problems.add(
+            found["mechanism"].value.at,
+            f"mechanism: {mechanism.value} is of AVG, which {limits.kind.value} do not have",
+            "MIN and MAX have smooth_median or best",
+        )
+    if grid is not None and grid <= 0:
+        problems.add(found["grid"].value.at, "grid must be above 0")
+    elif grid is not None and limits is not None and limits.kind is BoundsKind.NUMBER:
+        # Of dates the column's type says whether they count days or seconds: proxy.policy.check.
+        if not has_step(limits, grid):
+            problems.add(found["grid"].value.at, "the bounds contain no whole step of the grid")
+        elif not fits_bigint(limits, grid):
+            problems.add(
+                found["grid"].value.at,
+                "bounds / grid does not fit into a bigint",
+                "use a coarser grid or tighter bounds",
+            )
+    keys = None
+    if "values" in found:
+        keys = values(found["values"].value, "values", GROUPS_PER_STATEMENT, problems)
+    partitions = None
+    if "partitions" in found:
+        partitions = _partitions(found["partitions"], problems)
+    target = _target(found["references"], problems) if "references" in found else None
+    return ColumnPolicy(entry.key, limits, keys, grid, partitions, target, mechanism)
+
+
+def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str, ...] | None:
+    """The columns of a public table that are there for analysts, `{id: {}, name: {}}`; None: all of them."""
+    if entry is None:
+        return None
+    entries = named_entries(entry.value, "columns", problems)
+    if entries is not None and not entries:
+        problems.add(entry.key_at, "columns names no column", "leave it out to list all of them")
+    for column in (entries or {}).values():
+        is_identifier(column.key, "a column", column.key_at, problems)
+        if not isinstance(column.value, MappingNode | RefusedNode) or (
+            isinstance(column.value, MappingNode) and column.value.entries
+        ):
+            problems.add(
+                column.value.at,
+                f"nothing can be said of the public column {shown(column.key)}",
+                "write {}: all its values are public",
+            )
+    return tuple(entries or ())
+
+
+def read_mechanism(entry: Entry | None, problems: ProblemList) -> Mechanism | None:
+    """The choice that stands there, if one does."""
+    return None if entry is None else member(entry.value, entry.key, Mechanism, problems)
+
+
+def _partitions(entry: Entry, problems: ProblemList) -> int | None:
+    m = whole(entry.value, "partitions", LEAST_PARTITIONS, MOST_PARTITIONS, problems)
+    if m is not None and m % 2 == 0:
+        problems.add(
+            entry.value.at,
+            "partitions must be odd",
+            f"the median of an odd number is one of the outputs; write {m + 1}",
+        )
+        return None
+    return m
+
+
+def _target(entry: Entry, problems: ProblemList) -> tuple[TableName, str] | None:
+    value = text(entry.value, "references", problems)
+    if value is None:
+        return None
+    if value.count(".") != 2 or not all(value.split(".")):
+        problems.add(
+            entry.value.at,
+            f"references cannot be {shown(value)}",
+            "write schema.table.column, such as shop.products.id",
+        )
+        return None
+    return column_of_table(value, entry.value.at, problems)
+
+
+def column_of_table(
+    written: str, at: Position, problems: ProblemList
+) -> tuple[TableName, str] | None:
+    """Of `schema.table.column`, which has its two dots."""
+    schema, table, column = written.split(".")
+    for part, what in ((schema, "a schema"), (table, "a table"), (column, "a column")):
+        if not is_identifier(part, what, at, problems):
+            return None
+    return TableName(schema, table), column

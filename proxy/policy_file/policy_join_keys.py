@@ -1,0 +1,38 @@
+"""The `join_keys` of a table: how its rows are cut before it is joined by something that is no key of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proxy.policy.model import JoinKey
+from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy_file.policy_nodes import fields, is_identifier, named_entries, whole
+from proxy.policy_file.yaml_positions import Entry, ScalarNode
+
+JOIN_KEY_KEYS = ("keep",)
+MOST_KEPT = 10_000
+_ALONE = "unique"
+
+
+def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, JoinKey]:
+    """By column: `{keep: 3}`, at most three rows of one value, or `{keep: unique}`, rows alone with theirs."""
+    keys: dict[str, JoinKey] = {}
+    if entry is None:
+        return keys
+    for key in (named_entries(entry.value, "join_keys", problems) or {}).values():
+        where = f"join key {shown(key.key)}"
+        found = fields(key.value, where, key.key_at, JOIN_KEY_KEYS, JOIN_KEY_KEYS, problems) or {}
+        if not is_identifier(key.key, "a column", key.key_at, problems) or "keep" not in found:
+            continue
+        kept = found["keep"].value
+        if isinstance(kept, ScalarNode) and kept.text == _ALONE:
+            keys[key.key] = JoinKey(None)
+            continue
+        if isinstance(kept, ScalarNode) and kept.text.isalpha():
+            hint = "write a number of rows, or unique"
+            problems.add(kept.at, f"keep cannot be {shown(kept.text)}", hint)
+            continue
+        most = whole(kept, "keep", 1, MOST_KEPT, problems)
+        if most is not None:
+            keys[key.key] = JoinKey(most)
+    return keys

@@ -1,0 +1,235 @@
+"""From a YAML node to one value of the policy (number, name, list of keys) or a problem there.
+
+Every function gives None after it has reported; what could not be read is never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from fractions import Fraction
+from typing import TypeVar
+
+from proxy.base.limits import IDENTIFIER_BYTES
+from proxy.policy.decimals import decimal
+from proxy.policy_file.policy_errors import ProblemList, nearest, shown
+from proxy.policy_file.yaml_positions import (
+    Entry,
+    MappingNode,
+    Node,
+    Position,
+    RefusedNode,
+    ScalarNode,
+    SequenceNode,
+)
+
+_Member = TypeVar("_Member", bound=Enum)
+
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+_LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
+_NOT_FINITE = re.compile(r"[+-]?\.?(nan|inf|infinity)", re.IGNORECASE)
+_NULL = ("null", "Null", "NULL", "~")
+_NUMBER_CHARACTERS = 60
+_EXPONENT = 100  # Fraction("1e999999999") would fill the memory
+
+
+def fields(
+    node: Node,
+    where: str,
+    at: Position,
+    known: Iterable[str],
+    required: Iterable[str],
+    problems: ProblemList,
+) -> Mapping[str, Entry] | None:
+    """The entries of a mapping whose keys are fixed. Missing keys are reported at `at`."""
+    match node:
+        case RefusedNode():
+            return None
+        case MappingNode(entries=entries):
+            known = tuple(known)
+            for entry in entries.values():
+                if entry.key not in known:
+                    hint = problems.nearest(entry.key, known)
+                    hint = hint or f"keys of {where}: {', '.join(known)}"
+                    problems.add(entry.key_at, f"unknown key {shown(entry.key)} in {where}", hint)
+            for key in required:
+                if key not in entries:
+                    problems.add(at, f"{where} needs the key '{key}'")
+            return {key: entry for key, entry in entries.items() if key in known}
+        case ScalarNode() | SequenceNode():
+            problems.add(
+                node.at,
+                f"{where} must be a mapping of keys, not {kind(node)}",
+                "write {key: value}",
+            )
+            return None
+
+
+def named_entries(node: Node, where: str, problems: ProblemList) -> Mapping[str, Entry] | None:
+    """The entries of a mapping whose keys the owner chooses."""
+    match node:
+        case MappingNode(entries=entries):
+            return entries
+        case RefusedNode():
+            return None
+        case ScalarNode() | SequenceNode():
+            problems.add(node.at, f"{where} must be a mapping of names, not {kind(node)}")
+            return None
+
+
+def text(node: Node, what: str, problems: ProblemList) -> str | None:
+    """The text of a scalar, quoted or not."""
+    match node:
+        case ScalarNode(text=""):
+            problems.add(node.at, f"{what} has no value")
+            return None
+        case ScalarNode(text=value):
+            return value
+        case RefusedNode():
+            return None
+        case MappingNode() | SequenceNode():
+            problems.add(node.at, f"{what} must be plain text, not {kind(node)}")
+            return None
+
+
+def identifier(node: Node, what: str, problems: ProblemList) -> str | None:
+    """A name of PostgreSQL: of a database, a column, a role."""
+    value = text(node, what, problems)
+    if value is None or not is_identifier(value, what, node.at, problems):
+        return None
+    return value
+
+
+def is_identifier(value: str, what: str, at: Position, problems: ProblemList) -> bool:
+    if not value.isprintable():
+        problems.add(at, f"{what} holds a character that cannot be printed")
+        return False
+    if value != value.strip() or len(value.encode()) > IDENTIFIER_BYTES:
+        problems.add(
+            at, f"{what} must be a name of 1 to {IDENTIFIER_BYTES} bytes without blanks around it"
+        )
+        return False
+    return True
+
+
+def member(node: Node, what: str, known: type[_Member], problems: ProblemList) -> _Member | None:
+    """The member of an enumeration whose value stands there."""
+    value = text(node, what, problems)
+    if value is None:
+        return None
+    words = {choice.value: choice for choice in known}
+    if value not in words:
+        hint = nearest(value, words) or f"one of {', '.join(words)}"
+        problems.add(node.at, f"{what} cannot be {shown(value)}", hint)
+        return None
+    return words[value]
+
+
+def number(node: Node, what: str, problems: ProblemList) -> Fraction | None:
+    """A decimal number, exact: `1e-6` is one millionth, not the float beside it."""
+    match node:
+        case ScalarNode(text=value, quoted=quoted):
+            pass
+        case RefusedNode():
+            return None
+        case MappingNode() | SequenceNode():
+            problems.add(node.at, f"{what} must be a number, not {kind(node)}")
+            return None
+    if not value and not quoted:
+        problems.add(node.at, f"{what} has no value")
+        return None
+    if quoted:
+        problems.add(node.at, f"{what} must be a number, not text", "take the quotes away")
+        return None
+    if _NOT_FINITE.fullmatch(value):
+        problems.add(node.at, f"{what} must be a finite number")
+        return None
+    if _LEADING_ZERO.match(value):
+        problems.add(
+            node.at, f"{what} starts with a zero", "other YAML readers take 010 for 8; write 10"
+        )
+        return None
+    found = _DECIMAL.fullmatch(value)
+    if found is None:
+        problems.add(
+            node.at,
+            f"{what} must be a decimal number, not {shown(value)}",
+            "such as 12, 0.5 or 1e-6",
+        )
+        return None
+    exponent = found.group(1)
+    if len(value) > _NUMBER_CHARACTERS or (exponent is not None and abs(int(exponent)) > _EXPONENT):
+        problems.add(
+            node.at,
+            f"{what} is out of range",
+            f"at most {_NUMBER_CHARACTERS} characters and an exponent within +-{_EXPONENT}",
+        )
+        return None
+    return Fraction(value)
+
+
+def number_within(
+    node: Node, what: str, least: Fraction, most: Fraction, problems: ProblemList
+) -> Fraction | None:
+    value = number(node, what, problems)
+    if value is not None and not least <= value <= most:
+        problems.add(node.at, f"{what} must be from {decimal(least)} to {decimal(most)}")
+        return None
+    return value
+
+
+def whole(node: Node, what: str, least: int, most: int, problems: ProblemList) -> int | None:
+    value = number(node, what, problems)
+    if value is None:
+        return None
+    if value.denominator != 1 or not least <= value <= most:
+        problems.add(node.at, f"{what} must be a whole number from {least} to {most}")
+        return None
+    return int(value)
+
+
+def values(
+    node: Node, what: str, most: int, problems: ProblemList
+) -> tuple[str | None, ...] | None:
+    """The list of public keys, as text; a bare null is NULL, 'null' in quotes is a text."""
+    match node:
+        case SequenceNode(items=items):
+            pass
+        case RefusedNode():
+            return None
+        case ScalarNode() | MappingNode():
+            problems.add(node.at, f"{what} must be a list, not {kind(node)}", "write [a, b, c]")
+            return None
+    if not 1 <= len(items) <= most:
+        problems.add(node.at, f"{what} must be a list of 1 to {most} keys")
+        return None
+    keys: dict[str | None, None] = {}
+    complete = True
+    for item in items:
+        if not isinstance(item, ScalarNode):
+            complete = False
+            if not isinstance(item, RefusedNode):
+                problems.add(item.at, f"a key of {what} must be plain text, not {kind(item)}")
+            continue
+        key = None if not item.quoted and item.text in _NULL else item.text
+        if key == "" and not item.quoted:
+            problems.add(item.at, f"a key of {what} is empty", "write null or ''")
+            complete = False
+        elif key in keys:
+            problems.add(item.at, f"a key of {what} stands twice")
+            complete = False
+        keys[key] = None
+    return tuple(keys) if complete else None
+
+
+def kind(node: Node) -> str:
+    match node:
+        case MappingNode():
+            return "a mapping"
+        case SequenceNode():
+            return "a list"
+        case ScalarNode(text="", quoted=False):
+            return "empty"
+        case ScalarNode() | RefusedNode():
+            return "a single value"

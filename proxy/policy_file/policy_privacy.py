@@ -1,0 +1,100 @@
+"""The `privacy` of a policy file: epsilon and delta of a question, and what the noise of its answers is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from proxy.policy.model import Mechanism, MedianNoise, Noise, Privacy, Weighed
+from proxy.policy_file.policy_errors import ProblemList
+from proxy.policy_file.policy_nodes import fields, member, number_within, text
+from proxy.policy_file.yaml_positions import Entry
+
+PRIVACY_KEYS = (
+    *("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism", "weights"),
+    "timeout_floor",
+)
+MEDIAN_KEYS = ("noise",)
+
+_SECONDS = re.compile(r"([0-9]{1,3})s")
+
+LEAST_EPSILON = Fraction(1, 10**6)
+LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
+LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
+LEAST_DELTA = Fraction(1, 10**100)
+LEAST_FLOOR, LARGEST_FLOOR = Fraction(1), Fraction(60)  # seconds; the server's limit is 120
+LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+
+
+def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
+    found = fields(
+        entry.value, "privacy", entry.key_at, PRIVACY_KEYS, ["epsilon", "delta"], problems
+    )
+    if found is None:
+        return None
+    noise: Noise | None = Noise.LAPLACE
+    if "noise" in found:
+        noise = member(found["noise"].value, "noise", Noise, problems)
+    median_noise = _median_noise(found.get("median"), problems)
+    mechanism: Mechanism | None = Mechanism.SMOOTH_MEDIAN
+    if "mechanism" in found:
+        mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
+    weights = _weights(found.get("weights"), problems)
+    floor: Fraction | None = Fraction(5)
+    if "timeout_floor" in found:
+        floor = _seconds(found["timeout_floor"], problems)
+    epsilon, max_epsilon = (
+        number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
+        if key in found
+        else None
+        for key in ("epsilon", "max_epsilon")
+    )
+    delta = None
+    if "delta" in found:
+        delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
+    if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
+        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon")
+    if epsilon is None or delta is None:
+        return None
+    if noise is None or median_noise is None or mechanism is None or weights is None:
+        return None
+    if floor is None:
+        return None
+    most = epsilon if max_epsilon is None else max_epsilon
+    return Privacy(epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor)
+
+
+def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
+    if entry is None:
+        return MedianNoise.LAPLACE
+    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, ["noise"], problems)
+    if found is None or "noise" not in found:
+        return None
+    return member(found["noise"].value, "noise", MedianNoise, problems)
+
+
+def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fraction] | None:
+    if entry is None:
+        return {}
+    known = {member.value: member for member in Weighed}
+    found = fields(entry.value, "weights", entry.key_at, known, (), problems)
+    if found is None:
+        return None
+    weights = {
+        known[key]: number_within(of.value, key, LEAST_WEIGHT, LARGEST_WEIGHT, problems)
+        for key, of in found.items()
+    }
+    read = {of: weight for of, weight in weights.items() if weight is not None}
+    return read if len(read) == len(weights) else None
+
+
+def _seconds(entry: Entry, problems: ProblemList) -> Fraction | None:
+    value = text(entry.value, entry.key, problems)
+    if value is None:
+        return None
+    found = _SECONDS.fullmatch(value)
+    if found is None or not LEAST_FLOOR <= int(found[1]) <= LARGEST_FLOOR:
+        problems.add(entry.value.at, f"{entry.key} must be from {LEAST_FLOOR}s to {LARGEST_FLOOR}s")
+        return None
+    return Fraction(int(found[1]))

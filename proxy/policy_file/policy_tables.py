@@ -1,0 +1,222 @@
+"""The `tables` of a policy file: units, contribution bounds, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from proxy.catalog.model import TableName
+from proxy.policy.model import (
+    ColumnPolicy,
+    IdentifierUnit,
+    ProtectedTable,
+    PublicTable,
+    RowUnit,
+    Unit,
+    UnitPath,
+)
+from proxy.policy_file.policy_columns import (
+    column_of_table,
+    read_column,
+    read_mechanism,
+    read_public_columns,
+)
+from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy_file.policy_join_keys import read_join_keys
+from proxy.policy_file.policy_nodes import (
+    fields,
+    identifier,
+    is_identifier,
+    named_entries,
+    text,
+    whole,
+)
+from proxy.policy_file.yaml_positions import (
+    Entry,
+    MappingNode,
+    Node,
+    Position,
+    RefusedNode,
+    ScalarNode,
+    SequenceNode,
+)
+
+TABLE_KEYS = (
+    "unit",
+    "max_rows_per_unit",
+    "max_groups_per_unit",
+    "max_rows_per_group_per_unit",
+    "mechanism",
+    "join_keys",
+    "columns",
+)
+PUBLIC_KEYS = ("unit", "join_keys", "columns")
+_MOST_ROWS = 1_000_000_000
+_MOST_UNIT_ROWS = 1_000_000
+_RESERVED_SCHEMAS = ("dp", "information_schema")
+
+
+def read_tables(
+    entry: Entry, problems: ProblemList
+) -> Mapping[TableName, ProtectedTable | PublicTable]:
+    """Every table that could be read; the problems say which could not."""
+    tables: dict[TableName, ProtectedTable | PublicTable] = {}
+    entries = named_entries(entry.value, "tables", problems) or {}
+    if not entries and isinstance(entry.value, MappingNode):
+        problems.add(entry.key_at, "tables names no table")
+    for table_entry in entries.values():
+        name = _table_name(table_entry.key, table_entry.key_at, problems)
+        table = _table(table_entry, name or TableName("", table_entry.key), problems)
+        if name is not None and table is not None:
+            tables[name] = table
+    return tables
+
+
+def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | None:
+    schema, dot, name = key.partition(".")
+    if not dot or "." in name or not schema or not name:
+        hint = f"write schema.table, such as public.{key}" if "." not in key else ""
+        problems.add(
+            at, f"{shown(key)} is not a table name", hint if key.isprintable() else "schema.table"
+        )
+        return None
+    if not is_identifier(schema, "a schema", at, problems):
+        return None
+    if not is_identifier(name, "a table", at, problems):
+        return None
+    if schema in _RESERVED_SCHEMAS or schema.startswith("pg_"):
+        problems.add(at, f"the schema {shown(schema)} is reserved")
+        return None
+    return TableName(schema, name)
+
+
+def _table(
+    entry: Entry, name: TableName, problems: ProblemList
+) -> ProtectedTable | PublicTable | None:
+    if isinstance(entry.value, ScalarNode):
+        if entry.value.text == "public":
+            return PublicTable(name)
+        problems.add(
+            entry.value.at,
+            f"a table is public or a mapping with its unit, not {shown(entry.value.text)}",
+            "write public only for a table that holds nothing about people",
+        )
+        return None
+    where = f"table {shown(str(name))}"
+    if _is_public(entry.value):
+        public = (
+            fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems) or {}
+        )
+        join_keys = read_join_keys(public.get("join_keys"), problems)
+        return PublicTable(name, join_keys, read_public_columns(public.get("columns"), problems))
+    found = fields(entry.value, where, entry.key_at, TABLE_KEYS, ["unit"], problems)
+    if found is None:
+        return None
+    mechanism = read_mechanism(found.get("mechanism"), problems)
+    unit = _unit(found["unit"], problems) if "unit" in found else None
+    rows, groups, rows_in_group = (_count(found.get(key), problems) for key in TABLE_KEYS[1:4])
+    _check_contributions(entry, found, unit, problems)
+    for key, value in ((TABLE_KEYS[2], groups), (TABLE_KEYS[3], rows_in_group)):
+        if value is not None and rows is not None and value > rows:
+            problems.add(found[key].value.at, f"{key} cannot be above max_rows_per_unit ({rows})")
+    columns: dict[str, ColumnPolicy] = {}
+    if "columns" in found:
+        for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():
+            of_unit = isinstance(unit, IdentifierUnit) and unit.path is None
+            if isinstance(unit, IdentifierUnit) and of_unit and column.key == unit.column:
+                problems.add(
+                    column.key_at,
+                    f"{shown(column.key)} is the unit column",
+                    "it is there by itself, and never in a result: take it off the list",
+                )
+            read = read_column(column, problems)
+            if read is not None and read.bounds is not None and read.mechanism is None:
+                read = replace(read, mechanism=mechanism)
+            if read is not None:
+                columns[read.name] = read
+    if unit is None:
+        return None
+    join_keys = read_join_keys(found.get("join_keys"), problems)
+    return ProtectedTable(name, unit, columns, rows, groups, rows_in_group, join_keys)
+
+
+def _is_public(node: Node) -> bool:
+    unit = node.entries.get("unit") if isinstance(node, MappingNode) else None
+    return unit is not None and isinstance(unit.value, ScalarNode) and unit.value.text == "public"
+
+
+def _unit(entry: Entry, problems: ProblemList) -> Unit | None:
+    how = "write row, {rows: 3} or {person: column}"
+    match entry.value:
+        case ScalarNode(text="row"):
+            return RowUnit()
+        case ScalarNode(text=""):
+            problems.add(entry.value.at, "unit has no value", how)
+        case ScalarNode(text=value):
+            problems.add(entry.value.at, f"unit cannot be {shown(value)}", how)
+        case MappingNode(entries=entries) if len(entries) == 1:
+            (only_entry,) = entries.values()
+            return _unit_of(only_entry, problems)
+        case MappingNode() | SequenceNode():
+            problems.add(entry.value.at, "unit names exactly one identifier", how)
+        case RefusedNode():
+            pass
+    return None
+
+
+def _unit_of(entry: Entry, problems: ProblemList) -> Unit | None:
+    if entry.key == "rows":
+        rows = whole(entry.value, "rows", 1, _MOST_UNIT_ROWS, problems)
+        return None if rows is None else RowUnit(rows)
+    if not is_identifier(entry.key, "the name of the unit", entry.key_at, problems):
+        return None
+    column = text(entry.value, f"the column of unit {shown(entry.key)}", problems)
+    if column is None:
+        return None
+    if "->" in column:
+        return _through(entry, column, problems)
+    name = identifier(entry.value, f"the column of unit {shown(entry.key)}", problems)
+    return None if name is None else IdentifierUnit(entry.key, name)
+
+
+def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUnit | None:
+    """`column -> schema.table.column`: the identifier is in the row that a reference leads to."""
+    column, _, target = (part.strip() for part in written.partition("->"))
+    if not column or "->" in target or target.count(".") != 2 or not all(target.split(".")):
+        problems.add(
+            entry.value.at,
+            f"the column of unit {shown(entry.key)} cannot be {shown(written)}",
+            "write column -> schema.table.column, such as order_id -> shop.orders.customer_id",
+        )
+        return None
+    if not is_identifier(column, "a column", entry.value.at, problems):
+        return None
+    found = column_of_table(target, entry.value.at, problems)
+    return None if found is None else IdentifierUnit(entry.key, column, UnitPath(*found))
+
+
+def _count(entry: Entry | None, problems: ProblemList) -> int | None:
+    return None if entry is None else whole(entry.value, entry.key, 1, _MOST_ROWS, problems)
+
+
+def _check_contributions(
+    entry: Entry, found: Mapping[str, Entry], unit: Unit | None, problems: ProblemList
+) -> None:
+    match unit:
+        case IdentifierUnit():
+            if "max_rows_per_unit" not in found:
+                problems.add(
+                    entry.key_at,
+                    f"table {shown(entry.key)} needs the key 'max_rows_per_unit'",
+                    "it bounds what one identifier can add to a COUNT or a SUM",
+                )
+        case RowUnit():
+            for key in TABLE_KEYS[1:4]:
+                if key in found:
+                    problems.add(
+                        found[key].key_at,
+                        f"{key} is for a unit with an identifier, not for rows",
+                        "write unit: {rows: k} to protect k rows",
+                    )
+        case None:
+            pass

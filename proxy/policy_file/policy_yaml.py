@@ -1,0 +1,187 @@
+"""Reads a policy file: all errors at once, each with file:line:column, the line and a caret.
+
+Nothing is guessed and nothing is defaulted that would weaken the protection: an unknown key, a
+duplicate, a part of the format that this version does not have, a number that is not exact - each
+is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from proxy.base.limits import POLICY_BYTES
+from proxy.catalog.model import TableName
+from proxy.policy.decimals import decimal
+from proxy.policy.model import Policy, ProtectedTable, PublicTable
+from proxy.policy.problem import Problem
+from proxy.policy_file.policy_accept import read_acceptances
+from proxy.policy_file.policy_budgets import read_budgets
+from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, shown
+from proxy.policy_file.policy_nodes import fields, identifier, number, text
+from proxy.policy_file.policy_privacy import read_privacy
+from proxy.policy_file.policy_tables import read_tables
+from proxy.policy_file.yaml_positions import (
+    START,
+    Entry,
+    MappingNode,
+    Node,
+    Position,
+    SequenceNode,
+    compose,
+)
+
+VERSION = 1
+REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
+POLICY_KEYS = (*REQUIRED_KEYS, "accept", "reuse")
+
+_VARIABLE = re.compile(r"\$\{([^}]*)\}?")
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def read_policy(text: str, file: str, environment: Mapping[str, str]) -> Policy:
+    """The policy that a file's text states.
+
+    Given    file: its name, for error texts; environment: where `${NAME}` in `source` comes from
+    Gives    a policy that is consistent in itself; proxy.policy.check holds it against a catalogue
+    Refuses  anything else with PolicyErrors, which lists every problem of the file
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > POLICY_BYTES:
+        raise PolicyErrors([_too_long()], "", file)
+    root, yaml_problems = compose(text)
+    problems = ProblemList()
+    for found in yaml_problems:
+        problems.add(found.at, found.message, found.hint)
+    policy = None
+    if root is not None:
+        policy = _policy(root, text, environment, problems)
+    elif not yaml_problems:
+        problems.add(START, "the file is empty")
+    if policy is None or problems.found:
+        raise PolicyErrors(problems.found, text, file)
+    return policy
+
+
+def policy_text(path: Path) -> str:
+    """The text of a policy file.
+
+    Refuses  a file of more than 1 MiB or not in UTF-8, with PolicyErrors; OSError as it comes
+    """
+    with path.open("rb") as stream:
+        content = stream.read(POLICY_BYTES + 1)
+    if len(content) > POLICY_BYTES:
+        raise PolicyErrors([_too_long()], "", str(path))
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise PolicyErrors([PolicyProblem("not UTF-8", line, 1)], "", str(path)) from None
+
+
+def locate(problems: Sequence[Problem], text: str, file: str) -> PolicyErrors:
+    """The problems that proxy.policy.check found, at the places of the file that they are about."""
+    root, _ = compose(text)
+    located = ProblemList()
+    for problem in problems:
+        located.add(_position(root, problem), problem.message, problem.hint)
+    return PolicyErrors(located.found, text, file)
+
+
+def _position(root: Node | None, problem: Problem) -> Position:
+    """Of the key or value at the path, or of the nearest thing above it that is in the file."""
+    at, node = START, root
+    for depth, step in enumerate(problem.path, start=1):
+        match node:
+            case MappingNode(entries=entries) if isinstance(step, str) and step in entries:
+                entry = entries[step]
+                wants_key = problem.at_key and depth == len(problem.path)
+                at, node = (entry.key_at if wants_key else entry.value.at), entry.value
+                if isinstance(node, MappingNode):
+                    at = entry.key_at  # a mapping below its key starts at some other key
+            case SequenceNode(items=items) if isinstance(step, int) and 0 <= step < len(items):
+                at, node = items[step].at, items[step]
+            case _:
+                return at
+    return at
+
+
+def _too_long() -> PolicyProblem:
+    return PolicyProblem(f"a policy has at most {POLICY_BYTES} bytes", 1, 1)
+
+
+def _policy(
+    root: Node, text: str, environment: Mapping[str, str], problems: ProblemList
+) -> Policy | None:
+    if isinstance(root, MappingNode) and _is_other_version(root.entries.get("dpproxy"), problems):
+        return None  # the rest is written in a format that this version does not know
+    found = fields(root, "the policy", START, POLICY_KEYS, REQUIRED_KEYS, problems)
+    if found is None:
+        return None
+    if "reuse" in found:
+        problems.add(
+            found["reuse"].key_at, "'reuse' is not available in this version", "take it out"
+        )
+    database = source = privacy = budgets = None
+    tables: Mapping[TableName, ProtectedTable | PublicTable] = {}
+    if "database" in found:
+        database = identifier(found["database"].value, "database", problems)
+    if "source" in found:
+        source = _source(found["source"].value, environment, problems)
+    if "privacy" in found:
+        privacy = read_privacy(found["privacy"], problems)
+    if "tables" in found:
+        tables = read_tables(found["tables"], problems)
+    if "budgets" in found:
+        budgets = read_budgets(found["budgets"], problems)
+    accepted = read_acceptances(found["accept"], problems) if "accept" in found else ()
+    if database is None or source is None or privacy is None or budgets is None:
+        return None
+    if problems.found:
+        return None
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Policy(database, source, privacy, tables, budgets, digest, accepted)
+
+
+def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:
+    version = None if entry is None else number(entry.value, "dpproxy", problems)
+    if entry is None or version is None or version == VERSION:
+        return False
+    problems.add(
+        entry.value.at,
+        f"dpproxy: {decimal(version)} is a policy format that this version cannot read",
+        f"it reads dpproxy: {VERSION}",
+    )
+    return True
+
+
+def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -> str | None:
+    """`${NAME}` is put in once: what a variable holds is not looked at again, nor ever shown."""
+    written = text(node, "source", problems)
+    if written is None:
+        return None
+    parts: list[str] = []
+    end = 0
+    complete = True
+    for reference in _VARIABLE.finditer(written):
+        name = reference.group(1)
+        parts.append(written[end : reference.start()])
+        end = reference.end()
+        if not reference.group().endswith("}") or not _VARIABLE_NAME.fullmatch(name):
+            problems.add(node.at, "source holds a '${' that is not ${NAME}")
+            complete = False
+        elif not environment.get(name):
+            problems.add(
+                node.at,
+                f"the environment variable {shown(name)} is not set",
+                f"source needs it: export {name}=postgresql://...",
+            )
+            complete = False
+        else:
+            parts.append(environment[name])
+    value = "".join([*parts, written[end:]])
+    if complete and not value.isprintable():
+        problems.add(node.at, "source holds a character that cannot be printed")
+        return None
+    return value if complete else None

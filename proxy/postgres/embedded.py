@@ -1,0 +1,388 @@
+"""An embedded PostgreSQL: made, started, stopped by us, private to one folder.
+
+The folder STATE/NAME, mode 0700:
+
+    data/                what initdb made; `data.part` until initdb has finished
+    pristine/            of a disposable server: what initdb made, copied to data/ at every start
+    superuser.password   random, mode 0600
+    endpoint.json        the TCP port and the socket directory of the last start
+    owner.lock           locked (flock) by the process that started the server, as long as it lives
+    server.log
+
+The superuser comes in through the socket directory (0700) only; pg_hba.conf rejects it over TCP.
+Whoever holds owner.lock may remove what a crash left behind; nobody else touches anything.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from psycopg.conninfo import make_conninfo
+
+from proxy.postgres import postgres_leftovers
+from proxy.postgres.postgres_account import choose_account
+from proxy.postgres.postgres_binaries import find_binaries
+from proxy.postgres.postgres_initdb import environment, make_data_directory
+from proxy.postgres.postgres_settings import (
+    NICENESS,
+    PRIVATE_MEMORY,
+    access_rules,
+    settings_file,
+    settings_for_analysts,
+)
+from proxy.postgres.postgres_sockets import LOOPBACK, free_port, socket_directory
+
+SUPERUSER = "postgres"
+_SOCKET_ONLY_PORT = 5432  # without TCP the port is only part of the socket's name
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+_ATTEMPTS = 5
+
+
+class EmbeddedPostgresError(RuntimeError):
+    """The embedded PostgreSQL cannot be made, started or reached."""
+
+
+class InUse(EmbeddedPostgresError):
+    """Another process of ours runs this server: `attach` to it instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """port: of TCP on loopback, or (tcp False) only a part of the socket's name."""
+
+    port: int
+    socket_directory: str
+    tcp: bool
+
+
+class EmbeddedPostgres:
+    """One server. Start it from the main thread: its life is tied to the starting thread's."""
+
+    def __init__(
+        self,
+        state_dir: Path,
+        name: str,
+        *,
+        pg_bin: Path | None = None,
+        tcp: bool = True,
+        durable: bool = True,
+        disposable: bool = False,
+        settings: Mapping[str, str] | None = None,
+        account: str | None = None,
+        for_analysts: bool = False,
+    ) -> None:
+        """
+        Given    durable=False: fsync off, for data that can be made again (never for a ledger);
+                 disposable=True: empty at every start, whatever was in it before, and not durable;
+                 settings: more lines of postgresql.conf; account: a kind of postgres_launcher;
+                 for_analysts: a shadow's server, with the limits that others than us need
+        """
+        self.home = (state_dir / name).resolve()  # one folder, however it is written
+        self.name = name
+        self._pg_bin = pg_bin
+        self._tcp = tcp
+        self._durable = durable and not disposable
+        self._disposable = disposable
+        self._settings = dict(settings or {})
+        self._account_kind = account
+        self._for_analysts = for_analysts
+        self._endpoint: Endpoint | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock: int | None = None
+
+    def __repr__(self) -> str:
+        return f"EmbeddedPostgres({self.home})"
+
+    # What callers ask
+
+    @property
+    def log(self) -> Path:
+        return self.home / "server.log"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and TCP port, or without TCP the socket's directory and its number, as libpq takes them."""
+        endpoint = self._reached()
+        return (LOOPBACK if endpoint.tcp else endpoint.socket_directory), endpoint.port
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the running postmaster, ours or another process's."""
+        return postgres_leftovers.running_postmaster(self._data)
+
+    def dsn(self, database: str = "postgres") -> str:
+        """The superuser's way in. Holds a password: never log it."""
+        endpoint = self._reached()
+        return make_conninfo(
+            host=endpoint.socket_directory,
+            port=endpoint.port,
+            user=SUPERUSER,
+            password=self._password.read_text(),
+            dbname=database,
+        )
+
+    # Life
+
+    def start(self) -> None:
+        """
+        Gives    the server running and owned by this process; made first if it is not there yet;
+                 whatever a crash left over is cleared away
+        Refuses  `InUse` if another living process owns it
+        """
+        start_together([self])
+
+    def attach(self) -> bool:
+        """Use the server that another process runs. False if none does."""
+        if self.process_id is None:
+            return False
+        self._endpoint = self._recorded()
+        return self._endpoint is not None
+
+    def stop(self) -> None:
+        """Fast shutdown (manual 18.5), immediate if that takes too long. Nothing if not ours."""
+        if self._process is not None:
+            for way in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+                if self._process.poll() is None:
+                    self._process.send_signal(way)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_STOP_SECONDS)
+                    break
+            self._process = None
+            atexit.unregister(self._stop_at_exit)
+        self._release()
+        self._endpoint = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def is_running(self) -> bool:
+        """Whether the server that this process started is alive."""
+        return self._process is not None and self._process.poll() is None
+
+    # How it is done, in order
+
+    @property
+    def _data(self) -> Path:
+        return self.home / "data"
+
+    @property
+    def _password(self) -> Path:
+        return self.home / "superuser.password"
+
+    def _reached(self) -> Endpoint:
+        if self._endpoint is None:
+            raise EmbeddedPostgresError(f"{self} is neither started nor attached to")
+        return self._endpoint
+
+    def _recorded(self) -> Endpoint | None:
+        """Of the last start; None where there is none, or a crash left half a file."""
+        try:
+            return Endpoint(**json.loads((self.home / "endpoint.json").read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def _acquire(self) -> None:
+        try:
+            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.home.chmod(0o700)
+            lock = os.open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise EmbeddedPostgresError(f"{self.home}: {error.strerror or error}") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise InUse(f"{self} is run by another process") from None
+        self._lock = lock
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _prepare(self) -> None:
+        """What takes long, and may run beside another server's: leftovers, programs, initdb."""
+        postgres_leftovers.stop_leftover(self._data, is_disposable=self._disposable)
+        self._account, self._binaries = choose_account(
+            find_binaries(self._pg_bin), self.home, self._account_kind
+        )
+        self._account.own(self.home)
+        if self._disposable:
+            self._make(self.home / "pristine")
+            self._copy(self.home / "pristine")
+        else:
+            self._make(self._data)
+
+    def _copy(self, pristine: Path) -> None:
+        """By the system's programs: a thousand files in Python keep imports beside it waiting."""
+        for command in (["rm", "-rf", "--"], ["cp", "-Rp", "--", str(pristine)]):
+            done = subprocess.run(  # noqa: S603 - two words and paths of our own
+                [*command, str(self._data)],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                raise EmbeddedPostgresError(
+                    f"{self}: {done.stderr.decode(errors='replace')[-500:]}"
+                )
+        if self._data.stat().st_uid != self._account.uid:
+            self._account.own(self._data, *self._data.rglob("*"))
+
+    def _make(self, directory: Path) -> None:
+        """By initdb, unless it is there. A pristine one of another major version is made anew."""
+        version = directory / "PG_VERSION"
+        if self._disposable and version.exists():
+            if version.read_text().strip() == str(self._binaries.major):
+                return
+            shutil.rmtree(directory)
+        if not directory.exists():
+            make_data_directory(
+                directory,
+                self._password,
+                SUPERUSER,
+                self._binaries,
+                self._account,
+                durable=self._durable,
+            )
+
+    def _limits(self) -> Mapping[str, str]:
+        return settings_for_analysts(self._binaries.major) if self._for_analysts else {}
+
+    def _launch(self) -> None:
+        last = self._recorded()
+        sockets = socket_directory(
+            self.home,
+            Path(last.socket_directory) if last else None,
+            (os.geteuid(), self._account.uid),
+        )
+        self._account.own(sockets)
+        endpoint = Endpoint(
+            port=free_port() if self._tcp else _SOCKET_ONLY_PORT,
+            socket_directory=str(sockets),
+            tcp=self._tcp,
+        )
+        files = {
+            self._data / "postgresql.conf": settings_file(
+                endpoint.port,
+                LOOPBACK if self._tcp else "",
+                endpoint.socket_directory,
+                durable=self._durable,
+                extra={**self._limits(), **self._settings},
+            ),
+            self._data / "pg_hba.conf": access_rules(SUPERUSER),
+        }
+        for path, text in files.items():
+            path.write_text(text)
+            path.chmod(0o600)
+            self._account.own(path)
+        (self.home / "endpoint.json").write_text(json.dumps(asdict(endpoint)))
+        with self.log.open("ab") as log:
+            self._log_start = log.tell()
+            self._process = subprocess.Popen(  # noqa: S603
+                self._account.command(
+                    signal.SIGINT,
+                    self._binaries.postgres,
+                    "-D",
+                    self._data,
+                    memory=PRIVATE_MEMORY if self._for_analysts else 0,
+                    nice=NICENESS if self._for_analysts else 0,
+                ),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=environment(),
+                start_new_session=True,  # the terminal's Ctrl-C is for us, not for the server
+            )
+        self._endpoint = endpoint
+        self._starter = os.getpid()
+        atexit.register(self._stop_at_exit)
+
+    def _await_ready(self) -> None:
+        """A port taken in between, or a dying server's last memory: try again, then give up."""
+        for attempt in range(_ATTEMPTS):
+            if self._becomes_ready():
+                return
+            said = self.log.read_bytes()[self._log_start :].decode(errors="replace")
+            again = any(
+                sign in said
+                for sign in ("could not create any TCP/IP sockets", "shared memory block")
+            )
+            if not again or attempt == _ATTEMPTS - 1:
+                raise EmbeddedPostgresError(f"{self} did not start:\n{said[-2000:]}")
+            time.sleep(0.2)
+            self._launch()
+
+    def _becomes_ready(self) -> bool:
+        """postmaster.pid's eighth line says so (PostgreSQL's src/include/utils/pidfile.h)."""
+        process = self._process
+        if process is None:
+            return False
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            with contextlib.suppress(OSError):
+                lines = (self._data / "postmaster.pid").read_text().split("\n")
+                if len(lines) > 7 and lines[7].strip() == "ready":
+                    return True
+            time.sleep(0.01)
+        return False
+
+    def _stop_at_exit(self) -> None:
+        if os.getpid() == self._starter:  # not in a forked child
+            self.stop()
+
+
+def start_together(servers: Sequence[EmbeddedPostgres]) -> None:
+    """Start several; what takes long runs side by side. If one fails, none runs."""
+    with preparing(servers) as launch:
+        launch()
+
+
+@contextlib.contextmanager
+def preparing(servers: Sequence[EmbeddedPostgres]) -> Iterator[Callable[[], None]]:
+    """
+    Given    servers that do not run
+    Gives    what launches them all, each as soon as it is prepared, and waits until they are ready; what takes
+             long before that is under way, beside the caller's own work
+    Refuses  as `start`. If one fails, or the caller does before the end, none runs
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # PR_SET_PDEATHSIG fires when the starting *thread* ends (prctl(2)).
+        raise EmbeddedPostgresError("an embedded PostgreSQL is started from the main thread")
+    try:
+        for server in servers:
+            if server.is_running():
+                raise EmbeddedPostgresError(f"{server} is running already")
+            if server._lock is None:
+                server._acquire()
+        with ThreadPoolExecutor(max_workers=max(1, len(servers))) as pool:
+            under_way = {pool.submit(server._prepare): server for server in servers}
+
+            def launch() -> None:
+                for done in as_completed(under_way):
+                    done.result()
+                    under_way[done]._launch()
+                for server in servers:
+                    server._await_ready()
+
+            yield launch
+    except BaseException:
+        for server in servers:
+            server.stop()
+        raise

@@ -1,0 +1,126 @@
+"""Under which account the embedded PostgreSQL runs: it refuses to run as root.
+
+Root is common (containers). Nothing outside the state directory is changed for it: no useradd, no
+chmod of parent directories.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.postgres import postgres_launcher
+from proxy.postgres.postgres_binaries import WHEEL, Binaries
+
+
+class NoAccount(RuntimeError):
+    """PostgreSQL cannot be run from this account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """kind: SAME, USER_NAMESPACE or OTHER_USER of postgres_launcher; uid: whom PostgreSQL sees."""
+
+    kind: str
+    uid: int
+
+    def command(
+        self, death_signal: signal.Signals, *program: str | Path, memory: int = 0, nice: int = 0
+    ) -> list[str]:
+        """The command line that runs `program` as this account, tied to this process; memory, nice: see
+        postgres_launcher."""
+        return [
+            sys.executable,
+            "-I",
+            "-S",
+            str(Path(postgres_launcher.__file__).resolve()),
+            self.kind,
+            str(self.uid),
+            str(os.getpid()),
+            str(int(death_signal)),
+            str(memory),
+            str(nice),
+            *map(str, program),
+        ]
+
+    def own(self, *paths: Path) -> None:
+        """Make the paths the account's own, where that is another user."""
+        if self.kind == postgres_launcher.OTHER_USER:
+            for path in paths:
+                os.chown(path, self.uid, self.uid)
+
+
+def choose_account(
+    binaries: Binaries, folder: Path, kind: str | None = None
+) -> tuple[Account, Binaries]:
+    """The account, and the programs it can read.
+
+    Given    programs, the (existing) folder of the server's files; a kind to insist on
+    Gives    this user; as root a user namespace; where that is forbidden, `nobody`, with a copy of
+             the programs if it may not read them
+    Refuses  root where none of these works
+    """
+    if os.geteuid() != 0:
+        return Account(postgres_launcher.SAME, os.geteuid()), binaries
+    uid = _unprivileged_uid()
+    namespace = Account(postgres_launcher.USER_NAMESPACE, uid)
+    if kind != postgres_launcher.OTHER_USER and _runs(namespace, binaries):
+        return namespace, binaries
+    if kind == postgres_launcher.USER_NAMESPACE:
+        raise NoAccount("user namespaces are not to be had here")
+    closed = [parent for parent in folder.resolve().parents if not parent.stat().st_mode & 0o001]
+    if closed:
+        raise NoAccount(
+            f"PostgreSQL does not run as root, and user {uid} may not enter {closed[-1]}: run "
+            "dpproxy as an ordinary user, or choose a state directory that every user can reach"
+        )
+    nobody = Account(postgres_launcher.OTHER_USER, uid)
+    nobody.own(folder)
+    readable = binaries if _runs(nobody, binaries) else _copy(binaries, folder)
+    if _runs(nobody, readable):
+        return nobody, readable
+    raise NoAccount(f"PostgreSQL does not run as root, and does not run as user {uid} either")
+
+
+def _unprivileged_uid() -> int:
+    """`nobody`, or any user but root: initdb looks the name up."""
+    entries = {entry.pw_name: entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid != 0}
+    return entries.get("nobody") or next(iter(entries.values()), 65534)
+
+
+def _runs(account: Account, binaries: Binaries) -> bool:
+    command = account.command(signal.SIGKILL, binaries.postgres, "--version")
+    return (
+        subprocess.run(  # noqa: S603
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", check=False
+        ).returncode
+        == 0
+    )
+
+
+def _copy(binaries: Binaries, folder: Path) -> Binaries:
+    """PREFIX/bin, lib, share; and the wheel's own libraries, which it finds beside its package."""
+    prefix = binaries.folder.parent
+    package = prefix.parent
+    if package.name != WHEEL:
+        raise NoAccount(f"an ordinary user cannot run the programs in {binaries.folder}")
+    programs = folder / "programs"
+    copy = programs / package.name / prefix.name
+    if not (copy / "bin").exists():  # copied last: its presence tells that the copy is whole
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, programs / libraries.name, dirs_exist_ok=True)
+        for part in ("lib", "share"):
+            shutil.copytree(prefix / part, copy / part, symlinks=True, dirs_exist_ok=True)
+        for directory in (programs, *programs.rglob("*")):
+            if directory.is_dir():
+                directory.chmod(0o755)
+        shutil.copytree(prefix / "bin", copy / "bin.part", dirs_exist_ok=True)
+        (copy / "bin.part").rename(copy / "bin")
+    return Binaries(copy / "bin", binaries.major)

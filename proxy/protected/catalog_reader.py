@@ -1,0 +1,105 @@
+"""Read the catalogue of a PostgreSQL database: tables, columns, types, keys. Never a row or a statistic."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from importlib.resources import files
+
+import psycopg
+from psycopg.rows import dict_row
+
+from proxy.base.sql_types import SqlType, by_oid
+from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
+
+_QUERIES = files("proxy.protected").joinpath("catalog_reader.sql")
+
+
+def read_catalog(dsn: str) -> Catalog:
+    """
+    Given    a libpq connection string
+    Gives    every table and view, outside the system's schemas, of which the role may read a column,
+             with the columns it may read; keys are those the server itself enforces (valid, whole,
+             on plain columns), unique ones only where no NULL can repeat. A column of a nondeterministic
+             collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows.
+             Where columns have several collations other than the database's, they are of type COLLATED:
+             two of them that meet would raise 42P22, but only once there is a row (manual 24.2.2). A virtual
+             generated column is OTHER: what it raises on a row, it raises when read, not when stored. A
+             domain is the type beneath it: its CHECK is about what is stored, and no question stores
+    Source   PostgreSQL manual, 53 "System Catalogs"
+    """
+    tables, keys, references = (
+        part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
+    )
+    # Settings are SET: as `options` they would take the place of those that the source names, a role maybe.
+    with psycopg.connect(dsn, row_factory=dict_row) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # one state of affairs
+        connection.read_only = True
+        # An empty search_path makes format_type name every type that is not the system's by its schema.
+        connection.execute("SET search_path = ''")
+        columns: dict[TableName, list[Column]] = defaultdict(list)
+        placed: set[TableName] = set()
+        described = connection.execute(tables).fetchall()
+        collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
+        for row in described:
+            name = TableName(row["schema"], row["table"])
+            columns[name].append(_column(row, len(collations) > 1))
+            if row["has_ctid"]:
+                placed.add(name)
+        primary: dict[TableName, tuple[str, ...]] = {}
+        unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
+        for row in connection.execute(keys):
+            name, key = TableName(row["schema"], row["table"]), tuple(row["columns"])
+            if row["is_primary"]:
+                primary[name] = key
+            else:
+                unique[name].append(key)
+        foreign: dict[TableName, list[ForeignKey]] = defaultdict(list)
+        for row in connection.execute(references):
+            foreign[TableName(row["schema"], row["table"])].append(
+                ForeignKey(
+                    tuple(row["columns"]),
+                    TableName(row["target_schema"], row["target_table"]),
+                    tuple(row["target_columns"]),
+                )
+            )
+        encoding = connection.execute("SHOW server_encoding").fetchone()
+    return Catalog(
+        {
+            name: Table(
+                name=name,
+                columns=tuple(found),
+                primary_key=primary.get(name, ()),
+                unique=tuple(key for key in unique[name] if key != primary.get(name)),
+                foreign_keys=tuple(foreign[name]),
+                has_ctid=name in placed,
+            )
+            for name, found in columns.items()
+        },
+        encoding["server_encoding"] if encoding else "UTF8",
+    )
+
+
+def _column(row: dict[str, object], can_conflict: bool) -> Column:
+    kind = SqlType.ENUM if row["is_enum"] else by_oid(int(str(row["type_oid"])))
+    type_name = str(row["type_name"])
+    if row["is_loose"]:
+        kind, type_name = SqlType.OTHER, f"{type_name}, in a nondeterministic collation"
+    elif row["is_virtual"]:
+        kind, type_name = SqlType.OTHER, f"{type_name}, generated at each reading"
+    elif can_conflict and kind.is_text and row["collation"] is not None:
+        kind, type_name = SqlType.COLLATED, SqlType.COLLATED.sql
+    modifier = int(str(row["modifier"]))
+    precision = scale = None
+    if kind is SqlType.NUMERIC and modifier >= 4:
+        # numerictypmodin, src/backend/utils/adt/numeric.c: the scale has 11 bits and a sign.
+        precision = (modifier - 4) >> 16 & 0xFFFF
+        scale = ((modifier - 4 & 0x7FF) ^ 1024) - 1024
+    return Column(
+        name=str(row["column"]),
+        type=kind,
+        type_name=type_name,
+        nullable=bool(row["nullable"]),
+        precision=precision,
+        scale=scale,
+        is_enforced=bool(row["is_enforced"]),
+    )

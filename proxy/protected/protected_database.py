@@ -1,0 +1,262 @@
+"""The protected database: runs compiled statements, and nothing else, in read-only transactions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import structlog
+
+from proxy.base.errors import Code, Fault, Refusal
+from proxy.compiler.backend_query import BackendQuery, PublicList
+from proxy.engine.fair_share import Busy, FairShare
+from proxy.engine.ports import ListValues
+from proxy.exact.table import ExactRow, ExactTable
+from proxy.postgres.failure_reason import reason_of
+from proxy.protected.protected_connections import (
+    Connection,
+    NotAvailable,
+    ProtectedConnections,
+)
+
+_LOG = structlog.get_logger()
+
+# So many rows are read into an exact table in some 20 ms; more take a thread, so that other sessions go on.
+SESSIONS_AT_ONCE = 8
+_AT_ONCE = 20_000
+# libpq before 17 cannot take several rows at once.
+_ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
+_SESSION_SECONDS = 5.0  # for a place, a connection and its BEGIN together
+
+Keep = Callable[[int], bool]
+
+
+def _not_available() -> Refusal:
+    return Refusal(
+        Code.UNAVAILABLE,
+        "the database is not available",
+        "Nothing was charged. Try again later.",
+    )
+
+
+class ProtectedDatabase:
+    """Sessions on one protected database, shared fairly among analysts.
+
+    Given    source: libpq connection string; sessions_each: the most that one analyst holds, half of all where
+             nothing is said; timeout_ms: of one statement
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        sessions_max: int = SESSIONS_AT_ONCE,
+        sessions_each: int | None = None,
+        timeout_ms: int = 120_000,
+    ) -> None:
+        self._connections = ProtectedConnections(source, timeout_ms)
+        self._places = FairShare(
+            sessions_max, sessions_each or max(1, sessions_max // 2), last_for_new=True
+        )
+
+    async def open(self) -> None:
+        """Refuses  Fault where the server cannot be reached"""
+        try:
+            await self._connections.open()
+        except NotAvailable:
+            raise Fault("the database is not available") from None
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    async def is_ready(self) -> bool:
+        return await self._connections.answers(2.0)
+
+    @asynccontextmanager
+    async def session(self, analyst: str) -> AsyncIterator[ProtectedSession]:
+        """A session whose BEGIN was answered: it is alive, and nothing has been read.
+
+        Refuses  UNAVAILABLE within some 5 s, whatever the reason
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _SESSION_SECONDS
+        try:
+            await self._places.take(analyst, _SESSION_SECONDS)
+        except Busy:
+            _LOG.warning("no_protected_session_free")
+            raise _not_available() from None
+        try:
+            connection = await self._connections.begun(until - loop.time())
+        except BaseException as error:
+            self._places.give_back(analyst)
+            if isinstance(error, NotAvailable):
+                raise _not_available() from None
+            raise
+        session = ProtectedSession(self, self._connections, connection)
+        try:
+            yield session
+        finally:
+            # The answer does not wait for it; the place does, until the server has let go.
+            session.end().add_done_callback(lambda _: self._places.give_back(analyst))
+
+    async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: Keep | None = None
+    ) -> ExactTable:
+        """One statement in a session of its own, which has ended when this returns.
+
+        Refuses  as session and ProtectedSession.run
+        """
+        async with self.session("") as session:
+            try:
+                return await session.run(query, values, keep)
+            finally:
+                await asyncio.wait({session.end()})
+
+
+class ProtectedSession:
+    """One transaction on the protected database."""
+
+    def __init__(
+        self,
+        database: ProtectedDatabase,
+        connections: ProtectedConnections,
+        connection: Connection,
+    ) -> None:
+        self.database = database
+        self._connections = connections
+        self._connection = connection
+        self._reading: asyncio.Task[Any] | None = None
+        self._has_run = False
+        self._ended: asyncio.Task[None] | None = None
+
+    async def run(
+        self, query: BackendQuery, values: Mapping[str, int | str], keep: Keep | None = None
+    ) -> ExactTable:
+        """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.
+
+        A connection that is lost before any reply has come is replaced once, for the first statement alone.
+        Cancelled: returns at once, and the statement is cancelled on the server.
+
+        Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
+        """
+        parameters = {**query.parameters, **values}
+        for wanted in query.lists:
+            if wanted.name not in values:
+                found = (await self.public_list(wanted)).text
+                if (
+                    found is None
+                ):  # too long: the engine refuses that, and NULL would be another question
+                    raise Fault
+                parameters[wanted.name] = found
+        may_try_again, self._has_run = not self._has_run, True
+        reading = asyncio.ensure_future(self._read(query, parameters, keep, may_try_again))
+        self._reading = reading
+        await asyncio.wait({reading})
+        error = reading.exception()
+        if error is None:
+            self._reading = None
+            return reading.result()
+        _LOG.error("protected_statement_failed", kind=type(error).__name__, reason=reason_of(error))
+        raise Fault from None
+
+    async def public_list(self, wanted: PublicList) -> ListValues:
+        """The values of a column of a public table.
+
+        Refuses  UNAVAILABLE, the same for whatever went wrong
+        """
+        reading = asyncio.ensure_future(self._listed(wanted))
+        self._reading = reading
+        await asyncio.wait({reading})
+        error = reading.exception()
+        if error is None:
+            self._reading = None
+            return reading.result()
+        _LOG.error("public_list_failed", kind=type(error).__name__, reason=reason_of(error))
+        raise _not_available() from None
+
+    async def _listed(self, wanted: PublicList) -> ListValues:
+        cursor = self._connection.cursor(binary=True)
+        await cursor.execute(wanted.sql.encode(), dict(wanted.parameters))
+        row = await cursor.fetchone()
+        assert row is not None
+        return ListValues(*row)
+
+    def end(self) -> asyncio.Task[None]:
+        if self._ended is None:
+            self._ended = self._connections.end(self._connection, self._reading)
+        return self._ended
+
+    async def _read(
+        self,
+        query: BackendQuery,
+        parameters: Mapping[str, object],
+        keep: Keep | None,
+        may_try_again: bool,
+    ) -> ExactTable:
+        rows = _Rows(query, keep)
+        self._connection.replied = False
+        try:
+            await rows.read(self._connection, parameters)
+        except psycopg.Error as error:
+            if not may_try_again or self._connection.replied or not self._connection.broken:
+                raise
+            _LOG.warning(
+                "protected_connection_lost", kind=type(error).__name__, reason=reason_of(error)
+            )
+            self._connections.drop(self._connection)
+            self._connection = await self._connections.begun(_SESSION_SECONDS)
+            await rows.read(self._connection, parameters)
+        return await rows.table()
+
+
+class _Rows:
+    """The rows of one statement, as they come in."""
+
+    def __init__(self, query: BackendQuery, keep: Keep | None) -> None:
+        self._query = query
+        self._keep = keep
+        self._came: list[tuple[Any, ...]] = []
+        self._kept: list[ExactRow] = []
+
+    async def read(self, connection: Connection, parameters: Mapping[str, object]) -> None:
+        """Refuses  psycopg.Error"""
+        keep, number = self._keep, 0
+        cursor = connection.cursor(binary=True)
+        async for row in cursor.stream(self._query.sql.encode(), parameters, size=_ROWS_AT_ONCE):
+            number += 1
+            if number % _ROWS_AT_ONCE == 0:
+                await asyncio.sleep(0)  # what has come already would not let others go on
+            if keep is None:
+                self._came.append(row)
+                continue
+            exact = _row(row, self._query)
+            if keep(exact.units):
+                self._kept.append(exact)
+
+    async def table(self) -> ExactTable:
+        query = self._query
+        if self._keep is not None:
+            return ExactTable(tuple(self._kept), query.slots, query.releases, selected=True)
+        if len(self._came) <= _AT_ONCE:
+            return _table(self._came, query)
+        return await asyncio.to_thread(_table, self._came, query)
+
+
+def _table(rows: list[tuple[Any, ...]], query: BackendQuery) -> ExactTable:
+    exact = tuple([_row(row, query) for row in rows])
+    return ExactTable(exact, query.slots, query.releases)
+
+
+def _row(row: tuple[Any, ...], query: BackendQuery) -> ExactRow:
+    keys, cell = row[: query.keys], 0
+    values = row[query.keys :]
+    if query.has_cell:
+        cell, values = int(values[0]), values[1:]
+    if Decimal in map(type, values):  # a sum in numeric, which is a whole number all the same
+        values = tuple(None if value is None else int(value) for value in values)
+    units = 0 if query.units is None else values[query.units]
+    return ExactRow(keys, cell, values, units)

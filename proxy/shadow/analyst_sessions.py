@@ -1,0 +1,244 @@
+"""Sessions of analysts on the shadow, logged in as themselves; idle ones are kept for a short while.
+
+PostgreSQL checks the password (SCRAM over loopback). A kept session serves only who brings the same
+password, and not for long, so that a password that was changed or taken away ends soon.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import os
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import psycopg
+
+from proxy.base.errors import Fault
+from proxy.base.limits import IDENTIFIER_BYTES
+from proxy.base.role_names import stand_in
+from proxy.engine.fair_share import FairShare
+from proxy.engine.sessions import PostgresError, WrongCredentials
+from proxy.ledger.analysts_role import ANALYSTS
+from proxy.shadow.analyst_session import ConnectedSession
+from proxy.shadow.paced_socket import PacedSocket
+
+_LOGIN_SECONDS = 10
+_CREDENTIAL_BYTES = 1024
+_Key = tuple[str, str, bytes]
+
+# The role as PostgreSQL knows it; no row where it is no analyst's.
+_ROLE = """\
+SELECT r.rolname::text FROM pg_catalog.pg_roles r, pg_catalog.pg_roles g
+WHERE r.rolname = session_user AND g.rolname = %s AND NOT r.rolsuper
+  AND pg_catalog.pg_has_role(r.oid, g.oid, 'MEMBER')"""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """
+    at_once, each: sessions in use, in all and of one analyst; who waits longer than wait_seconds is told to
+    come back. age_seconds: of a session since its login; after it, the password is asked for again.
+    """
+
+    at_once: int = 64
+    each: int = 8
+    wait_seconds: float = 5.0
+    idle: int = 32
+    idle_each: int = 8
+    age_seconds: float = 60.0
+    logins_at_once: int = 4
+
+
+@dataclass(slots=True)
+class _Kept:
+    session: ConnectedSession
+    until: float
+
+
+class ShadowSessions:
+    """
+    Given    where the shadow of each database listens: host (or socket directory) and port
+    Gives    what proxy.engine.sessions.AnalystSessions says; `close` at the end
+    """
+
+    def __init__(
+        self, addresses: Mapping[str, tuple[str, int]], limits: SessionLimits | None = None
+    ) -> None:
+        self._addresses = dict(addresses)
+        self._limits = limits or SessionLimits()
+        self._secret = os.urandom(32)  # passwords are not kept, only what tells two apart
+        self._idle: dict[_Key, deque[_Kept]] = {}
+        self._places = FairShare(self._limits.at_once, self._limits.each)
+        self._logging_in = asyncio.Semaphore(self._limits.logins_at_once)
+        self._is_closed = False
+
+    @property
+    def idle(self) -> int:
+        return sum(map(len, self._idle.values()))
+
+    def close(self) -> None:
+        self._is_closed = True
+        for kept in [kept for line in self._idle.values() for kept in line]:
+            kept.session.close()
+        self._idle.clear()
+
+    def knows(self, user: str, password: str) -> bool:
+        self._drop_old()
+        return any(self._idle.get(key) for key in self._keys(user, password))
+
+    async def log_in(self, user: str, password: str) -> None:
+        if not (_can_be_name(user) and _can_be_credential(password)):
+            raise WrongCredentials
+        key = self._keys(user, password)[0]
+        kept = await self._log_in(key[0], user, password)
+        self._keep(key, kept)
+
+    def place(self, user: str) -> AbstractAsyncContextManager[None]:
+        return self._places.place(user, self._limits.wait_seconds)
+
+    @asynccontextmanager
+    async def session(
+        self, database: str, user: str, password: str, settings: Mapping[str, str]
+    ) -> AsyncIterator[ConnectedSession]:
+        if not (_can_be_name(user) and _can_be_credential(password)):
+            raise WrongCredentials
+        key = (database, user, self._digest(password))
+        kept = await self._begun(key, password, settings)
+        try:
+            yield kept.session
+        finally:
+            await self._give_back(key, kept)
+
+    def _keys(self, user: str, password: str) -> list[_Key]:
+        digest = self._digest(password)
+        return [(database, user, digest) for database in self._addresses]
+
+    def _digest(self, password: str) -> bytes:
+        encoded = password.encode("utf-8", "surrogatepass")
+        return hmac.new(self._secret, encoded, hashlib.sha256).digest()
+
+    async def _begun(self, key: _Key, password: str, settings: Mapping[str, str]) -> _Kept:
+        while (kept := self._take(key)) is not None:
+            try:
+                await kept.session.begin(settings)
+                return kept
+            except (Fault, PostgresError):
+                kept.session.close()  # ended meanwhile, e.g. with its role: ask for the password again
+            except BaseException:
+                kept.session.close()
+                raise
+        kept = await self._log_in(key[0], key[1], password)
+        try:
+            await kept.session.begin(settings)
+        except BaseException:
+            kept.session.close()
+            raise
+        return kept
+
+    def _take(self, key: _Key) -> _Kept | None:
+        self._drop_old()
+        line = self._idle.get(key)
+        if not line:
+            return None
+        kept = line.pop()
+        if not line:
+            del self._idle[key]
+        return kept
+
+    async def _give_back(self, key: _Key, kept: _Kept) -> None:
+        try:
+            if not kept.session.is_broken:
+                await kept.session.reset()
+                self._keep(key, kept)
+                return
+        except (Fault, PostgresError):
+            pass
+        except BaseException:
+            kept.session.close()
+            raise
+        kept.session.close()
+
+    def _keep(self, key: _Key, kept: _Kept) -> None:
+        loop = asyncio.get_running_loop()
+        if self._is_closed or kept.until <= loop.time():
+            kept.session.close()
+            return
+        of_user = [one for one in self._idle if one[1] == key[1]]
+        if sum(len(self._idle[one]) for one in of_user) >= self._limits.idle_each:
+            self._close_oldest(of_user)
+        elif self.idle >= self._limits.idle:
+            self._close_oldest(list(self._idle))
+        self._idle.setdefault(key, deque()).append(kept)
+        loop.call_at(kept.until + 0.1, self._drop_old)
+
+    def _close_oldest(self, keys: Sequence[_Key]) -> None:
+        key = min(keys, key=lambda one: self._idle[one][0].until)
+        self._idle[key].popleft().session.close()
+        if not self._idle[key]:
+            del self._idle[key]
+
+    def _drop_old(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for key, line in list(self._idle.items()):
+            for kept in [kept for kept in line if kept.until <= now]:
+                kept.session.close()
+                line.remove(kept)
+            if not line:
+                del self._idle[key]
+
+    async def _log_in(self, database: str, user: str, password: str) -> _Kept:
+        host, port = self._addresses[database]
+        async with self._logging_in:
+            try:
+                connection = await psycopg.AsyncConnection.connect(
+                    host=host,
+                    port=port,
+                    user=stand_in(user) or user,
+                    password=password,
+                    dbname=database,
+                    autocommit=True,
+                    connect_timeout=_LOGIN_SECONDS,
+                    client_encoding="utf8",
+                    application_name="dpproxy http",
+                    options="",  # else the environment's
+                    gssencmode="disable",
+                )
+            except psycopg.OperationalError as error:
+                raise _refused_login(error, user) from None
+        try:
+            PacedSocket(connection.fileno())
+            row = await (await connection.execute(_ROLE, (ANALYSTS,))).fetchone()
+            if row is None:
+                raise WrongCredentials
+        except BaseException:
+            connection.pgconn.finish()
+            raise
+        until = asyncio.get_running_loop().time() + self._limits.age_seconds
+        return _Kept(ConnectedSession(connection, row[0]), until)
+
+
+def _can_be_credential(text: str) -> bool:
+    """Without a password libpq would look for one elsewhere."""
+    return 0 < len(text) <= _CREDENTIAL_BYTES and "\0" not in text
+
+
+def _can_be_name(text: str) -> bool:
+    """PostgreSQL would cut a longer name, and one analyst would have the shares of many."""
+    return (
+        _can_be_credential(text) and len(text.encode("utf-8", "surrogatepass")) <= IDENTIFIER_BYTES
+    )
+
+
+def _refused_login(error: psycopg.OperationalError, user: str) -> Exception:
+    """libpq tells no SQLSTATE of a failed login. The server asked for a password, or its rules refused to."""
+    said = str(error).replace(user, "")  # a name may read like a message
+    if "too many" in said or "remaining connection slots" in said:  # 53300
+        return Fault("sorry, too many clients already")
+    asked = error.pgconn is not None and error.pgconn.used_password
+    if asked or "pg_hba.conf" in said:
+        return WrongCredentials()
+    return Fault("the database system is not available")

@@ -1,0 +1,200 @@
+"""What each session of an analyst takes of a shadow's server at this moment: read, not judged."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+
+from proxy.ledger.analysts_role import ANALYSTS
+from proxy.shadow.catalogue_growth import CatalogueGrowth
+from proxy.shadow.process_work import Work, WorkReader
+
+_TEMPORARY_TABLE = re.compile(r"t(\d+)_\d")  # t<backend>_<file>[_fsm][.segment]
+_SPILLED = re.compile(r"pgsql_tmp(\d+)\.")  # pgsql_tmp<process>.<n>
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+_SESSIONS = """\
+SELECT a.pid, a.usename::text,
+       CASE WHEN a.state IN ('active', 'fastpath function call')
+            THEN extract(epoch FROM clock_timestamp() - a.query_start)::float8 ELSE 0 END,
+       coalesce(extract(epoch FROM clock_timestamp() - a.xact_start), 0)::float8,
+       extract(epoch FROM clock_timestamp() - a.backend_start)::float8
+FROM pg_catalog.pg_stat_activity a
+WHERE a.backend_type = 'client backend' AND a.usesysid IN (
+    SELECT m.member FROM pg_catalog.pg_auth_members m
+    JOIN pg_catalog.pg_roles g ON g.oid = m.roleid WHERE g.rolname = %s)"""
+_LOCKS = "SELECT pid, count(*) FROM pg_catalog.pg_locks WHERE pid IS NOT NULL GROUP BY pid"
+_BACKENDS = """\
+SELECT b, pg_catalog.pg_stat_get_backend_pid(b) FROM pg_catalog.pg_stat_get_backend_idset() b"""
+# Before 16 those functions know no numbers of backends; a transaction's name begins with it.
+_BACKENDS_BEFORE_16 = """\
+SELECT DISTINCT split_part(virtualtransaction, '/', 1)::int, pid FROM pg_catalog.pg_locks
+WHERE locktype = 'virtualxid' AND pid IS NOT NULL"""
+_OLDEST = """\
+SELECT coalesce(max(pg_catalog.age(datfrozenxid)), 0) FROM pg_catalog.pg_database WHERE datallowconn"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUsage:
+    """memory_bytes: resident and not shared; 0 where the system does not say. cpu_seconds, written_bytes: since
+    the last look."""
+
+    process: int
+    analyst: str
+    statement_seconds: float
+    transaction_seconds: float
+    session_seconds: float
+    temporary_bytes: int
+    memory_bytes: int
+    locks: int
+    cpu_seconds: float = 0.0
+    written_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerUsage:
+    """oldest_transaction_id: the age of what is not frozen yet, in transactions; catalogue_bytes: growth of
+    catalogues and log since they were smallest."""
+
+    sessions: tuple[SessionUsage, ...]
+    notification_bytes: int
+    oldest_transaction_id: int
+    catalogue_bytes: int = 0
+
+
+@dataclass(slots=True)
+class UsageReader:
+    """
+    Given    a superuser's connection to the server, in autocommit, not in a shadow's own database; the
+             connection string that made it
+    """
+
+    server_dsn: str = field(repr=False)
+    connection: psycopg.Connection
+    catalogues: CatalogueGrowth = field(init=False)
+    _smallest: int = field(init=False)
+    _work: WorkReader = field(init=False, default_factory=WorkReader)
+    _data: Path = field(init=False)
+    _backends: dict[int, int] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        row = self.connection.execute(
+            "SELECT pg_catalog.current_setting('data_directory')"
+        ).fetchone()
+        assert row is not None
+        self._data = Path(row[0])
+        self.catalogues = CatalogueGrowth(self.server_dsn, self._data)
+        self._smallest = self.catalogues.size()
+
+    def read(self) -> ServerUsage:
+        execute = self.connection.execute
+        rows = execute(_SESSIONS.encode(), (ANALYSTS,)).fetchall()
+        locks: dict[int, int] = dict(execute(_LOCKS.encode()).fetchall())
+        temporary = self._temporary_bytes({row[0] for row in rows})
+        (oldest,) = execute(_OLDEST.encode()).fetchone() or (0,)
+        work = self._work.since_last(row[0] for row in rows)
+        sessions = tuple(
+            SessionUsage(
+                process=process,
+                analyst=analyst,
+                statement_seconds=statement,
+                transaction_seconds=transaction,
+                session_seconds=session,
+                temporary_bytes=temporary.get(process, 0),
+                memory_bytes=_private_memory(process),
+                locks=locks.get(process, 0),
+                cpu_seconds=work[process].cpu_seconds,
+                written_bytes=_written(work[process], statement),
+            )
+            for process, analyst, statement, transaction, session in rows
+        )
+        notifications = sum(size for _, size in _files(self._data / "pg_notify"))
+        size = self.catalogues.size()
+        self._smallest = min(self._smallest, size)
+        return ServerUsage(
+            sessions=sessions,
+            notification_bytes=notifications,
+            oldest_transaction_id=oldest,
+            catalogue_bytes=size - self._smallest,
+        )
+
+    def _temporary_bytes(self, alive: set[int]) -> Mapping[int, int]:
+        """By process. Files, not the catalogue: what is not committed yet counts, too."""
+        sizes: dict[int, int] = {}
+        tables: dict[int, int] = {}
+        for folder in _folders(self._data / "base"):
+            for name, size in _files(folder):
+                if found := _TEMPORARY_TABLE.match(name):
+                    backend = int(found[1])
+                    tables[backend] = tables.get(backend, 0) + size
+                elif found := _SPILLED.match(name):
+                    process = int(found[1])
+                    sizes[process] = sizes.get(process, 0) + size
+        if not tables:
+            return sizes
+        before_16 = self.connection.info.server_version < 160000
+        query = _BACKENDS_BEFORE_16 if before_16 else _BACKENDS
+        seen: dict[int, int] = dict(self.connection.execute(query.encode()).fetchall())
+        # Between its transactions a session keeps the number that it was last seen with.
+        kept = {b: p for b, p in self._backends.items() if p in alive} if before_16 else {}
+        self._backends = {**kept, **{b: p for b, p in seen.items() if p in alive}}
+        if before_16:
+            for process in alive - set(self._backends.values()):
+                self._backends.update(dict.fromkeys(_backends_by_open_files(process), process))
+        for backend, size in tables.items():
+            process = self._backends.get(backend, 0)
+            sizes[process] = sizes.get(process, 0) + size
+        return sizes
+
+
+def _backends_by_open_files(process: int) -> set[int]:
+    """Of a session that no look has found in a transaction: it alone opens its temporary tables."""
+    found: set[int] = set()
+    with suppress(OSError), os.scandir(f"/proc/{process}/fd") as entries:
+        for entry in entries:
+            with suppress(OSError):
+                name = _TEMPORARY_TABLE.match(Path(entry.path).readlink().name)
+                if name is not None:
+                    found.add(int(name[1]))
+    return found
+
+
+def _folders(base: Path) -> Iterator[Path]:
+    with suppress(OSError), os.scandir(base) as entries:
+        for entry in entries:
+            yield Path(entry.path)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int]]:
+    """Names and sizes of what can be temporary; a folder of a shared sort as one."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if folder.name != "pg_notify" and not entry.name.startswith(("t", "pgsql_tmp")):
+                continue
+            with suppress(OSError):  # gone meanwhile
+                if entry.is_dir(follow_symlinks=False):
+                    yield entry.name, sum(e.stat().st_size for e in Path(entry.path).iterdir())
+                else:
+                    yield entry.name, entry.stat(follow_symlinks=False).st_size
+
+
+def _written(work: Work, statement_seconds: float) -> int:
+    """Where the system does not say, whoever runs a statement may be the one."""
+    if work.written_bytes is None:
+        return _PAGE if statement_seconds else 0
+    return work.written_bytes
+
+
+def _private_memory(process: int) -> int:
+    """proc(5), statm: all pages that are resident, and those of them that are shared."""
+    try:
+        fields = Path(f"/proc/{process}/statm").read_text().split()
+    except OSError:  # another system than Linux, or gone
+        return 0
+    return max(0, int(fields[1]) - int(fields[2])) * _PAGE

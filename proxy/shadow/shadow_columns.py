@@ -1,0 +1,108 @@
+"""The rows of dp.columns: what the policy exposes, in words an analyst reads."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+from fractions import Fraction
+from typing import NamedTuple
+
+from typing_extensions import assert_never
+
+from proxy.base.decimals import decimal_text
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import Catalog, Column
+from proxy.policy.model import (
+    BoundsKind,
+    ColumnPolicy,
+    IdentifierUnit,
+    Mechanism,
+    Policy,
+    PublicTable,
+)
+from proxy.shadow.shadow_tables import ShadowTable
+
+_ANYTHING = "anything: the table is public"
+_UNIT = "joins, WHERE, COUNT(DISTINCT), GROUP BY inside a subquery"
+
+
+class ExposedColumn(NamedTuple):
+    table: str
+    column: str
+    type_name: str
+    low: str | None
+    high: str | None
+    values: list[str | None] | None
+    usable_for: str
+
+
+def exposed_columns(
+    policy: Policy, catalog: Catalog, tables: tuple[ShadowTable, ...]
+) -> list[ExposedColumn]:
+    """One row for each column of the shadow, in order."""
+    rows = []
+    for shadow_table in tables:
+        exposed = policy.tables[shadow_table.name]
+        table = catalog.tables[shadow_table.name]
+        for shown in shadow_table.columns:
+            column = table.column(shown.name)
+            assert column is not None, "shadow_tables took it from this catalogue"
+            row = ExposedColumn(
+                str(table.name), shown.name, shown.type_name, None, None, None, _ANYTHING
+            )
+            if not isinstance(exposed, PublicTable):
+                known = exposed.columns.get(shown.name)
+                uses = _uses(column, known, policy.privacy.mechanism)
+                unit = exposed.unit
+                if isinstance(unit, IdentifierUnit) and unit.column == shown.name:
+                    uses = _UNIT if unit.path is None else f"joins, {uses}"
+                row = row._replace(usable_for=uses)
+                if known is not None and known.bounds is not None:
+                    row = row._replace(
+                        low=bound_text(known.bounds.low, known.bounds.kind),
+                        high=bound_text(known.bounds.high, known.bounds.kind),
+                    )
+                if known is not None and known.values is not None:
+                    row = row._replace(values=list(known.values))
+            rows.append(row)
+    return rows
+
+
+def _uses(
+    column: Column,
+    known: ColumnPolicy | None,
+    mechanism: Mechanism,
+) -> str:
+    uses = ["WHERE", "COUNT"]
+    if column.type is SqlType.BOOL or (known is not None and known.values is not None):
+        uses.insert(1, "GROUP BY")
+    if known is not None and known.bounds is not None:
+        uses += ["SUM", "AVG"] if column.type.is_number else []
+        uses += ["MIN", "MAX"] if column.type.is_number or column.type.is_time else []
+        chosen = known.mechanism or mechanism
+        if chosen is not Mechanism.SMOOTH_MEDIAN and (
+            column.type.is_number or chosen is Mechanism.BEST
+        ):
+            uses[-1] += f" (mechanism: {chosen.value})"
+    return ", ".join(uses)
+
+
+def bound_text(bound: Fraction, kind: BoundsKind) -> str:
+    """A bound as PostgreSQL would print it.
+
+    >>> bound_text(Fraction(35, 2), BoundsKind.NUMBER), bound_text(Fraction(1), BoundsKind.DATE)
+    ('17.5', '1970-01-02')
+    """
+    try:
+        match kind:
+            case BoundsKind.NUMBER:
+                return decimal_text(bound)
+            case BoundsKind.DATE:
+                return str(date(1970, 1, 1) + timedelta(days=int(bound)))
+            case BoundsKind.TIMESTAMP:
+                zero = datetime(1970, 1, 1, tzinfo=timezone.utc)
+                moment = zero + timedelta(microseconds=round(bound * 1_000_000))
+                return moment.replace(tzinfo=None).isoformat(sep=" ")
+            case _:
+                assert_never(kind)
+    except OverflowError:  # PostgreSQL's dates reach further than Python's
+        return decimal_text(bound)

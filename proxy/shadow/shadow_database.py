@@ -1,0 +1,261 @@
+"""The shadow of one protected database: same tables, no data, no right to read a protected table.
+
+Built from the policy and the catalogue, never from a dump. It is disposable: its server is made anew at
+every start of the program, and nothing in it is worth keeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from proxy.base.decimals import decimal_text
+from proxy.catalog.model import Catalog, TableName
+from proxy.policy.model import Policy
+from proxy.postgres.failure_reason import reason_of
+from proxy.query.empty_twins import TWIN_SCHEMA
+from proxy.shadow import shadow_statements as statements
+from proxy.shadow.shadow_columns import exposed_columns
+from proxy.shadow.shadow_guard import Guarded, check_guard, guarded
+from proxy.shadow.shadow_roles import ensure_group
+from proxy.shadow.shadow_tables import (
+    ShadowBusy,
+    ShadowError,
+    ShadowTable,
+    shadow_tables,
+    types_of,
+)
+
+_PACKAGE = files("proxy.shadow")
+_PARTS = tuple(
+    _PACKAGE.joinpath(name).read_text(encoding="utf-8")
+    for name in ("shadow.sql", "shadow_catalogue.sql", "shadow_grants.sql")
+)
+# Lock not available, statement timeout, deadlock, a row of the catalogue that changed meanwhile.
+_BUSY = ("55P03", "57014", "40P01", "40001", "XX000")
+_VERIFY_LOCK_TIMEOUT = "10s"
+_LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
+
+
+class Shadow:
+    """One shadow database on a server that is dpproxy's own."""
+
+    def __init__(self, server_dsn: str, database: str, address: tuple[str, int]) -> None:
+        """
+        Given    the superuser's way into the shadow's server (EmbeddedPostgres.dsn());
+                 the database's name; host (or socket directory) and port for analysts
+        """
+        self.database = database
+        self.analyst_host_port = address
+        self._server_dsn = server_dsn
+        self._guarded: Guarded | None = None
+
+    def __repr__(self) -> str:  # the DSN holds a password
+        return f"Shadow({self.database!r})"
+
+    @property
+    def superuser_dsn(self) -> str:
+        """Holds a password: never log it."""
+        return make_conninfo(self._server_dsn, dbname=self.database)
+
+    def build(self, policy: Policy, catalog: Catalog, source_dsn: str | None = None) -> None:
+        """Make the shadow what the policy says, in one transaction; or leave it as it was.
+
+        Given    a policy that was checked against the catalogue; where public rows are copied from
+                 (the policy's own source if not given)
+        Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
+        """
+        self._ensure_database()
+        try:
+            self._build(policy, catalog, source_dsn or policy.source)
+        except psycopg.errors.LockNotAvailable:
+            raise ShadowError(
+                "open transactions of analysts hold the shadow's tables: it stays as it was"
+            ) from None
+
+    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
+        with psycopg.connect(self.superuser_dsn) as connection:
+            connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(_LOCK_TIMEOUT)))
+            connection.execute("SET search_path = pg_catalog; SET statement_timeout = 0")
+            connection.execute("SET allow_system_table_mods = on")  # a schema named pg_...
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+            tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
+            self._guarded = guarded(tables)
+            _drop_schemas(connection)
+            for part in _PARTS:
+                connection.execute(part)
+            _make_tables(connection, tables, source_dsn)
+            connection.execute("DELETE FROM dp.exposed_column")
+            connection.cursor().executemany(
+                "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+                [
+                    (position, *row)
+                    for position, row in enumerate(exposed_columns(policy, catalog, tables))
+                ],
+            )
+            check_guard(connection, guarded(tables))
+            for default in self._defaults(policy):
+                connection.execute(default)
+
+    def verify(self) -> tuple[str, ...]:
+        """Compare the guard with what it must be, and repair it.
+
+        Given    a shadow that was built
+        Gives    the names of what was repaired, for the log; nothing where all was right
+        Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached; ShadowBusy: what an
+                 analyst's locks, or many logins, can bring about
+        """
+        if self._guarded is None:
+            raise ShadowError("the shadow was not built")
+        try:
+            with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
+                limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
+                connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
+                connection.execute("SET statement_timeout = '30s'")
+                connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+                return check_guard(connection, self._guarded)
+        except psycopg.Error as error:
+            kind = error.sqlstate or reason_of(error)
+            is_busy = isinstance(error, psycopg.errors.ConnectionTimeout) or kind in _BUSY
+            refusal = ShadowBusy if is_busy else ShadowError
+            raise refusal(f"its guard could not be verified ({kind})") from None
+
+    def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
+        """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
+        statement costs, so that SHOW and current_setting() know it."""
+        schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
+        privacy = policy.privacy
+        values: dict[tuple[str, ...], sql.Composable] = {
+            ("search_path",): sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas),
+            ("dp", "epsilon"): sql.Literal(decimal_text(privacy.epsilon)),
+            ("dp", "delta"): sql.Literal(decimal_text(privacy.delta)),
+            ("dp", "notice"): sql.Literal("off"),
+        }
+        for name, value in values.items():
+            yield sql.SQL("ALTER DATABASE {} SET {} = {}").format(
+                sql.Identifier(self.database), sql.Identifier(*name), value
+            )
+
+    def refresh_public_tables(self, policy: Policy, catalog: Catalog) -> None:
+        """Copy the rows of the public tables again, in one transaction.
+
+        Refuses  ShadowError where they cannot be read or written: they stay as they were
+        """
+        try:
+            self._refresh(policy, catalog)
+        except psycopg.Error as error:
+            kind = error.sqlstate or reason_of(error)
+            raise ShadowError(f"its public tables could not be copied again ({kind})") from None
+
+    def _refresh(self, policy: Policy, catalog: Catalog) -> None:
+        with psycopg.connect(self.superuser_dsn) as connection:
+            # Foreign keys between public tables are not checked meanwhile: not all are valid.
+            connection.execute("SET LOCAL session_replication_role = replica")
+            known = _known_types(connection, policy, catalog)
+            for table in shadow_tables(policy, catalog, known):
+                if not table.protected:
+                    connection.execute(
+                        sql.SQL("DELETE FROM {}").format(statements.identifier(table.name))
+                    )
+                    _copy_rows(connection, table, policy.source)
+
+    def relation_oids(self) -> dict[TableName, int]:
+        """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every
+        rebuild."""
+        with psycopg.connect(self.superuser_dsn) as connection:
+            return {
+                TableName(schema, name): oid
+                for schema, name, oid in connection.execute(
+                    "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
+                    " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                    " WHERE (c.relkind = 'r' AND n.nspname !~ '^pg_'"
+                    " AND n.nspname NOT IN ('dp', 'information_schema'))"
+                    " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
+                )
+            }
+
+    def _ensure_database(self) -> None:
+        """CREATE DATABASE cannot run in a transaction. Nobody but analysts gets in, and only here."""
+        name = sql.Identifier(self.database)
+        with psycopg.connect(self._server_dsn, autocommit=True) as connection:
+            ensure_group(connection)
+            connection.execute("SELECT pg_advisory_lock(hashtextextended('dp.database', 0))")
+            there = connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", (self.database,)
+            ).fetchone()
+            if there is None:
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(name)
+                )
+            for closed in (sql.Identifier("postgres"), sql.Identifier("template1"), name):
+                connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(closed))
+
+
+def _known_types(
+    connection: psycopg.Connection, policy: Policy, catalog: Catalog
+) -> frozenset[str]:
+    """Those of the system itself: nobody else's type has a place in the shadow."""
+    rows = connection.execute(
+        "SELECT name FROM unnest(%s::text[]) AS name JOIN pg_type t ON t.oid = to_regtype(name)"
+        " WHERE t.typnamespace = 'pg_catalog'::regnamespace",
+        (sorted(types_of(policy, catalog)),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def _drop_schemas(connection: psycopg.Connection) -> None:
+    rows = connection.execute(
+        "SELECT nspname FROM pg_namespace"
+        " WHERE nspname = %s OR"
+        " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
+        (TWIN_SCHEMA,),
+    ).fetchall()
+    for (schema,) in rows:
+        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+
+
+def _make_tables(
+    connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
+) -> None:
+    """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
+    for schema in sorted({table.name.schema for table in tables} | {"public", TWIN_SCHEMA}):
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    for table in tables:
+        connection.execute(statements.create(table))
+        if not table.protected:
+            _copy_rows(connection, table, source_dsn)
+    for table in tables:
+        for statement in statements.keys(table):
+            connection.execute(statement)
+        if table.protected:
+            connection.execute(statements.twin(table))
+    for table in tables:
+        for key in table.foreign_keys:
+            try:
+                with connection.transaction():
+                    connection.execute(statements.foreign_key(table, key, valid=True))
+            except psycopg.errors.ForeignKeyViolation:
+                connection.execute(statements.foreign_key(table, key, valid=False))
+        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.name)))
+
+
+def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+    """In text, so that a type the shadow lacks arrives as the text it has become."""
+    columns = statements.names(column.name for column in table.columns)
+    name = statements.identifier(table.name)
+    read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
+    write = sql.SQL("COPY {} ({}) FROM STDIN").format(name, columns)
+    try:
+        # Settings are SET: as `options` they would take the place of those that the source names.
+        with psycopg.connect(source_dsn, client_encoding="utf8") as source:
+            source.read_only = True
+            source.execute("SET datestyle = 'ISO'")
+            with source.cursor().copy(read) as rows, connection.cursor().copy(write) as copy:
+                for block in rows:
+                    copy.write(block)
+    except psycopg.Error as error:
+        raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error

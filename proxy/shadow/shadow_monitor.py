@@ -1,0 +1,156 @@
+"""Ends sessions of an analyst who takes more of the shadow's server than a share; keeps its log short.
+
+What PostgreSQL does not bound by itself: temporary tables of all sessions, memory of all sessions,
+statements and transactions whose time limits an analyst may SET, places in the table of locks, the
+queue of notifications that an open transaction holds, the age of transaction ids that a session holds,
+what statements write into catalogues and the log, processor time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import psycopg
+
+from proxy.postgres.analyst_shares import Shares
+from proxy.postgres.failure_reason import reason_of
+from proxy.shadow.analyst_usage import ServerUsage, SessionUsage, UsageReader
+from proxy.shadow.processor_share import ProcessorShare
+from proxy.shadow.shadow_tables import ShadowError
+
+_HELD_SECONDS = 10.0  # a transaction that may hold the queue of notifications
+_SHRINK_SECONDS = 5.0
+_OLD_SECONDS = 3600.0  # a session that may hold the age of transaction ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A session that was ended, for the log. passed: the name of the share."""
+
+    analyst: str
+    process: int
+    passed: str
+
+
+class ShadowMonitor:
+    """
+    Given    the superuser's way into the shadow's server (not into a shadow), and its log if there is one
+    Gives    `look`, to be called every second or so, from one thread at a time
+    """
+
+    def __init__(
+        self, server_dsn: str, log: Path | None = None, shares: Shares | None = None
+    ) -> None:
+        self._dsn = server_dsn
+        self._log = log
+        self._shares = shares or Shares()
+        self._reader: UsageReader | None = None
+        self._processors = ProcessorShare(self._shares.cpu_seconds)
+        self._shrunk_at = -_SHRINK_SECONDS
+
+    def __repr__(self) -> str:  # the DSN holds a password
+        return "ShadowMonitor()"
+
+    def look(self) -> tuple[Ended, ...]:
+        """One look at the server: what passed a share is ended.
+
+        Refuses  ShadowError where the server cannot be asked; the next look connects again
+        """
+        if self._log is not None:
+            shorten(self._log, self._shares.log_bytes)
+        try:
+            if self._reader is None:
+                self._reader = UsageReader(
+                    self._dsn, psycopg.connect(self._dsn, autocommit=True, connect_timeout=10)
+                )
+            usage = self._reader.read()
+            self._processors.share(usage.sessions)
+            ended = to_end(usage, self._shares)
+            for session in ended:
+                # It may be gone by now, and its number another's: only an analyst's is ended.
+                self._reader.connection.execute(
+                    "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity"
+                    " WHERE pid = %s AND usename = %s",
+                    (session.process, session.analyst),
+                )
+            if usage.catalogue_bytes > self._shares.catalogue_bytes:
+                self._shrink(self._reader)
+            return ended
+        except psycopg.Error as error:
+            self.close()
+            kind = error.sqlstate or reason_of(error)
+            raise ShadowError(f"the shadow's server could not be watched ({kind})") from None
+
+    def _shrink(self, reader: UsageReader) -> None:
+        """What ended sessions held is free by the next look, if not by this one."""
+        if time.monotonic() - self._shrunk_at > _SHRINK_SECONDS:
+            reader.catalogues.shrink()
+            self._shrunk_at = time.monotonic()
+
+    def close(self) -> None:
+        if self._reader is not None:
+            with suppress(psycopg.Error):
+                self._reader.connection.close()
+            self._reader = None
+
+
+def to_end(usage: ServerUsage, shares: Shares) -> tuple[Ended, ...]:
+    """The sessions that pass a share: each alone by its times, and of an analyst's those that take most
+    until the rest fits."""
+    found: dict[int, Ended] = {}
+
+    def end(sessions: Iterable[SessionUsage], passed: str) -> None:
+        for session in sessions:
+            ended = Ended(analyst=session.analyst, process=session.process, passed=passed)
+            found.setdefault(session.process, ended)
+
+    end((s for s in usage.sessions if s.statement_seconds > shares.statement_seconds), "statement")
+    end(
+        (s for s in usage.sessions if s.transaction_seconds > shares.transaction_seconds),
+        "transaction",
+    )
+    if usage.notification_bytes > shares.notification_bytes:
+        end((s for s in usage.sessions if s.transaction_seconds > _HELD_SECONDS), "notifications")
+    if usage.oldest_transaction_id > shares.transaction_ids:
+        end((s for s in usage.sessions if s.session_seconds > _OLD_SECONDS), "transaction ids")
+    if usage.catalogue_bytes > shares.catalogue_bytes:
+        # Who holds a snapshot keeps what is dead from being removed.
+        end((s for s in usage.sessions if s.transaction_seconds > _HELD_SECONDS), "catalogues")
+        most = max((s.written_bytes for s in usage.sessions), default=0)
+        end((s for s in usage.sessions if s.written_bytes > most // 2), "catalogues")
+    by_analyst = sorted(usage.sessions, key=lambda session: session.analyst)
+    for _, group in groupby(by_analyst, key=lambda session: session.analyst):
+        sessions = [session for session in group if session.process not in found]
+        end(
+            _above(sessions, lambda s: s.temporary_bytes, shares.temporary_bytes), "temporary space"
+        )
+        end(_above(sessions, lambda s: s.memory_bytes, shares.memory_bytes), "memory")
+        end(_above(sessions, lambda s: s.locks, shares.locks), "locks")
+    return tuple(found.values())
+
+
+def _above(
+    sessions: Iterable[SessionUsage], amount: Callable[[SessionUsage], int], share: int
+) -> Iterable[SessionUsage]:
+    rest = sorted(sessions, key=amount, reverse=True)
+    total = sum(map(amount, rest))
+    for session in rest:
+        if total <= share:
+            return
+        total -= amount(session)
+        yield session
+
+
+def shorten(log: Path, most: int) -> None:
+    """Keep one older piece of a log that its writer appends to (O_APPEND): it goes on at the new end."""
+    with suppress(FileNotFoundError):
+        if log.stat().st_size > most:
+            shutil.copyfile(log, log.with_name(log.name + ".1"))
+            os.truncate(log, 0)

@@ -1,0 +1,183 @@
+"""The roles of a shadow's server are the ledger's analysts, made anew at the start and kept alike after."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from proxy.ledger.analysts_role import ANALYSTS
+from proxy.postgres.analyst_shares import SESSIONS_PER_ANALYST
+from proxy.postgres.failure_reason import reason_of
+
+_REMOVE_SECONDS = 10.0
+_LOCK_SECONDS = 2  # longer than lock_watch lets an analyst keep a lock that is waited for
+_END_SECONDS = 3.0
+_CONNECT_SECONDS = 5
+_TRIES = 3
+
+
+class RolesNotMatched(RuntimeError):
+    """changed: names of those that are as they must be; failed: of those that are not, with the SQLSTATE."""
+
+    def __init__(self, changed: tuple[str, ...], failed: Mapping[str, str]) -> None:
+        super().__init__(f"{len(failed)} roles could not be matched")
+        self.changed = changed
+        self.failed = failed
+
+
+def ensure_group(connection: psycopg.Connection) -> None:
+    """The group role that all rights are given to. Safe to run twice, and by two at once."""
+    connection.execute(
+        sql.SQL(
+            "DO $$ BEGIN CREATE ROLE {group} NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS;"
+            " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+        ).format(group=sql.Identifier(ANALYSTS))
+    )
+
+
+def match_roles(
+    superuser_dsn: str, databases: Sequence[str], verifiers: Mapping[str, str]
+) -> tuple[str, ...]:
+    """
+    Given    the shadow superuser's DSN, the databases there, the ledger's analysts with their verifiers
+    Gives    the names of those whose role was made, changed or removed; the sessions of who was removed,
+             or got another password, are ended
+    """
+    with psycopg.connect(superuser_dsn, autocommit=True) as connection:
+        return match_roles_on(connection, superuser_dsn, databases, verifiers)
+
+
+def match_roles_on(
+    connection: psycopg.Connection[Any],
+    superuser_dsn: str,
+    databases: Sequence[str],
+    verifiers: Mapping[str, str],
+) -> tuple[str, ...]:
+    """As `match_roles`, on a superuser's connection in autocommit that is there.
+
+    Whatever an analyst does to their own role, by a lock or otherwise, keeps nobody else's role as it was.
+
+    Refuses  RolesNotMatched, when it has done the others
+    """
+    # An analyst's statement can hold any of these rows or tables, and lock_watch ends who does.
+    connection.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
+    ensure_group(connection)
+    there = _roles(connection)
+    changed: list[str] = []
+    failed: dict[str, str] = {}
+
+    def attempt(name: str, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except psycopg.Error as error:
+            if connection.broken:
+                raise
+            failed[name] = error.sqlstate or reason_of(error)
+        else:
+            changed.append(name)
+
+    # Who is removed first: what they hold goes with them.
+    for name in sorted(there.keys() - verifiers.keys()):
+        attempt(name, partial(_remove, connection, superuser_dsn, databases, name))
+    for name, verifier in verifiers.items():
+        if name not in there:
+            attempt(name, partial(_create, connection, name, verifier))
+        elif there[name] != verifier:
+            attempt(name, partial(_set_verifier, connection, name, verifier))
+    if failed:
+        raise RolesNotMatched(tuple(changed), failed)
+    return tuple(changed)
+
+
+def _roles(connection: psycopg.Connection[Any]) -> dict[str, str]:
+    return dict(
+        connection.execute(
+            "SELECT r.rolname, coalesce(r.rolpassword, '') FROM pg_catalog.pg_auth_members m"
+            " JOIN pg_catalog.pg_authid r ON r.oid = m.member"
+            " JOIN pg_catalog.pg_authid g ON g.oid = m.roleid WHERE g.rolname = %s",
+            (ANALYSTS,),
+        ).fetchall()
+    )
+
+
+def _create(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
+    # CREATE ROLE takes a verifier as it is (get_password_type, src/backend/libpq/crypt.c).
+    connection.execute(
+        sql.SQL(
+            "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION"
+            " NOBYPASSRLS CONNECTION LIMIT {limit} PASSWORD {verifier} IN ROLE {group}"
+        ).format(
+            name=sql.Identifier(name),
+            limit=sql.Literal(SESSIONS_PER_ANALYST),
+            verifier=sql.Literal(verifier),
+            group=sql.Identifier(ANALYSTS),
+        )
+    )
+
+
+def _set_verifier(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
+    _alter(
+        connection,
+        name,
+        sql.SQL("LOGIN CONNECTION LIMIT {} PASSWORD {}").format(
+            sql.Literal(SESSIONS_PER_ANALYST), sql.Literal(verifier)
+        ),
+    )
+    _end_sessions(connection, name)  # of who logged in with the old one meanwhile
+
+
+def _alter(connection: psycopg.Connection[Any], name: str, what: sql.Composable) -> None:
+    """Their sessions end first: one of them may hold the role's row, and so may one that comes meanwhile."""
+    statement = sql.SQL("ALTER ROLE {} {}").format(sql.Identifier(name), what)
+    for _ in range(_TRIES):
+        _end_sessions(connection, name)
+        with contextlib.suppress(psycopg.errors.LockNotAvailable):
+            connection.execute(statement)
+            return
+    raise psycopg.errors.LockNotAvailable
+
+
+def _end_sessions(connection: psycopg.Connection[Any], name: str) -> None:
+    """All are told before any is waited for: one that does not listen at once must not keep the others."""
+    deadline = time.monotonic() + _END_SECONDS
+    while time.monotonic() < deadline:
+        told = connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", (name,)
+        ).fetchall()
+        if not told:
+            return
+        time.sleep(0.02)
+
+
+def _remove(
+    connection: psycopg.Connection[Any], superuser_dsn: str, databases: Sequence[str], name: str
+) -> None:
+    """A role that cannot be dropped may not log in, and goes with the shadow at the next start."""
+    role = sql.Identifier(name)
+    _alter(connection, name, sql.SQL("NOLOGIN"))
+    deadline = time.monotonic() + _REMOVE_SECONDS
+    while time.monotonic() < deadline:
+        _end_sessions(connection, name)
+        with contextlib.suppress(
+            psycopg.errors.DependentObjectsStillExist, psycopg.errors.LockNotAvailable
+        ):
+            # What the role owns or was granted, default privileges among it, database by database.
+            for database in databases:
+                _drop_owned(make_conninfo(superuser_dsn, dbname=database), role)
+            connection.execute(sql.SQL("DROP ROLE {}").format(role))
+            return
+        time.sleep(0.1)
+    connection.execute(sql.SQL("REVOKE {} FROM {}").format(sql.Identifier(ANALYSTS), role))
+
+
+def _drop_owned(dsn: str, role: sql.Identifier) -> None:
+    with psycopg.connect(dsn, connect_timeout=_CONNECT_SECONDS) as inside:
+        inside.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
+        inside.execute(sql.SQL("DROP OWNED BY {}").format(role))

@@ -1,0 +1,66 @@
+"""The SQL that makes one shadow table: create, keys, and the twin of a protected one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from psycopg import sql
+
+from proxy.catalog.model import ForeignKey, TableName
+from proxy.query.empty_twins import twin_of
+from proxy.shadow.shadow_tables import ShadowColumn, ShadowTable
+
+
+def identifier(name: TableName) -> sql.Identifier:
+    return sql.Identifier(name.schema, name.name)
+
+
+def names(columns: Iterable[str]) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, columns))
+
+
+def create(table: ShadowTable) -> sql.Composed:
+    return sql.SQL("CREATE TABLE {} ({})").format(
+        identifier(table.name), sql.SQL(", ").join(map(_definition, table.columns))
+    )
+
+
+def _definition(column: ShadowColumn) -> sql.Composed:
+    return sql.SQL("{} {}{}").format(
+        sql.Identifier(column.name),
+        _type(column),
+        sql.SQL("" if column.nullable else " NOT NULL"),
+    )
+
+
+def _type(column: ShadowColumn) -> sql.SQL:
+    # Of the fixed shape that shadow_tables lets through, and a type that the shadow server knows.
+    return sql.SQL(cast(Any, column.type_name))
+
+
+def keys(table: ShadowTable) -> Iterable[sql.Composed]:
+    if table.primary_key:
+        yield sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(
+            identifier(table.name), names(table.primary_key)
+        )
+    for key in table.unique:
+        yield sql.SQL("ALTER TABLE {} ADD UNIQUE ({})").format(identifier(table.name), names(key))
+
+
+def foreign_key(table: ShadowTable, key: ForeignKey, *, valid: bool) -> sql.Composed:
+    """NOT VALID where the rows of a public table do not fit: shown and used by tools all the same."""
+    return sql.SQL("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {} ({}){}").format(
+        identifier(table.name),
+        names(key.columns),
+        identifier(key.target),
+        names(key.target_columns),
+        sql.SQL("" if valid else " NOT VALID"),
+    )
+
+
+def twin(table: ShadowTable) -> sql.Composed:
+    """The same columns and keys, so that what is analysed on the one is valid on the other."""
+    return sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING INDEXES)").format(
+        identifier(twin_of(table.name)), identifier(table.name)
+    )

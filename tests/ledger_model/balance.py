@@ -1,0 +1,69 @@
+"""The ledger's decision: may this analyst spend this much now?
+
+The rule that runs is SQL (proxy/ledger/ledger_migrations), inside the transaction that holds the locks. This is
+its model: tests compare the two over random histories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from proxy.accounting.amounts import NONE, Amount
+from proxy.accounting.refusal import Refused
+from proxy.policy.model import Period
+from tests.ledger_model.windows import window_end, window_start
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What was spent in the current window. period None: no window has been opened yet."""
+
+    period: Period | None = None
+    window_start: datetime | None = None
+    spent: Amount = NONE
+
+    @property
+    def renews_at(self) -> datetime | None:
+        return window_end(self.period, self.window_start) if self.period else None
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """Both balances after the charge."""
+
+    own: Balance
+    total: Balance
+
+
+def in_window(
+    known: Balance, period: Period, now: datetime, spent_since: Callable[[datetime | None], Amount]
+) -> Balance:
+    """The balance as it is at `now`.
+
+    A window never begins earlier than the last one did, so a clock that goes back does not open one
+    twice. A new window, or a policy with another period, adds the receipts up anew.
+    """
+    start = window_start(period, now)
+    if known.period is period:
+        unchanged = start is None or (
+            known.window_start is not None and start <= known.window_start
+        )
+        if unchanged:
+            return known
+    return Balance(period, start, spent_since(start))
+
+
+def decide(
+    own: Balance, own_limit: Amount, total: Balance, total_limit: Amount, cost: Amount
+) -> Granted | Refused:
+    """
+    Given    balances in their windows, the limits, the cost of one statement
+    Gives    `Granted` with both charged, if the cost fits both in epsilon and in delta
+    Source   basic composition: losses add up (Dwork, Roth 2014, theorem 3.16)
+    """
+    own_after, total_after = own.spent.plus(cost), total.spent.plus(cost)
+    if own_after.fits(own_limit) and total_after.fits(total_limit):
+        return Granted(replace(own, spent=own_after), replace(total, spent=total_after))
+    return Refused(own.spent.left_of(own_limit), total.spent.left_of(total_limit), own.renews_at)
