@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,16 +14,20 @@ _DEMO = "import sys; sys.argv[1:] = ['demo', '--check']; from proxy.cli.main imp
 
 
 def test_the_demo_runs_from_the_wheel(tmp_path: Path) -> None:
-    built, installed, empty = tmp_path / "built", tmp_path / "installed", tmp_path / "empty"
+    source, built, installed, empty = (
+        tmp_path / name for name in ("source", "built", "in", "empty")
+    )
     empty.mkdir()
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    # Without isolation: setuptools is here, and no package index is asked.
-    options = ["--no-deps", "--no-build-isolation"]
-    source = tmp_path / "source"
-    _run(["git", "clone", "--quiet", "--depth", "1", f"file://{_ROOT}", str(source)], tmp_path)
-    _run([*pip, "wheel", *options, "--wheel-dir", str(built), str(source)], tmp_path)
+    shutil.copytree(_ROOT / "proxy", source / "proxy", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(_ROOT / name, source)
+    # Without isolation: what builds it is here, and no package index is asked.
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built), str(source)]
+    _run(build, tmp_path)
+    assert len(list(built.glob("*.tar.gz"))) == 1
     (wheel,) = built.glob("*.whl")
-    _run([*pip, "install", "--no-deps", "--target", str(installed), str(wheel)], tmp_path)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    _run([*pip, "--no-deps", "--target", str(installed), str(wheel)], tmp_path)
     assert _run([sys.executable, "-c", _WHERE], empty, installed).strip() == str(
         installed / "proxy"
     )
