@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test test-long bench lint clean
+.PHONY: demo quick test test-long bench lint clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,13 @@ lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What needs no PostgreSQL: a minute, between two edits.
+quick: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
+	DPPROXY_PG_BIN=none $(BIN)/pytest -q -m "not long and not postgres" -n 2 --durations=5 tests/test_doctests.py \
+	  tests/policy tests/ledger tests/planner tests/query tests/engine tests/pgwire
 
 test: lint
 	$(BIN)/pytest -m "not long" -n 2 --dist loadfile --no-loadscope-reorder

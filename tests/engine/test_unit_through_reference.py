@@ -28,6 +28,8 @@ from proxy.shadow.shadow_tables import shadow_tables
 from tests.policy.postgres import server
 from tests.seeded_bits import SeededBits
 
+pytestmark = pytest.mark.postgres
+
 # Customer 1: three lines in two orders; customer 2: one; nobody: an order without a customer, a line
 # without an order.
 SOURCE = """

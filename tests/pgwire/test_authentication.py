@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 
 import pytest
@@ -88,7 +89,5 @@ def test_random_bytes_during_authentication(data: bytes) -> None:
     machine = _machine()
     step = machine.from_client(data)
     assert data.startswith(step.to_shadow)
-    try:
+    with contextlib.suppress(ProtocolError):  # no other error
         machine.from_shadow(data)
-    except ProtocolError:
-        return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import select
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from proxy.servers.wire.guarded_reader import GuardedReader
 from tests.raw_client import RawClient
 from tests.scripted_brain import ScriptedBrain
 from tests.wire_shadow import wire_shadow
+
+pytestmark = pytest.mark.postgres
 
 COUNT = b"SELECT count(*) FROM shop.orders"
 
@@ -180,10 +183,8 @@ def test_random_bytes_from_the_client_never_raise(pieces: list[bytes]) -> None:
 def test_random_bytes_from_the_shadow(data: bytes, kind: Kind) -> None:
     answers = Answers(b"UTF8")
     answers.expect(Expectation(kind))
-    try:
+    with contextlib.suppress(ProtocolError):  # no other error
         answers.feed(data)
-    except ProtocolError:
-        return
 
 
 def test_rows_stream_through_before_they_are_whole() -> None:

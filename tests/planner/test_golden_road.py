@@ -74,6 +74,22 @@ def road_of(case: Case) -> Road | None:
     return road
 
 
+def planned(case: Case) -> Road:
+    """Of a case that is no relayed statement."""
+    road = road_of(case)
+    assert road is not None, case.place
+    return road
+
+
+def planned_cases() -> list[Case]:
+    """Those that have a plan, and are run when they are asked: neither relayed nor explained."""
+    return [
+        case
+        for case in in_folder(ROAD)
+        if "plan" in case.sections and not case.statement.upper().startswith("EXPLAIN")
+    ]
+
+
 def _charge(cost: Loss, left: str) -> None:
     amount, rest = charge(cost), limit(Loss(Fraction(left), Fraction(1, 2)))
     if not amount.fits(rest):

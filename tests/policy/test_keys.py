@@ -11,6 +11,8 @@ from proxy.policy.keys import has_keys, printed
 from tests.policy.catalogs import column
 from tests.policy.postgres import server
 
+pytestmark = pytest.mark.postgres
+
 COLUMNS = (
     column("a", SqlType.BOOL),
     column("a", SqlType.INT2),

@@ -14,6 +14,8 @@ from proxy.protected.catalog_reader import read_catalog
 from tests.policy.postgres import demo_sources
 from tests.samples import SAMPLES
 
+pytestmark = pytest.mark.postgres
+
 POLICIES = SAMPLES
 NAMES = sorted(path.stem for path in POLICIES.glob("*.yaml"))
 

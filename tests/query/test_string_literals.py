@@ -14,6 +14,8 @@ from proxy.query.tokens import lex
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 
+pytestmark = pytest.mark.postgres
+
 _SEED = 20261121
 _PIECES = [
     *"abux017", "''", "\\\\", "\\'", "\\n", "\\t", "\\b", "\\q", "\\x41", "\\x7", "\\xc3\\xa9", "\\101", "\\7",

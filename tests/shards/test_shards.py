@@ -20,15 +20,13 @@ from proxy.planner.plan import (
 )
 from proxy.policy.model import IdentifierUnit, ProtectedTable
 from proxy.query.relations import Joined, scans
-from proxy.query.statements import Kind
 from proxy.release import releasing
 from tests.audit import planted
 from tests.audit.exact_results import Auditor
 from tests.audit.reach import is_crowded
 from tests.audit.seen_without_noise import Exact, watching
-from tests.cases import in_folder
 from tests.fifty.questions import cases, database_of, planned
-from tests.planner.test_golden_road import ROAD, road_of
+from tests.planner.test_golden_road import planned, planned_cases
 from tests.seeded_bits import SeededBits
 from tests.shards.cluster import SHARDS, Cluster, binaries_with_foreign_tables, start_cluster
 from tests.stored_types import create_types
@@ -36,7 +34,7 @@ from tests.world import CATALOG, POLICIES, PUBLIC
 
 pytestmark = pytest.mark.long
 
-CASES = list(in_folder(ROAD))
+CASES = planned_cases()
 FIFTY = [case for case in cases() if "columns" in case.headers]
 _BASES = ("hostile", "crowd")
 _DEMO: dict[str, dict[str, str | None]] = {
@@ -136,9 +134,7 @@ def test_rows_are_on_all_shards(both: Both) -> None:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_the_same_results_as_on_one_server(number: int, both: Both) -> None:
-    road = road_of(CASES[number])
-    if road is None or road.statement.kind is Kind.EXPLAIN:
-        return
+    road = planned(CASES[number])
     for block in road.plan.blocks:
         base = "crowd" if is_crowded(block.source) else "hostile"
         one, three = (both.auditor.exact(block, schema) for schema in (base, _sharded(base)))
@@ -176,9 +172,7 @@ def _additive(block: BlockPlan, exact: Exact) -> Exact:
 
 def _blocks() -> Iterator[tuple[str, BlockPlan]]:
     for case in CASES:
-        road = road_of(case)
-        if road is not None and road.statement.kind is not Kind.EXPLAIN:
-            yield from ((case.place, block) for block in road.plan.blocks)
+        yield from ((case.place, block) for block in planned(case).plan.blocks)
 
 
 def test_shards_can_answer_for_themselves(both: Both) -> None:
