@@ -74,7 +74,7 @@ def road_of(case: Case) -> Road | None:
     return road
 
 
-def planned(case: Case) -> Road:
+def golden_road(case: Case) -> Road:
     """Of a case that is no relayed statement."""
     road = road_of(case)
     assert road is not None, case.place

@@ -26,7 +26,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.reach import is_crowded
 from tests.audit.seen_without_noise import Exact, watching
 from tests.fifty.questions import cases, database_of, planned
-from tests.planner.test_golden_road import planned, planned_cases
+from tests.planner.test_golden_road import golden_road, planned_cases
 from tests.seeded_bits import SeededBits
 from tests.shards.cluster import SHARDS, Cluster, binaries_with_foreign_tables, start_cluster
 from tests.stored_types import create_types
@@ -134,7 +134,7 @@ def test_rows_are_on_all_shards(both: Both) -> None:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_the_same_results_as_on_one_server(number: int, both: Both) -> None:
-    road = planned(CASES[number])
+    road = golden_road(CASES[number])
     for block in road.plan.blocks:
         base = "crowd" if is_crowded(block.source) else "hostile"
         one, three = (both.auditor.exact(block, schema) for schema in (base, _sharded(base)))
@@ -172,7 +172,7 @@ def _additive(block: BlockPlan, exact: Exact) -> Exact:
 
 def _blocks() -> Iterator[tuple[str, BlockPlan]]:
     for case in CASES:
-        yield from ((case.place, block) for block in planned(case).plan.blocks)
+        yield from ((case.place, block) for block in golden_road(case).plan.blocks)
 
 
 def test_shards_can_answer_for_themselves(both: Both) -> None:
