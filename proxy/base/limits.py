@@ -22,14 +22,14 @@
 
 Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
 only large arguments cause, and only on some row, tells whether the row is there. Why nothing raises within
-these limits: mechanisms/TOTALITY.md.
+these limits: proxy/mechanisms/TOTALITY.md.
 """
 
-STATEMENT_BYTES = 16 * 1024  # of a statement that may touch protected data (design/SQL.md 3)
+STATEMENT_BYTES = 16 * 1024  # of a statement that may touch protected data (docs/design/sql.md 3.1)
 STATEMENT_TOKENS = 4_200  # a parameter counts as one; room for LIST_ELEMENTS and the commas between
 NESTING_DEPTH = 32
 NOT_CHAIN = 16
-SQUARE_BRACKETS = 32  # 400 chained subscripts take the parser seconds (design/SQL.md 1, 25)
+SQUARE_BRACKETS = 32  # 400 chained subscripts take the parser seconds (docs/design/sql.md 3.1)
 EXPRESSION_DEPTH = 100  # every later pass is recursive
 PARAMETERS = 65_535  # of one statement, as the protocol counts them
 REPEATED_NODES = 64  # of an operand that stands twice in the typed form: BETWEEN, CASE x WHEN

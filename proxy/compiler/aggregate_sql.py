@@ -210,7 +210,7 @@ def _instant(value: str, kind: SqlType, binds: Binds) -> str:
 def index_sql(measured: Measured, rows: Rows) -> str:
     """The grid index of one row's value, an exact integer; NULL for NULL.
 
-    The clamp sits directly under the aggregate, on the whole expression (design/SQL.md 1, number 6).
+    The clamp sits directly under the aggregate, on the whole expression (docs/design/sql.md 2.3).
     """
     operand, clamp, grid = measured.operand, measured.clamp, measured.grid
     binds, steps = rows.binds, 1 / grid
@@ -226,7 +226,7 @@ def index_sql(measured: Measured, rows: Rows) -> str:
             cut = clamped_sql(Clamped(shown, clamp.low, clamp.high, column.type), binds)
             if is_whole:
                 return f"({cut})::{whole.sql}"
-            # No underflow: a factor of at least 1 cannot make a float8 smaller (SQL.md 1, number 2).
+            # No underflow: a factor of at least 1 cannot make a float8 smaller (docs/design/sql.md 2.2).
             scale = binds.number(steps, "double precision")
             return f"(({cut})::double precision * {scale})::{whole.sql}"
         if column.type is SqlType.NUMERIC:

@@ -38,9 +38,9 @@ def cell_sql(
 
 def _unfolded(unit: str, seed: str) -> str:
     """A bigint whose halves hashint8extended can fold before it keys them: as they are, identifiers with equal
-    halves would collide under every seed (ENGINES, trap 3). The product of the upper half, at most 2^31, and
-    a secret number below 2^30 cannot overflow. Identifiers with the same upper half never fold to the same,
-    others meet in pairs under some seeds: that costs accuracy, never privacy."""
+    halves would collide under every seed (docs/design/backends.md 2.1). The product of the upper half, at most
+    2^31, and a secret number below 2^30 cannot overflow. Identifiers with the same upper half never fold to the
+    same, others meet in pairs under some seeds: that costs accuracy, never privacy."""
     return f"({unit} # (({unit} >> 32) * ({seed} >> {_CELL_BITS + 2})))"
 
 

@@ -8,8 +8,8 @@ from proxy.compiler.binds import Binds
 from proxy.query.expressions import Clamped, ColumnRef, Extract
 
 # What PostgreSQL's own max(x) and min(x) compare with (pg_aggregate.aggtransfn). They are strict: NULL stays
-# NULL, where greatest(least(x, high), low) makes it `high` (ENGINES, trap 4). And they take x once, where
-# CASE takes it up to three times.
+# NULL, where greatest(least(x, high), low) makes it `high` (docs/design/backends.md 3). And they take x once,
+# where CASE takes it up to three times.
 _ORDERED = {
     SqlType.INT4: "int4",
     SqlType.INT8: "int8",

@@ -1,6 +1,6 @@
 """BlockPlan -> the SQL statements that compute its exact partial results; in one scan whatever can be.
 
-Shapes (measured in design/ENGINES.md B): rows as units are aggregated at once, by key and cell; other
+Shapes (docs/design/backends.md 1): rows as units are aggregated at once, by key and cell; other
 units are gathered per unit first, bounded, then added up. A cell is a keyed hash of the unit alone.
 """
 

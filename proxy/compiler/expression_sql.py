@@ -1,7 +1,7 @@
 """Typed expressions to SQL text with bind parameters: nothing of the client's text passes.
 
 Arithmetic is done in numeric over clamped operands, comparisons in the type in which they cannot raise
-(design/SQL.md 2). This is our own printer: every operation is in parentheses.
+(docs/design/sql.md 2). This is our own printer: every operation is in parentheses.
 """
 
 from __future__ import annotations

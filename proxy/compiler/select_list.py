@@ -50,7 +50,7 @@ def distinct_sql(release: NoisyDistinct, binds: Binds) -> str:
 
 def where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
     """The question's condition, and that keys are listed: rows whose key is not are in no group
-    (design/DESIGN.md 4)."""
+    (docs/design/sql.md 5.2)."""
     listed = [_listed(key, key.values, binds) for key in plan.keys if key.values is not None]
     return _where(plan, not_null, listed, binds)
 

@@ -65,7 +65,7 @@ def unit_scan(
         names.append("cell")
     gathered = [f"{column_sql(unit.column)} AS unit", *head]
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
-    # The unit first: an index on (unit, keys) then serves the grouping (ENGINES B.4).
+    # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
     by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(len(plan.keys)))])
     # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
     gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"

@@ -1,6 +1,6 @@
 """Lists of public tables (x IN (SELECT ...)): read before anything is charged, whatever the protected rows are.
 
-Proof that their values tell nothing: mechanisms/PROOFS.md, "Lists of public tables".
+Proof that their values tell nothing: proxy/mechanisms/PROOFS.md, "Lists of public tables".
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def partitions(epsilon: Fraction, moved: int = 1) -> int:
     Given    epsilon > 0; one unit changes at most `moved` partition means, over all groups
     Gives    the least odd m >= moved ln(20) / (epsilon / 100), within 17 .. 65537
     Refuses  anything else with ValueError
-    Source   half width of Laplace noise, MECHANISMS 4.16; GUPT (Mohan et al. 2012) has m from the number of
-             rows, which is not public here
+    Source   half width of Laplace noise, docs/design/mechanisms.md 9.1; GUPT (Mohan et al. 2012) has m from
+             the number of rows, which is not public here
 
     >>> partitions(Fraction(1))
     301
@@ -43,7 +43,7 @@ def scale(low: int, high: int, epsilon: Fraction, moved: int = 1) -> Fraction:
 
     Given    low <= high, epsilon > 0, moved as in `partitions`
     Refuses  anything else with ValueError
-    Source   MECHANISMS 3 (6), scale (hi - lo) moved / (m epsilon) of their mean, times m
+    Source   docs/design/mechanisms.md 5.5, scale (hi - lo) moved / (m epsilon) of their mean, times m
 
     >>> scale(0, 100, Fraction(1, 2))
     Fraction(200, 1)

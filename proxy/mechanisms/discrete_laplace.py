@@ -61,7 +61,7 @@ def half_width(scale: Fraction, level: Fraction | float = 0.95) -> int:
 
     Given    scale > 0, 0 < level < 1
     Refuses  anything else with ValueError
-    Source   P(|noise| > t) = 2 p^(t+1)/(1+p), solved for t; MECHANISMS 4.16
+    Source   P(|noise| > t) = 2 p^(t+1)/(1+p), solved for t; docs/design/mechanisms.md 9.1
 
     >>> half_width(Fraction(10))
     30

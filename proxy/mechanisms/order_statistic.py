@@ -67,7 +67,7 @@ def target_rank(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
     Given    steps = (high - low) / grid >= 0, epsilon > 0, rows_per_unit >= 1: public numbers only
     Gives    ceil((2 s / epsilon) ln(steps)), at least 1
     Refuses  anything else with ValueError
-    Source   MECHANISMS 4.9; with tau = 0 all grid below the minimum ties with it
+    Source   docs/design/mechanisms.md 6.1; with tau = 0 all grid below the minimum ties with it
 
     >>> target_rank(125, Fraction(1))
     10
@@ -81,7 +81,7 @@ def values_needed(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
 
     Gives    tau + ceil((2 s / epsilon) (ln(steps) + 40)): what lies beyond would be drawn with
              probability e^-40, and counts capped at K are as private as counts
-    Source   MECHANISMS 4.9
+    Source   docs/design/mechanisms.md 6.1
 
     >>> values_needed(125, Fraction(1))
     100

@@ -87,7 +87,7 @@ def units_for_half(epsilon: Fraction, delta: Fraction) -> int:
     """The least number of units with which a group is shown at least half of the time.
 
     Refuses  as release_probability
-    Source   MECHANISMS 4.8
+    Source   docs/design/mechanisms.md 4.2
 
     >>> units_for_half(Fraction(1), Fraction(1, 10**6))
     14

@@ -28,7 +28,7 @@ from proxy.mechanisms.smoothed_median import (
 DEFAULT_SHAPE = 2
 SHAPES = (2, 4, 8)  # powers of two: their roots are square roots, exact in integers
 
-# How many bins the partitions need, relative to the least number: MECHANISMS 3, "Adopted rule".
+# How many bins the partitions need, relative to the least number: docs/design/mechanisms.md 5.2.
 KAPPA_OF_EXTREMES = 1  # MIN, MAX: more partitions drift from the ends
 KAPPA_OF_MEANS = 2
 
@@ -56,7 +56,7 @@ def partitions(
     Given    steps = (high - low) / grid >= 0; kappa: 1 for MIN and MAX, 2 for AVG
     Gives    the least odd m >= kappa (2c/epsilon) ln(steps), within 17 .. 65537
     Refuses  what smoothness refuses, kappa < 1 and steps < 0
-    Source   MECHANISMS 3, "Adopted rule"
+    Source   docs/design/mechanisms.md 5.2
 
     >>> partitions(Fraction(1), 12500)
     77

@@ -62,7 +62,7 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
 
     Given    low < high, epsilon > 0; one unit has at most rows_per_unit rows
     Refuses  anything else with ValueError
-    Source   MECHANISMS 4.10
+    Source   docs/design/mechanisms.md 7.1
 
     >>> scales(0, 100, Fraction(1))
     Scales(total=Fraction(200, 1), count=Fraction(2, 1))
@@ -109,7 +109,7 @@ def interval(
 
     Half of what may be missed for the sum, half for the count; then the extremes of the quotient.
 
-    Source   MECHANISMS 4.16, union bound
+    Source   docs/design/mechanisms.md 9.1, union bound
     """
     each = 1 - (1 - Fraction(level)) / RELEASES
     means = [

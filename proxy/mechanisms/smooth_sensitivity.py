@@ -5,7 +5,7 @@ For the r-th smallest of m outputs, padded by a_0 = low and a_(m+1) = high, this
 
     max over 0 <= i <= r <= j <= m+1, i < j  of  (a_j - a_i) e^(-beta (j-i-1)).
 
-Proof of the formula, of the algorithm and of its rounding: PROOFS.md, "Smooth sensitivity".
+Proof of the formula, of the algorithm and of its rounding: PROOFS.md 3.
 """
 
 from __future__ import annotations

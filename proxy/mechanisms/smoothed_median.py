@@ -51,7 +51,7 @@ def partitions(epsilon: Fraction, delta: Fraction, steps: int) -> int:
     Gives    the least odd m >= (2/beta) ln(steps), within 17 .. 65537: with fewer the noise cannot
              get down to one grid step on any data; with more MIN and MAX drift from the ends
     Refuses  what beta refuses, and steps < 0
-    Source   MECHANISMS 3, "Adopted rule", kappa = 1
+    Source   docs/design/mechanisms.md 5.2, kappa = 1
 
     >>> partitions(Fraction(1), Fraction(1, 10**6), 12500)
     557
@@ -112,7 +112,7 @@ def noise_floor(steps: int, m: int, epsilon: Fraction, delta: Fraction) -> float
     Given    steps = (high - low) / grid >= 1, m odd
     Gives    2 max(1, (steps/2) e^(-beta (m-1)/2)) / epsilon: one end of the range is at least
              steps/2 away from the median, and (m-1)/2 changes bring the median there
-    Source   MECHANISMS 3, "Lower limit on m", and 4.16
+    Source   docs/design/mechanisms.md 9.2
 
     >>> round(noise_floor(12500, 557, Fraction(1), Fraction(1, 10**6)), 3)
     2.0

@@ -60,7 +60,7 @@ def per_group(loss: Loss, groups: int) -> Loss:
     composition under add/remove). Else the answers that a unit touches compose.
 
     Refuses  groups < 1 with ValueError
-    Source   McSherry 2009, theorem 4; MECHANISMS 4.7
+    Source   McSherry 2009, theorem 4; docs/design/mechanisms.md 4.1
     """
     if groups < 1:
         raise ValueError("a unit is in at least one group")

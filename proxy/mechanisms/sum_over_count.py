@@ -38,7 +38,7 @@ class NoisySums:
 def total_sensitivity(low: int, high: int, rows_per_unit: int = 1) -> int:
     """How far one unit moves the sum of its clamped grid indices.
 
-    Source   MECHANISMS 4.3
+    Source   docs/design/mechanisms.md 2.2
     """
     if low > high:
         raise ValueError("bounds are the wrong way round")
@@ -52,7 +52,7 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
 
     Given    low <= high, epsilon > 0; one unit has at most rows_per_unit rows
     Refuses  anything else with ValueError
-    Source   MECHANISMS 4.3, 4.10 without the shift
+    Source   docs/design/mechanisms.md 7.3
 
     >>> scales(0, 100, Fraction(1))
     Scales(total=Fraction(200, 1), count=Fraction(2, 1))
@@ -106,7 +106,7 @@ def interval(
 ) -> tuple[Fraction, Fraction]:
     """Bounds that hold the exact mean with at least this probability, if there are rows at all.
 
-    Source   MECHANISMS 4.16, union bound
+    Source   docs/design/mechanisms.md 9.1, union bound
     """
     each = 1 - (1 - Fraction(level)) / RELEASES
     totals = discrete_laplace.half_width(noise.total, each)

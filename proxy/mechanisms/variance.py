@@ -55,7 +55,7 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
 
     Given    low < high, epsilon > 0; one unit has at most rows_per_unit rows
     Refuses  anything else with ValueError
-    Source   MECHANISMS 4.11; D^2 is the sensitivity of the doubled squares
+    Source   docs/design/mechanisms.md 7.2; D^2 is the sensitivity of the doubled squares
 
     >>> scales(0, 10, Fraction(3)).squares
     Fraction(100, 1)

@@ -108,7 +108,7 @@ def gaussian_pays(
 
     Given    groups = G >= 1, each of them moved by up to cell_sensitivity by one unit
     Gives    whether sd of sigma2 = G D^2 / (2 rho) is below that of scale G D / epsilon
-    Source   MECHANISMS 4.5. With the textbook's conversion G >= 15 at epsilon 1 and delta 1e-6;
+    Source   docs/design/mechanisms.md 3.2. With the textbook's conversion G >= 15 at epsilon 1 and delta 1e-6;
              with the tight one that is used here G >= 11
 
     >>> [gaussian_pays(g, Fraction(1), Fraction(1, 10**6)) for g in (1, 10, 11)]

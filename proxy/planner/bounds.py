@@ -1,6 +1,6 @@
 """Bounds of expressions by interval arithmetic, with every column clamped before anything is computed.
 
-What comes out never raises and never leaves its interval, whatever is in the table (design/SQL.md 2):
+What comes out never raises and never leaves its interval, whatever is in the table (docs/design/sql.md 2):
 columns are cut to their public bounds first, so that sums and products of them stay small.
 """
 

@@ -1,4 +1,4 @@
-"""Constants with which PostgreSQL would raise on some rows: refused before a row is read (design/SQL.md 1)."""
+"""Constants with which PostgreSQL would raise on some rows: refused in planning (docs/design/sql.md 2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checked_divisor(quotient: Quotient) -> Fraction:
 
 
 def check_pattern(like: Like) -> None:
-    """LIKE raises 22025 on a row that matches up to a trailing escape (design/SQL.md 1, number 1)."""
+    """LIKE raises 22025 on a row that matches up to a trailing escape (docs/design/sql.md 2.1)."""
     if not isinstance(like.pattern, Constant):  # the answer of another block
         raise Refusal(
             Code.UNSUPPORTED,

@@ -1,6 +1,6 @@
 """The public granularity of results: every noised number is an integer times its grid.
 
-A sum is computed over integer grid indices, never in floats (design/MECHANISMS.md 0, 4.3).
+A sum is computed over integer grid indices, never in floats (docs/design/mechanisms.md 1).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def of_expression(
 def of_average(grid: Fraction, bounds: Bounds) -> Fraction:
     """The grid of a mean: no coarser than the column's, and a ten-thousandth of the bounds or finer.
 
-    Reproduces the grids of design/MECHANISMS.md 3: age in 0..125 gives 0.01, capital gain in 0..1e5 gives 1.
+    docs/design/mechanisms.md 1: age in 0..125 gives 0.01, capital gain in 0..1e5 gives 1.
     """
     width = bounds.high - bounds.low
     return min(grid, power_of_ten(width / AVERAGE_STEPS)) if width > 0 else grid

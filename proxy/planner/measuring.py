@@ -18,7 +18,7 @@ from proxy.policy.model import Bounds, Mechanism, Privacy
 from proxy.query.expressions import ColumnRef, Expression
 from proxy.query.query_aggregates import Aggregate
 
-# Grid indices stay exact in the floats of smooth sensitivity (mechanisms/PROOFS.md).
+# Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52
 
 

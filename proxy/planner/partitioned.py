@@ -41,7 +41,7 @@ class _Cut:
 def smoothed(aggregate: Aggregate, context: Context) -> SmoothedMedian:
     """
     Refuses  INFEASIBLE without delta, and where the noise covers the whole range whatever the data
-    Source   MECHANISMS 2, 3
+    Source   docs/design/mechanisms.md 5
     """
     cut = _cut(aggregate, context)
     is_polyplace = context.privacy.median_noise is MedianNoise.POLYPLACE
@@ -72,7 +72,7 @@ def smoothed(aggregate: Aggregate, context: Context) -> SmoothedMedian:
 def clipped_mean_of(aggregate: Aggregate, context: Context) -> ClippedMean:
     """
     Refuses  INFEASIBLE where the noise covers the whole range
-    Source   mechanisms/PROOFS.md, "Clipped mean"
+    Source   PROOFS.md, "Clipped mean"
     """
     cut = _cut(aggregate, context)
     match context.neighbours:
@@ -137,7 +137,7 @@ def _of_policy(aggregate: Aggregate, context: Context) -> int | None:
 
 
 def _partitions(aggregate: Aggregate, context: Context, steps: int, each: Loss) -> int:
-    """The policy's number, else the adopted rule (MECHANISMS 3)."""
+    """The policy's number, else the adopted rule (docs/design/mechanisms.md 5.2)."""
     own = _of_policy(aggregate, context)
     if own is not None:
         return own

@@ -61,7 +61,7 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
     Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
              more than wanted, which would be a fault of ours
-    Source   basic composition over distinct releases, by the policy's weights (MECHANISMS 4.15)
+    Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     check_sizes(query)
     tracked = tuple(_tracked(block, known) for block in query.blocks)
@@ -245,7 +245,7 @@ def _selection(context: Context, position: int | None) -> Selection:
     """
     Given    position: of the first key that is not public
     Refuses  INFEASIBLE without delta: no key could ever appear
-    Source   MECHANISMS 4.8
+    Source   docs/design/mechanisms.md 4.2
     """
     loss = context.loss
     if loss.delta <= 0:

@@ -76,7 +76,7 @@ def _noise(context: Context, sensitivity: int, squared: Fraction) -> tuple[Noise
     """Noise for integer results, and what it costs.
 
     Given    L1 and squared L2 sensitivity over all groups
-    Source   MECHANISMS 4.1, 4.5; the policy chooses
+    Source   docs/design/mechanisms.md 2.4, 3.2; the policy chooses
     """
     share = context.loss
     match context.privacy.noise:
@@ -123,7 +123,8 @@ def _average(aggregate: Aggregate, context: Context) -> Release:
 
 def _distinct(aggregate: Aggregate, context: Context) -> NoisyDistinct:
     """
-    Source   MECHANISMS 4.12: one unit adds at most `rows` values; counted units move by one per group
+    Source   docs/design/mechanisms.md 2.3: one unit adds at most `rows` values; counted units move by one
+             per group
     """
     assert aggregate.operand is not None
     operand = condition(aggregate.operand, context.facts)

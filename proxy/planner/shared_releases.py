@@ -114,7 +114,7 @@ def _placed(aggregate: Aggregate, context: Context) -> Release:
 
 def _moment(aggregate: Aggregate, measured: Measured, moment: Moment, loss: Loss) -> NoisyMoment:
     """
-    Source   MECHANISMS 4.3, 4.10, 4.11
+    Source   docs/design/mechanisms.md 2.2, 7.1, 7.2
     """
     low, high, rows = measured.low, measured.high, measured.rows
     width = max(1, high - low)

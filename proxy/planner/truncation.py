@@ -2,7 +2,7 @@
 meets few others.
 
 What is cut is what stands in FROM: a table, or a subquery with its own conditions. The WHERE beside the join
-comes after the cut. Proof: mechanisms/PROOFS.md, "Joins by truncation".
+comes after the cut. Proof: PROOFS.md, "Joins by truncation".
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class _Pair:
 def stability(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) -> int:
     """How many joined rows change when left_rows of the left side and right_rows of the right side do.
 
-    Source   T_l S_r M_r + T_r S_l M_l (MECHANISMS 4.6; Tumult Analytics, "Understanding sensitivity")
+    Source   T_l S_r M_r + T_r S_l M_l (docs/design/mechanisms.md 3.3; Tumult Analytics,
+             "Understanding sensitivity")
 
     >>> excess, unique = KeyRule(2, 2, JoinKey(2)), KeyRule(1, 1, JoinKey(None))
     >>> stability(excess, 1, excess, 1), stability(unique, 1, excess, 1)

@@ -1,7 +1,7 @@
 """Joins on the privacy unit multiply the rows of a unit: each side is cut to its bound below the join.
 
 What is kept of a unit depends on its own rows and the seed only, so that the work one unit can cause is at
-most the product of public bounds, and no bound on its rows changes. Proof: mechanisms/PROOFS.md, "Rows of a
+most the product of public bounds, and no bound on its rows changes. Proof: PROOFS.md, "Rows of a
 unit below a join".
 """
 

@@ -54,7 +54,7 @@ def accuracy_table(policy: Policy, catalog: Catalog) -> list[Accuracy]:
 
     Given    a policy for which `check` finds nothing
     Refuses  another one with ValueError
-    Source   MECHANISMS.md 2.3, 3, 4.1-4.5, 4.8-4.11, 4.16
+    Source   docs/design/mechanisms.md 2, 3, 4, 5, 6, 7, 9
     """
     policy = fitted(policy, catalog)
     lines: list[Accuracy] = []

@@ -58,7 +58,7 @@ class _Check:
         self._catalog = catalog
         self._units: dict[str, tuple[str, Column]] = {}
         if catalog.encoding != "UTF8":
-            # lower() and upper() may raise on other encodings, and an error is a bit (SQL.md 2).
+            # lower() and upper() may raise on other encodings, and an error is a bit (docs/design/sql.md 2.5).
             self._add(("database",), f"the database's encoding is {catalog.encoding}, not UTF8")
         if policy.privacy.noise is Noise.GAUSSIAN and policy.privacy.delta <= 0:
             self._add(("privacy", "noise"), "gaussian noise needs a delta above 0")

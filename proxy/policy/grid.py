@@ -1,4 +1,4 @@
-"""The grid: every noisy number is a whole multiple of a public step (MECHANISMS.md 0.1).
+"""The grid: every noisy number is a whole multiple of a public step (docs/design/mechanisms.md 1).
 
 `proxy.planner.grids` says it for whole expressions, from the same numbers.
 """
@@ -28,7 +28,7 @@ def has_step(bounds: Bounds, grid: Fraction) -> bool:
 
 
 def indices(bounds: Bounds, grid: Fraction) -> tuple[int, int]:
-    """The least and largest grid index within the bounds (MECHANISMS.md 4.3).
+    """The least and largest grid index within the bounds (docs/design/mechanisms.md 2.2).
 
     >>> indices(Bounds(Fraction(1, 2), Fraction(175)), Fraction(1, 100))
     (50, 17500)
@@ -84,7 +84,7 @@ def grid_of(column: Column, policy: ColumnPolicy) -> Fraction:
 def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:
     """The grid of AVG: the column's, or finer, so that the bounds have 10,000 steps or more.
 
-    Gives    0.01 for age in 0..120 and 1 for capital gain in 0..100000, as MECHANISMS.md 3 measured
+    Gives    0.01 for age in 0..120 and 1 for capital gain in 0..100000, docs/design/mechanisms.md 1
     Refuses  a column without bounds with ValueError
     """
     grid = grid_of(column, policy)

@@ -26,7 +26,8 @@ def noise_proposals(policy: Policy, catalog: Catalog) -> list[NoiseProposal]:
     """
     Given    a policy for which `check` finds nothing
     Refuses  another one with ValueError
-    Source   MECHANISMS 4.5: L1 grows with the number of groups, L2 with its root, if rows per group are bounded
+    Source   docs/design/mechanisms.md 3.2: L1 grows with the number of groups, L2 with its root, if
+             rows per group are bounded
     """
     policy = fitted(policy, catalog)
     if policy.privacy.noise is not Noise.LAPLACE:

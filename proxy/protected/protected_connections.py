@@ -26,14 +26,14 @@ from proxy.postgres.failure_reason import Reason, reason_of
 _LOG = structlog.get_logger()
 
 # Read-only is the second wall: only compiled statements come here. UTC and ISO fix what text constants and
-# timestamps mean; search_path is empty so that no function can be shadowed (design/SQL.md 4).
+# timestamps mean; search_path is empty so that no function can be shadowed (docs/design/sql.md 4).
 _SESSION = (
     "SET default_transaction_read_only = on",
     "SET search_path = ''",
     "SET TimeZone = 'UTC'",
     "SET DateStyle = 'ISO, YMD'",
     "SET standard_conforming_strings = on",
-    "SET jit = off",  # ENGINES B: no gain, less even latency
+    "SET jit = off",  # docs/design/backends.md 6
     "SET random_page_cost = 1.1",  # or the covering index is not used
     "SET work_mem = '64MB'",
     "SET parallel_tuple_cost = 0.005",  # or grouping by unit and key is left to one process

@@ -1,7 +1,7 @@
 """One SELECT that aggregates protected rows, read: its typed Block and what to change in its text.
 
 Aggregates, keys and FROM are exchanged for columns of the noised relation; HAVING becomes WHERE; all else
-stays as it is (design/DESIGN.md 2).
+stays as it is (docs/design/sql.md 5.1).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Typed scalar expressions: the only ones that can reach the protected database.
 
-Every node is one that PostgreSQL evaluates without ever raising on data (design/SQL.md 2), given that
+Every node is one that PostgreSQL evaluates without ever raising on data (docs/design/sql.md 2), given that
 arithmetic is done in numeric over clamped leaves (the planner clamps, the compiler casts).
 """
 

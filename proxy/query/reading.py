@@ -1,7 +1,7 @@
 """sqlglot trees to typed expressions, by allow-list: an unknown node, argument or function is a refusal.
 
 A node is taken by its exact type and its exact set of arguments, so that nothing that the parser understood
-and we did not can get lost (design/SQL.md 3, 7).
+and we did not can get lost (docs/design/sql.md 3.2).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which statements may touch protected data, decided on tokens alone; everything else is relayed unparsed.
 
-A miss cannot leak: the statement then meets the shadow's guard (design/DESIGN.md 2).
+A miss cannot leak: the statement then meets the shadow's guard (docs/design/pipeline.md 2).
 """
 
 from __future__ import annotations

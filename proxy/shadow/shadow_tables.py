@@ -1,7 +1,7 @@
 """What the shadow's tables look like: from the policy and the catalogue, as plain data.
 
 Only what the policy exposes: defaults, CHECK constraints, comments, enum labels, partition bounds and
-view definitions can quote data, so none of them is taken over (WIRE.md 4).
+view definitions can quote data, so none of them is taken over (docs/design/shadow.md 4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the mechanisms with a plan's parameters cost one unit, by the theorems alone (MECHANISMS 4)."""
+"""What the mechanisms of a plan cost one unit, by the theorems alone (docs/design/mechanisms.md 2, 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 18 groups of mutants of the design (MECHANISMS 5), each with those of ours that stand for it.
+"""The 18 groups of mutants (docs/design/mechanisms.md 10), each with those of ours that stand for it.
 
 Planner, compiler, release, engine: by the function's name (test_mutants.py here says by which layer each dies).
 Mechanisms: by the mutant's name (tests/mechanisms/mutants.py, noise_mutants.py, choice_mutants.py).

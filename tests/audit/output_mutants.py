@@ -101,7 +101,7 @@ _SHOWN = (
 
 def outputs_complain(auditor: Auditor) -> bool:
     """Every answer is a whole number of its plan's steps, within its bounds, in PostgreSQL's type, and a scale
-    that depends on rows is not told (MECHANISMS 4.16)."""
+    that depends on rows is not told (docs/design/mechanisms.md 9.2)."""
     return any(True for question in _SHOWN for _ in _wrong_outputs(_block(question), auditor))
 
 

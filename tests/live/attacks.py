@@ -65,10 +65,11 @@ tables:
   public.states: public
 """
 
-# "reject" means that nothing about a protected row may come back (head of SQL.md). Of the 212, these come back
-# with noise, and charged: each is of a kind that the product is to answer, and what is hostile in the statement
-# is gone in the form in which it runs. The test proves it on data with and without the person of the secret.
-_TOTAL = "runs in numeric on clamped columns (SQL.md 2, ALLOW), where it cannot raise"
+# "reject" means that nothing about a protected row may come back (docs/design/sql.md 6). Of the 212, these come
+# back with noise, and charged: each is of a kind that the product is to answer, and what is hostile in the
+# statement is gone in the form in which it runs. The test proves it on data with and without the person of the
+# secret.
+_TOTAL = "runs in numeric on clamped columns (docs/design/sql.md 2), where it cannot raise"
 _SCALED = "the bounds follow the expression, and the noise the bounds"
 _AFTER = "works on the noised number, after it has been paid for"
 NOISED = {
@@ -95,7 +96,8 @@ NOISED = {
 # Their success depends on the noise: they divide by a noised number.
 MAY_FAIL = {"ERR-079", "SEN-061"}
 # "reject" as well, which an answer holds to "where the statement touches only the shadow, an answer that cannot
-# contain protected data" (head of SQL.md): free of charge, and nothing of it reaches the protected database.
+# contain protected data" (docs/design/sql.md 6): free of charge, and nothing of it reaches the protected
+# database.
 _SETTINGS = "a setting of the analyst's own session or role on the shadow"
 _CATALOGUE = "the catalogue and statistics of the shadow, which has no data"
 RELAYED = {
@@ -116,7 +118,7 @@ RELAYED = {
     **dict.fromkeys(["MET-004", "MET-010", "MET-028", "MET-037", "MET-040"], _CATALOGUE),
 }  # fmt: skip
 # "answer_dp", answered free of charge because nothing is read.
-FREE = {"CMP-028": "WHERE false is a probe for names and types (DESIGN.md 4)"}
+FREE = {"CMP-028": "WHERE false is a probe for names and types (docs/design/pipeline.md 3.2)"}
 # What must be given to be asked at all; the simple protocol has no parameters.
 PARAMETERS = {"CMP-019": ("4242",)}
 # Before these stands the guard of the shadow's tables alone.

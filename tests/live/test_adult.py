@@ -1,5 +1,5 @@
 """Accuracy on the real Adult table, each aggregate asked alone at epsilon 1 and delta 1e-6: the median
-absolute error is what the closed forms and design/MECHANISMS.md 3 say."""
+absolute error is what the closed forms and test_simulation.py say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden values of formulas of MECHANISMS 4 that no layer of a mechanism has: by hand, with their source."""
+"""Golden values of docs/design/mechanisms.md that no layer of a mechanism has: by hand, with their source."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def rho_adds_up_and_converts() -> None:
 
 
 def gaussian_formulas_are_golden() -> None:
-    """Numbers of MECHANISMS 1, 4.5, 4.15 and 4.16."""
+    """docs/design/mechanisms.md 3.2, 8 and 9.1, by hand."""
     one = Fraction(1)
     textbook = zcdp.textbook_rho_of_loss(one, MILLIONTH)
     assert math.isclose(textbook, 0.0175, rel_tol=0.003)

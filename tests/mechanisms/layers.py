@@ -145,7 +145,7 @@ def _definition(m: int, steps: int) -> DefinitionOfSmoothSensitivity:
 
 
 def formulas_are_golden() -> None:
-    """Numbers of MECHANISMS.md, and the logarithms again in 60 digits."""
+    """docs/design/mechanisms.md 2 to 5 by hand; the logarithms again in 60 digits."""
     rule = [
         ("1/10", 12_500, 5485), ("1/2", 12_500, 1105), ("1", 12_500, 557), ("2", 12_500, 285),
         ("1/10", 125, 2807), ("1/2", 125, 567), ("1", 125, 287), ("2", 125, 145),

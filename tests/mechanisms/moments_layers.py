@@ -87,7 +87,7 @@ def moments_are_clamped() -> None:
 
 
 def moments_formulas_are_golden() -> None:
-    """MECHANISMS 4.10, 4.11: scales of sum and count at epsilon/2, of three sums at epsilon/3."""
+    """docs/design/mechanisms.md 7.1, 7.2: scales of sum and count at epsilon/2, of three sums at epsilon/3."""
     one = Fraction(1)
     # r = 50 grid steps: Lap(2r/epsilon) = 100 steps = 200 half steps; the count Lap(2/epsilon).
     assert ratio_mean.scales(0, 100, one) == ratio_mean.Scales(Fraction(200), Fraction(2))

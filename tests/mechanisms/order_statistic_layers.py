@@ -188,7 +188,7 @@ def the_rest_need_not_be_fetched() -> None:
 
 
 def order_formulas_are_golden() -> None:
-    """MECHANISMS 4.9: tau = 2 ln(G)/epsilon, K = tau + ceil((2/epsilon)(ln G + 40))."""
+    """docs/design/mechanisms.md 6.1: tau = 2 ln(G)/epsilon, K = tau + ceil((2/epsilon)(ln G + 40))."""
     for steps, text, tau, needed in (
         (125, "1", 10, 100), (125, "1/10", 97, 994), (10**7, "1", 33, 146), (1, "1", 1, 81),
         (0, "1", 1, 81), (125, "2", 5, 50),

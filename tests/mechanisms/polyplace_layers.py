@@ -26,7 +26,7 @@ def _constants(c: int) -> tuple[float, float]:
 
 
 def density(z: NDArray[np.float64], c: int) -> NDArray[np.float64]:
-    """Of Z at z >= 0, as MECHANISMS 2.3 (b) has it."""
+    """Of Z at z >= 0, docs/design/mechanisms.md 5.4."""
     normaliser, factor = _constants(c)
     core = np.maximum(1 - z, 0) ** (c - 1)
     value: NDArray[np.float64] = np.where(z <= 1 / c, core, factor * (1 + z) ** -(c + 1.0))
@@ -98,7 +98,7 @@ def the_density_uses_epsilon_up() -> None:
 
 
 def polyplace_formulas_are_golden() -> None:
-    """Tables of MECHANISMS 2.3 (b) and 3."""
+    """docs/design/mechanisms.md 5.2 and 5.4."""
     quantiles = {
         2: (1.00, 2.24, 4.71, 7.49, 19.2),
         4: (0.83, 1.74, 3.22, 4.59, 8.84),

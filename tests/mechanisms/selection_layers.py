@@ -78,7 +78,7 @@ def _binomial(n: int, probability: Fraction) -> Law:
 
 
 def selection_is_optimal_and_golden() -> None:
-    """Numbers of MECHANISMS 4.8; the curve against its closed form; nothing is given away."""
+    """docs/design/mechanisms.md 4.2; the curve against its closed form; nothing is given away."""
     for text, half in (("1/10", 109), ("1/2", 26), ("1", 14), ("2", 8)):
         chances = [
             partition_selection.release_probability(n, Fraction(text), MILLIONTH)
@@ -95,7 +95,7 @@ def selection_is_optimal_and_golden() -> None:
 
 
 def _first_half(epsilon: Decimal, delta: Decimal) -> int:
-    """n1 of MECHANISMS 4.8, which is a ceiling but where the quotient is whole."""
+    """n1 of docs/design/mechanisms.md 4.2, which is a ceiling but where the quotient is whole."""
     q = epsilon.exp()
     return 1 + math.floor(((q + 2 * delta - 1) / (delta * (q + 1))).ln() / epsilon)
 

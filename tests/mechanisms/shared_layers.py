@@ -62,7 +62,7 @@ def the_clipped_mean_sampler_fits() -> None:
 
 
 def clipped_mean_formulas_are_golden() -> None:
-    """MECHANISMS 3 (6): scale (hi - lo) moved / (m epsilon) of the mean; m for noise of 1 % of the range."""
+    """docs/design/mechanisms.md 5.5: scale (hi - lo) moved / (m epsilon) of a mean; m for 1 % of the range."""
     assert clipped_mean.scale(0, 100, ONE) / 257 == Fraction(100, 257)
     assert clipped_mean.scale(-50, 100, Fraction(1, 2), 3) == 900
     rule = [("1/10", 1, 2997), ("1/2", 1, 601), ("1", 1, 301), ("2", 1, 151), ("1", 3, 899)]
@@ -119,7 +119,7 @@ def the_sum_over_count_sampler_fits() -> None:
 
 
 def sum_over_count_formulas_are_golden() -> None:
-    """MECHANISMS 4.3: max(|lo|, |hi|), not hi - lo, at epsilon/2; interval by corners (4.16)."""
+    """docs/design/mechanisms.md 7.3: max(|lo|, |hi|), not hi - lo, at epsilon/2; interval by corners."""
     assert sum_over_count.scales(50, 60, ONE) == sum_over_count.Scales(Fraction(120), Fraction(2))
     assert sum_over_count.scales(-7, 4, ONE, 3).total == 42
     noise = sum_over_count.scales(0, 100, ONE)

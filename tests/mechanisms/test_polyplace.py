@@ -130,7 +130,7 @@ class _WithPolyPlace(Question):
 
 
 _EPSILONS = ("1/10", "1/2", "1", "2")
-# MECHANISMS 3, "The adopted rule as measured", census of 32,561 rows: partitions, median absolute error. Of
+# The rule of docs/design/mechanisms.md 5.2, census of 32,561 rows: partitions, median absolute error. Of
 # 150 repetitions two were off by more than 20 %: MIN at 2, where the table has m = 17, and capital_gain at 2.
 _RULE = {
     (Aggregate.AVG, "age"): ((755, 0.57), (151, 0.099), (77, 0.058), (39, 0.048)),

@@ -1,6 +1,6 @@
 """Sample and aggregate as adopted shows the error that was measured for it.
 
-MECHANISMS 3 measured 150 repetitions a cell, so its figures are themselves off by up to 25 % for
+The table below is of 150 repetitions a cell, so its figures are themselves off by up to 25 % for
 AVG. Our own figures, from 400 partitions and the exact law of the noise: AVG 0.162, MIN 1.39,
 MAX 13.7 at epsilon 1. A median of 200 runs spreads by 18 %, of 1,000 by 8 % (95 %).
 """
@@ -44,7 +44,7 @@ def test_the_error_on_the_census_is_the_measured_one(
 
 
 _EPSILONS = ("1/10", "1/2", "1", "2")
-# MECHANISMS 3, "The adopted rule as measured", 32,561 rows: partitions and median absolute error.
+# The rule of docs/design/mechanisms.md 5.2; 32,561 rows: partitions and median absolute error.
 _RULE = {
     (Aggregate.AVG, "age"): ((5485, 4.8), (1105, 0.415), (557, 0.162), (285, 0.0746)),
     (Aggregate.MIN, "age"): ((2807, 13.8), (567, 2.7), (287, 1.4), (145, 0.71)),

@@ -2,9 +2,9 @@
 
 Source: Tumult Analytics, topic guide "Understanding sensitivity" (tables with AddMaxRows: flat maps, public
 joins, private joins; tables with AddRowsWithID: MaxRowsPerID, MaxGroupsPerID and MaxRowsPerGroupPerID), with
-its worked examples 3x, 2x, 8, 4, 6; design/MECHANISMS.md 4.5 and 4.6. In their page on truncation strategies
-M_left stands beside T_left S_right; what changes there is the right side, so it is M_right
-(mechanisms/PROOFS.md). In the examples both are 1.
+its worked examples 3x, 2x, 8, 4, 6; docs/design/mechanisms.md 3.2 and 3.3. In their page on truncation
+strategies M_left stands beside T_left S_right; what changes there is the right side, so it is M_right
+(PROOFS.md, "Joins by truncation"). In the examples both are 1.
 
 A flat map is a UNION ALL of a table with itself; max_rows of AddMaxRows is `unit: {rows: M}`.
 """

@@ -146,7 +146,7 @@ def test_polyplace_partitions_by_hand() -> None:
     assert average.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
     assert least.partitions == math.ceil(2 / gamma * math.log(120)) | 1
     assert least.noise_floor == pytest.approx(1 / gamma)
-    # Half of |Z| is above 1/2; the 95 % point of Z is 7.49 / 2 (MECHANISMS.md 4.6).
+    # Half of |Z| is above 1/2; the 95 % point of Z is 7.49 / 2 (docs/design/mechanisms.md 5.4).
     assert least.error_95 == math.ceil(1 / gamma * polyplace.quantile(0.95))
 
 

@@ -36,7 +36,7 @@ def test_the_planner_gives_averages_the_grid_that_the_check_prints(
 @pytest.mark.parametrize(
     ("low", "high", "scale", "grid", "average"),
     [
-        (0, 120, 0, "1", "0.01"),  # MECHANISMS.md 3: age
+        (0, 120, 0, "1", "0.01"),  # docs/design/mechanisms.md 1: age
         (0, 100_000, 0, "1", "1"),  # capital gain
         (0, 175, 2, "0.01", "0.01"),
     ],

@@ -63,7 +63,7 @@ def _fill(dsn: str, schema: str, script: str) -> None:
 
 
 def _make_reader(connection: psycopg.Connection, password: str) -> None:
-    """A role as SQL.md 4 hardens it: reads, owns nothing, its settings cannot be anybody else's."""
+    """A role as docs/design/sql.md 4 wants it: reads, owns nothing, its settings cannot be anybody else's."""
     reader = sql.Identifier(READER)
     known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (READER,)).fetchone()
     if known is None:

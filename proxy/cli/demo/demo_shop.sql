@@ -92,5 +92,5 @@ ALTER TABLE shop.orders
     ADD FOREIGN KEY (product_id) REFERENCES shop.products;
 
 -- The privacy unit first, the usual keys, the measures along: every per-person aggregate is then one
--- index-only scan (ENGINES.md B).
+-- index-only scan (docs/design/backends.md 4).
 CREATE INDEX orders_by_customer ON shop.orders (customer_id, status) INCLUDE (total, quantity);

@@ -49,7 +49,7 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
-    """NOT, IN and friends under a comparison are where parsers differ (design/SQL.md 3, 1 and 2)."""
+    """NOT, IN and friends under a comparison are where parsers differ (docs/design/sql.md 3.2)."""
     for operand in operands:
         if operand.type is SqlType.BOOL and not isinstance(
             operand, ir.ColumnRef | ir.Constant | ir.Parameter

@@ -1,0 +1,192 @@
+"""Finds citations of files, numbered headings, titles and ADRs, and says which lead nowhere.
+
+    docs/design/sql.md 2.1, 3        a file and numbers of its headings
+    PROOFS.md, "Smoothed median"     a file and a heading, or the bold words that open a paragraph
+    ADR 0007                         a decision
+    planner/keys.py                  a file; in Markdown also a bare name in backquotes
+    [text](path#heading)             a link of Markdown
+
+A file is named by its path from the root, from the citing file, or by the end of its path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+_SKIPPED = {
+    ".git", ".venv", ".state", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis",
+    "__pycache__", "build", "dist",
+}  # fmt: skip
+_SCANNED = {".py", ".md", ".sql", ".toml", ".yaml", ""}
+_LINE_BREAK = re.compile(r"\n[ \t]*(?:#+|--)?[ \t]*")
+_PAGE = re.compile(
+    r"(?P<file>[A-Za-z0-9_][\w./-]*\.md)\b"
+    r"(?P<rest>(?:,? +(?:and +)?\d+(?:\.\d+)*(?![\w.]*\w)|, +(?:and +)?\"[^\"]+\")*)"
+)
+_NUMBER = re.compile(r"(?<![\"\w.])\d+(?:\.\d+)*(?=[,\s]|$)")
+_TITLE = re.compile(r"\"([^\"]+)\"")
+_DECISION = re.compile(r"\bADR (\d+)")
+_SOURCE = re.compile(r"(?<![\w./-])((?:[\w-]+/)+[\w-]+\.(?:py|sql))\b")
+_QUOTED_FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|sql|toml|yaml))`")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+# Names of documents that were never in the repository, and numbers in them.
+_FORMER = re.compile(
+    r"\b(?:MECHANISMS|ENGINES|DESIGN|REUSE|NEXT|GLOSSARY)(?: [A-Z]?\.?\d|, trap)|\btrap \d"
+    r"|(?<!docs/)\bdesign/\w"
+)
+_HEADING = re.compile(r"^#+ +(?:(\d+(?:\.\d+)*)\.? +)?(.*)$", re.MULTILINE)
+_BOLD = re.compile(r"^(?:[-*] )?\*\*(.+?)\*\*", re.MULTILINE)
+_PARENTHESES = re.compile(r" *\([^)]*\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """place: the citing file and line; what: the words that lead nowhere."""
+
+    place: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    numbers: frozenset[str]
+    titles: frozenset[str]
+    anchors: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citations:
+    """Of all files below a root, but those named in `beside`."""
+
+    root: Path
+    beside: frozenset[str] = frozenset()
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        return frozenset(_files(self.root))
+
+    @cached_property
+    def count(self) -> int:
+        """How many citations of Markdown pages there are."""
+        return sum(1 for _, text in self._texts() for _ in _PAGE.finditer(text))
+
+    def broken(self) -> list[Broken]:
+        """All citations that lead nowhere, in the order of files and places."""
+        return [
+            Broken(place=f"{name}:{text.count(_ENDED, 0, at) + 1}", what=what)
+            for name, text in self._texts()
+            for at, what in self._broken_in(name, text)
+        ]
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Each text with its lines joined, so that a citation may go on in the next one."""
+        for name in sorted(self.files - self.beside):
+            if Path(name).suffix in _SCANNED:
+                text = (self.root / name).read_text(encoding="utf-8")
+                yield name, _LINE_BREAK.sub(lambda found: _ENDED + " " * (len(found[0]) - 1), text)
+
+    def _broken_in(self, name: str, text: str) -> Iterator[tuple[int, str]]:
+        for found in _FORMER.finditer(text):
+            yield found.start(), f"{found[0]!r} is not in the repository"
+        for found in _PAGE.finditer(text.replace(_ENDED, " ")):
+            for what in self._page(name, found["file"], found["rest"]):
+                yield found.start(), what
+        for found in _DECISION.finditer(text):
+            if not any(file.startswith(f"docs/adr/{found[1]}-") for file in self.files):
+                yield found.start(), f"there is no {found[0]}"
+        is_page = name.endswith(".md")
+        for pattern in (_SOURCE, _QUOTED_FILE) if is_page else (_SOURCE,):
+            for found in pattern.finditer(text):
+                if not self._resolved(name, found[1]):
+                    yield found.start(), f"there is no file {found[1]}"
+        if is_page:
+            for found in _LINK.finditer(text):
+                if not self._leads(name, found[1]):
+                    yield found.start(), f"the link {found[1]} leads nowhere"
+
+    def _page(self, name: str, cited: str, rest: str) -> Iterator[str]:
+        found = self._resolved(name, cited)
+        if len(found) != 1:
+            yield f"{cited} is {'no file' if not found else 'one of ' + ', '.join(found)}"
+            return
+        page = _page_of((self.root / found[0]).read_text(encoding="utf-8"))
+        for title in _TITLE.findall(rest):
+            if _plain(title) not in page.titles:
+                yield f"{found[0]} has no heading {title!r}"
+        for number in _NUMBER.findall(_TITLE.sub("", rest)):
+            if number not in page.numbers:
+                yield f"{found[0]} has no heading {number}"
+
+    def _resolved(self, name: str, cited: str) -> list[str]:
+        near = _normal(f"{Path(name).parent.as_posix()}/{cited}")
+        for exact in (_normal(cited), near):
+            if exact in self.files:
+                return [exact]
+        return sorted(file for file in self.files if file.endswith(f"/{cited}"))
+
+    def _leads(self, name: str, link: str) -> bool:
+        if re.match(r"[a-z]+:", link):
+            return True
+        target, _, anchor = link.partition("#")
+        path = _normal(f"{Path(name).parent.as_posix()}/{target}") if target else name
+        if path not in self.files:
+            return not anchor and (self.root / path).is_dir()
+        return not anchor or anchor in _page_of((self.root / path).read_text("utf-8")).anchors
+
+
+_ENDED = "\v"  # stands for a line break in joined text
+
+
+def _files(root: Path) -> Iterator[str]:
+    for path in sorted(root.iterdir()):
+        if path.name in _SKIPPED or path.name.endswith(".egg-info"):
+            continue
+        if path.is_dir():
+            yield from (f"{path.name}/{below}" for below in _files(path))
+        elif path.is_file():
+            yield path.name
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+@lru_cache
+def _page_of(text: str) -> _Page:
+    headings = _HEADING.findall(text)
+    titles = {title for _, heading in headings for title in _titles(heading)}
+    titles |= {_plain(bold) for bold in _BOLD.findall(text)}
+    anchors = {
+        re.sub(r"[^\w\- ]", "", f"{number} {heading}".strip().lower()).replace(" ", "-")
+        for number, heading in headings
+    }
+    return _Page(
+        numbers=frozenset(number for number, _ in headings if number),
+        titles=frozenset(titles),
+        anchors=frozenset(anchors),
+    )
+
+
+def _titles(heading: str) -> Iterator[str]:
+    """The heading, and where it names two things, each of them."""
+    whole = _PARENTHESES.sub("", heading)
+    yield _plain(whole)
+    yield from map(_plain, re.split(r", | and ", whole))
+
+
+def _plain(title: str) -> str:
+    without_marks = re.sub(r" *\[[A-Z, ]+\]", "", title)
+    return " ".join(without_marks.strip(" .").lower().split())
