@@ -36,7 +36,7 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # Names of documents that were never in the repository, and numbers in them.
 _FORMER = re.compile(
     r"\b(?:MECHANISMS|ENGINES|DESIGN|REUSE|NEXT|GLOSSARY)(?: [A-Z]?\.?\d|, trap)|\btrap \d"
-    r"|(?<!docs/)\bdesign/\w"
+    r"|(?<!docs/)\bdesign/[A-Z]"
 )
 _HEADING = re.compile(r"^#+ +(?:(\d+(?:\.\d+)*)\.? +)?(.*)$", re.MULTILINE)
 _BOLD = re.compile(r"^(?:[-*] )?\*\*(.+?)\*\*", re.MULTILINE)

@@ -47,7 +47,7 @@ def test_every_citation_resolves() -> None:
         ("# product/modules.py", "x.py:1: there is no file product/modules.py"),
         ("# MECHANISMS 4.2", "x.py:1: 'MECHANISMS 4' is not in the repository"),
         ("# see ENGINES, trap 3", "x.py:1: 'ENGINES, trap' is not in the repository"),
-        ("# (design/page)", "x.py:1: 'design/p' is not in the repository"),
+        ("# (design/PAGE)", "x.py:1: 'design/P' is not in the repository"),
     ],
 )
 def test_what_a_comment_cites(tmp_path: Path, text: str, wrong: str) -> None:

@@ -2,7 +2,7 @@
 -- reach, and holds several bodies of data ("sources") beside each other. Forward migrations only; each file
 -- runs once, in one transaction (ledger_migrations.py).
 -- Numbers are exact: epsilon with 18 decimals, delta with 30, charges rounded up, limits rounded down
--- (proxy/ledger/amounts.py). The decision rule is proxy/ledger/balance.py; the tests hold the two together.
+-- (proxy/accounting/amounts.py). The decision rule is tests/ledger_model/balance.py too; the tests hold the two together.
 
 -- Which ledger this is: the high-water mark beside it names it.
 CREATE TABLE ledger.identity (
@@ -57,7 +57,7 @@ CREATE TABLE ledger.policy_version (
     PRIMARY KEY (source, digest)
 );
 
--- events: the composed loss, as versioned mechanisms: [{"v": 1, "kind": "dlaplace", ...}, ...] (ledger/events.py).
+-- events: the composed loss, as versioned mechanisms: [{"v": 1, "kind": "dlaplace", ...}, ...] (accounting/events.py).
 CREATE TABLE ledger.receipt (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source bigint NOT NULL REFERENCES ledger.source,
