@@ -1,0 +1,45 @@
+"""The README is one page in the order in which somebody needs it, and its policy is one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from proxy.policy_file.policy_yaml import read_policy
+
+_ROOT = Path(__file__).parents[2]
+_TEXT = (_ROOT / "README.md").read_text(encoding="utf-8")
+_SECTIONS = [
+    "Who it is for", "Install", "Connect", "A first policy for your own database",
+    "What it promises, and what not", "More",
+]  # fmt: skip
+
+
+def test_it_is_short_and_in_order() -> None:
+    assert len(_TEXT.splitlines()) < 120
+    assert re.findall(r"^## (.*)$", _TEXT, re.MULTILINE) == _SECTIONS
+
+
+def test_its_policy_is_read() -> None:
+    (block,) = re.findall(r"^ *```yaml\n(.*?)^ *```", _TEXT, re.MULTILINE | re.DOTALL)
+    text = "\n".join(line[3:] for line in block.splitlines())
+    policy = read_policy(text, "shop.yaml", {"SHOP_DSN": "host=db"})
+    assert policy.database == "shop"
+    assert {str(name) for name in policy.tables} == {"shop.orders", "shop.products"}
+
+
+def test_the_map_of_the_code_is_short() -> None:
+    assert len((_ROOT / "proxy" / "README.md").read_text(encoding="utf-8").splitlines()) < 120
+
+
+def test_the_map_of_the_code_names_every_package() -> None:
+    text = (_ROOT / "proxy" / "README.md").read_text(encoding="utf-8")
+    packages = {path.parent.name for path in (_ROOT / "proxy").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == packages
+
+
+def test_the_map_of_the_tests_names_every_folder() -> None:
+    text = (_ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    table = text[text.index("## Folders") : text.index("## If you change")]
+    folders = {path.name for path in (_ROOT / "tests").iterdir() if path.is_dir()}
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == folders - {"__pycache__"}
