@@ -34,7 +34,7 @@ quick: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
 	DPPROXY_PG_BIN=none $(BIN)/pytest -q -m "not long and not postgres" -n 2 --durations=5 tests/test_doctests.py \
-	  tests/policy tests/ledger tests/planner tests/query tests/engine tests/pgwire
+	  tests/policy tests/ledger tests/planner tests/query tests/engine tests/pgwire tests/docs
 
 test: lint
 	$(BIN)/pytest -m "not long" -n 2 --dist loadfile --no-loadscope-reorder

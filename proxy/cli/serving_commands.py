@@ -44,7 +44,7 @@ def demo(
     listen: Listen = _WIRE,
     http: Http = _HTTP,
     check: Annotated[
-        bool, typer.Option(help="Ask six questions through both doors, print a table, stop.")
+        bool, typer.Option(help="Ask a few questions through both interfaces, print a table, stop.")
     ] = False,
 ) -> None:
     """Serve invented data: a census and a shop."""

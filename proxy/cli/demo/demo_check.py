@@ -1,4 +1,4 @@
-"""`dpproxy demo --check`: six questions through both doors, what they cost, and a refusal."""
+"""`dpproxy demo --check`: questions through both interfaces, what they cost, and a refusal."""
 
 from __future__ import annotations
 
