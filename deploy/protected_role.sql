@@ -1,6 +1,18 @@
 -- The role with which dpproxy reads the protected database. Run as a superuser, with psql:
---   psql -v role=dpproxy_reader -v password="'...'" -v schema=shop -f protected_role.sql DATABASE
+--   psql -v ON_ERROR_STOP=1 -v role=dpproxy_reader -v password="'...'" -v schema=shop -f protected_role.sql DATABASE
 -- It can read the tables of one schema and nothing else; dpproxy's sessions are read-only besides.
+--
+-- Before you run it on a server that others use:
+-- * A role is of the whole server, not of one database. If it is there already, CREATE ROLE fails and, with
+--   ON_ERROR_STOP, nothing else is done.
+-- * REVOKE CREATE ON SCHEMA public takes from every role of this database the right to make tables in `public`.
+--   PostgreSQL 15 and later start that way. On 14, and on a database that was upgraded from it, an application that
+--   makes tables there as a role that owns neither schema nor database stops being able to: grant it the right by
+--   name first (GRANT CREATE ON SCHEMA public TO application).
+-- * A server with log_statement = ddl or all writes the line with the password to its log: set the password
+--   afterwards with psql's \password, which sends a verifier.
+-- * The settings below are of the role and hold from its next login on. temp_file_limit and log_parameter_max_length
+--   need a superuser.
 CREATE ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT CONNECTION LIMIT 20 PASSWORD :password;
 ALTER ROLE :"role" SET default_transaction_read_only = on;
 ALTER ROLE :"role" SET search_path = '';
@@ -12,4 +24,15 @@ ALTER ROLE :"role" SET log_parameter_max_length_on_error = 0;
 -- As PostgreSQL 15 and later have it from the start; what others may read or use stays as it is.
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA :"schema" TO :"role";
+-- The tables that are there now.
 GRANT SELECT ON ALL TABLES IN SCHEMA :"schema" TO :"role";
+-- Tables that are made later are not readable (`dpproxy doctor`: UNREADABLE) until each is granted:
+-- GRANT SELECT ON shop.orders TO dpproxy_reader. That is the safer way. Where tables are dropped and made again
+-- every night, let their maker grant it as they are made:
+--   ALTER DEFAULT PRIVILEGES FOR ROLE maker IN SCHEMA shop GRANT SELECT ON TABLES TO dpproxy_reader;
+-- It holds for tables that `maker` creates in that schema from then on, not for those of other roles, and for all of
+-- them, whatever they hold. What no policy names stays out of analysts' reach (`dpproxy doctor`: NOT_IN_THE_POLICY).
+--
+-- To take the role away, in each database where it has rights, and then once:
+--   DROP OWNED BY dpproxy_reader;      -- its rights, default privileges too; it owns nothing
+--   DROP ROLE dpproxy_reader;
