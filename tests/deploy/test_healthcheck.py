@@ -42,7 +42,7 @@ def _serving(tls: tuple[Path, Path] | None = None) -> Iterator[int]:
 
 
 def _checked(url: str) -> tuple[int, str]:
-    command = [sys.executable, "-I", DEPLOY / "healthcheck.py", url]
+    command = [sys.executable, "-I", str(DEPLOY / "healthcheck.py"), url]
     # A proxy in the environment is for other machines.
     environment = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
