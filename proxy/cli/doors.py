@@ -22,6 +22,7 @@ from proxy.cli.watching import (
     keep_roles,
     keep_shares,
     something_lost,
+    write_last_mark,
 )
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.http.server import HttpServer
@@ -73,6 +74,7 @@ async def keep_open(
         closing.callback(sessions.close)
         gate = LoginGate()
         wire: WireServer = assembly.wire_server(tls, gate, requires_tls=where.requires_tls)
+        closing.push_async_callback(write_last_mark, servers)
         http = HttpServer(
             assembly.engines,
             sessions,

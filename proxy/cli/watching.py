@@ -73,6 +73,14 @@ async def keep_mark(
                 _log.error("mark_not_written", kind=type(error).__name__)
 
 
+async def write_last_mark(servers: ProxyServers) -> None:
+    """When the listeners are closed: what was charged since `keep_mark` wrote last."""
+    try:
+        servers.mark.write(await asyncio.to_thread(mark_of, servers.ledger_dsn))
+    except Exception as error:  # the ledger may be what has ended the process
+        _log.error("mark_not_written", kind=type(error).__name__)
+
+
 async def keep_shares(servers: ProxyServers, every_seconds: float = SHARES_SECONDS) -> None:
     """Until it is cancelled: sessions of the shadow that pass an analyst's share are ended."""
     monitor = ShadowMonitor(servers.shadow.dsn(), servers.shadow.log)

@@ -47,6 +47,6 @@ def own_role_fix(connection: Connection, policy: Policy) -> str:
     role = _ROLE if connection.info.user != _ROLE else f"{_ROLE}_2"
     database = shlex.quote(connection.info.dbname)
     return (
-        f"{OWN_ROLE} and name it in source: psql -v role={role} -v password=\"'...'\""
+        f"{OWN_ROLE} and name it in source: psql -v ON_ERROR_STOP=1 -v role={role} -v password=\"'...'\""
         f" -v schema={schema} -f deploy/protected_role.sql {database}"
     )
