@@ -12,7 +12,7 @@ import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.ledger.ledger_mark import mark_of
+from proxy.ledger.ledger_mark import LedgerWentBack, Mark, mark_of
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.lock_watch import LockWatch
 from proxy.shadow.role_keeper import RoleKeeper
@@ -61,23 +61,29 @@ async def keep_mark(
 ) -> None:
     """Until it is cancelled: the mark follows the receipts of this process within a second."""
     mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
-    servers.mark.write(mark)
     while True:
-        await asyncio.sleep(every_seconds)
-        highest = max((one.ledger.last_receipt for one in databases), default=0)
-        if highest > mark.receipt:
-            mark = replace(mark, receipt=highest)
-            try:
-                await asyncio.to_thread(servers.mark.write, mark)
-            except OSError as error:
-                _log.error("mark_not_written", kind=type(error).__name__)
+        await asyncio.to_thread(_follow, servers, mark)
+        highest = mark.receipt
+        while highest <= mark.receipt:
+            await asyncio.sleep(every_seconds)
+            highest = max((one.ledger.last_receipt for one in databases), default=0)
+        mark = replace(mark, receipt=highest)
 
 
 async def write_last_mark(servers: ProxyServers) -> None:
     """When the listeners are closed: what was charged since `keep_mark` wrote last."""
     try:
-        servers.mark.write(await asyncio.to_thread(mark_of, servers.ledger_dsn))
+        mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
     except Exception as error:  # the ledger may be what has ended the process
+        _log.error("mark_not_written", kind=type(error).__name__)
+    else:
+        _follow(servers, mark)
+
+
+def _follow(servers: ProxyServers, mark: Mark) -> None:
+    try:
+        servers.mark.follow(mark)
+    except (OSError, LedgerWentBack) as error:
         _log.error("mark_not_written", kind=type(error).__name__)
 
 

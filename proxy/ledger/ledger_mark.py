@@ -64,6 +64,11 @@ class MarkFile:
         part.write_text(json.dumps(asdict(mark)), encoding="utf-8")
         part.replace(self._path)
 
+    def follow(self, now: Mark) -> None:
+        """Writes it, never back. Refuses  LedgerWentBack: the mark stays, and the next start tells of it"""
+        self.check(now)
+        self.write(now)
+
     def check(self, now: Mark) -> None:
         """Refuses  LedgerWentBack"""
         known = self.read()

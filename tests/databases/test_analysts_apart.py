@@ -167,3 +167,17 @@ def test_the_superuser_sees_everybody(pair: Servers, other: psycopg.Connection) 
             "SELECT pg_get_userbyid(relowner) FROM pg_class",
         ):
             assert (_OTHER,) in superuser.execute(text.encode()).fetchall()
+
+
+def test_no_view_calls_what_was_put_away(pair: Servers) -> None:
+    """A view calls functions by OID: one that is not made again shows what the hidden function shows."""
+    with psycopg.connect(pair.shadow_server.dsn("shop")) as superuser:
+        rows = superuser.execute(
+            "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'v' AND EXISTS ("
+            "  SELECT FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace"
+            "  AND p.proname ~ '^dp_' AND p.proname !~ '^dp_(is_|has_)'"
+            "  AND pg_get_viewdef(c.oid) ~ ('\\m' || p.proname || '\\('))"
+        ).fetchall()
+        hidden = superuser.execute("SELECT count(*) FROM pg_proc WHERE proname = 'dp_acldefault'")
+        assert hidden.fetchone() == (1,)
+    assert rows == []
