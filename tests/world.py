@@ -53,11 +53,11 @@ from proxy.policy.model import (
     UnitPath,
     Weighed,
 )
-from proxy.query.exposed import Exposed
-from proxy.query.query import Query, bind
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.exposed import Exposed
+from proxy.query.ir.query import Query, bind
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 from proxy.query.statement_reading import Reading, read_statement
-from proxy.query.statements import Names, Statement, look
+from proxy.query.syntax.statements import Names, Statement, look
 from tests.stored_types import MOOD
 
 SCHEMA = "w"

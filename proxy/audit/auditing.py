@@ -20,8 +20,8 @@ from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, NoisyMoment, PrivatePlan
-from proxy.query.query import Scalar
-from proxy.query.relations import scans
+from proxy.query.ir.query import Scalar
+from proxy.query.ir.relations import scans
 from proxy.release.releasing import release_block
 
 _SEED_BITS = 63

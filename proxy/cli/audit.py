@@ -18,7 +18,7 @@ from proxy.engine.asking import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_values
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from proxy.engine.asking import Engine
 from proxy.engine.os_random import OsRandom
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Policy
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 
 _EXPLAIN, _EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
 

@@ -19,8 +19,8 @@ from proxy.compiler.clamp_sql import cut_sql, larger_sql, smaller_sql, within_sq
 from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
-from proxy.query.expressions import Clamped, ColumnRef, Expression
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
+from proxy.query.ir.query_aggregates import AggregateKind
 
 # Numeric takes 15 digits of a float, and a product of floats 53 bits: with more steps than that, rounding may
 # lead out of the bounds by whole ones; with fewer, by less than half of one.

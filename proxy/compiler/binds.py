@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.compiler.backend_query import PublicList
-from proxy.query.expressions import Parameter
+from proxy.query.ir.expressions import Parameter
 
 
 @dataclass(slots=True)

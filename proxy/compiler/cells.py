@@ -5,7 +5,7 @@ from __future__ import annotations
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
-from proxy.query.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef
 
 _CELL_BITS = 31
 

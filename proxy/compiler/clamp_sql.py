@@ -5,7 +5,7 @@ from __future__ import annotations
 from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.query.expressions import Clamped, ColumnRef, Extract
+from proxy.query.ir.expressions import Clamped, ColumnRef, Extract
 
 # What PostgreSQL's own max(x) and min(x) compare with (pg_aggregate.aggtransfn). They are strict: NULL stays
 # NULL, where greatest(least(x, high), low) makes it `high` (docs/design/backends.md 3). And they take x once,

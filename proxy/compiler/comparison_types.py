@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.query.expressions import ColumnRef, Constant
+from proxy.query.ir.expressions import ColumnRef, Constant
 
 # float8 keeps 15 decimal digits; constants beyond these are compared in numeric instead.
 _FLOAT_LARGEST = Fraction(10) ** 300

@@ -17,7 +17,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import cut_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
     Case,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.base.sql_types import SqlType
-from proxy.query.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef
 
 
 def identifier(name: str) -> str:

@@ -10,7 +10,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.cells import hash_sql, row_hash_sql
 from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Arithmetic,
     Case,
     Choose,
@@ -27,8 +27,8 @@ from proxy.query.expressions import (
     TextCall,
     children,
 )
-from proxy.query.query_aggregates import Aggregate, AggregateKind
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
 
 def relation_sql(relation: Relation, binds: Binds) -> str:

@@ -47,7 +47,7 @@ from proxy.planner.plan import (
     Same,
     SmoothedMedian,
 )
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 
 _FEW_GROUPS = (
     1000  # so few that their states in numeric, of 700 bytes, stay in the processor's cache

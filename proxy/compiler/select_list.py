@@ -12,7 +12,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, first_characters, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import BlockPlan, KeyPlan, NoisyDistinct
-from proxy.query.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ from proxy.planner.plan import (
     SmoothedMedian,
     UnitNeighbours,
 )
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 
 _BIGINT_SAFE = 2**62
 

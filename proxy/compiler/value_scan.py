@@ -21,7 +21,7 @@ from proxy.planner.plan import (
     RowNeighbours,
     UnitNeighbours,
 )
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 
 
 def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:

@@ -40,7 +40,7 @@ from proxy.planner.plan import (
     scale_of,
 )
 from proxy.policy.accuracy import UNITS_PER_PARTITION
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.expressions import Constant
-from proxy.query.typing_rules import constant, number
+from proxy.query.ir.expressions import Constant
+from proxy.query.ir.typing_rules import constant, number
 
 
 def constants(arguments: Sequence[str | None], types: Sequence[SqlType]) -> dict[int, Constant]:

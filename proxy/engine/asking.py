@@ -38,10 +38,10 @@ from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
 from proxy.policy.model import Policy, PublicTable
-from proxy.query.account_relations import BUDGET, HISTORY
-from proxy.query.query import bind
-from proxy.query.statements import Execute, Kind, Statement
-from proxy.query.time_zones import check_zone
+from proxy.query.bind.time_zones import check_zone
+from proxy.query.ir.query import bind
+from proxy.query.rewrite.account_relations import BUDGET, HISTORY
+from proxy.query.syntax.statements import Execute, Kind, Statement
 
 _SEED_BITS = 63
 _PER_CHARACTER = 20  # planning 1,000 characters takes as long as that many numbers

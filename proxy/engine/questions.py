@@ -10,12 +10,12 @@ from proxy.base.sql_types import by_oid
 from proxy.catalog.model import Catalog, TableName
 from proxy.engine.settings import check_assignment, check_meaning, is_utc
 from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
-from proxy.query.account_relations import ACCOUNT_RELATIONS
-from proxy.query.assignments import assignment
-from proxy.query.exposed import Exposed
+from proxy.query.bind.time_zones import check_zone
+from proxy.query.ir.exposed import Exposed
+from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, read_statement
-from proxy.query.statements import Execute, Names, Statement, look, pieces
-from proxy.query.time_zones import check_zone
+from proxy.query.syntax.assignments import assignment
+from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
 _STATEMENTS_KEPT = 128  # of 16 KiB at most; read, each is about a megabyte
 

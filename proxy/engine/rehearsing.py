@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proxy.pgwire.calls import Column, MadeOfNulls, Rehearsal
-from proxy.query.made_by_statement import (
+from proxy.query.statement_reading import Reading
+from proxy.query.syntax.made_by_statement import (
     copy_around,
     divides_by_zero,
     inner_query,
@@ -18,8 +19,7 @@ from proxy.query.made_by_statement import (
     limits,
     made,
 )
-from proxy.query.statement_reading import Reading
-from proxy.query.statements import Kind, Statement
+from proxy.query.syntax.statements import Kind, Statement
 
 NOTHING = "{}"  # the relation of a statement that needs none
 

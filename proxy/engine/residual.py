@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.engine.questions import Question
-from proxy.query.statements import Kind
+from proxy.query.syntax.statements import Kind
 
 _PLAN_TEXT = (
     "SELECT * FROM pg_catalog.jsonb_array_elements_text(${0}->'explain') AS plan(\"QUERY PLAN\")"

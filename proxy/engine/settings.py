@@ -12,7 +12,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import DP_SETTINGS, SESSION_SETTINGS
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Privacy
-from proxy.query.typing_rules import number
+from proxy.query.ir.typing_rules import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
 _LEAST_DELTA = Fraction(1, 10**100)

@@ -19,7 +19,7 @@ from proxy.planner import intervals
 from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
 from proxy.planner.facts import Facts
 from proxy.policy.model import Bounds
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
     Case,

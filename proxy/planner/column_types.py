@@ -16,9 +16,9 @@ from proxy.base.errors import Fault
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog
 from proxy.planner.plan import BlockPlan
-from proxy.query.expressions import ColumnRef, Expression, InPublic
-from proxy.query.query_aggregates import Aggregate, AggregateKind
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.expressions import ColumnRef, Expression, InPublic
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
 Types = Mapping[tuple[str, str], SqlType]
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)

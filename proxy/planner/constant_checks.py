@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.expressions import Constant, Like, Quotient, TextCall, TextFunction
+from proxy.query.ir.expressions import Constant, Like, Quotient, TextCall, TextFunction
 
 
 def checked_divisor(quotient: Quotient) -> Fraction:

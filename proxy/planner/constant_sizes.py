@@ -16,7 +16,7 @@ from typing import Any
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.planner.row_work import check_row_work
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Constant,
     Expression,
     In,
@@ -24,8 +24,8 @@ from proxy.query.expressions import (
     TextCall,
     TextFunction,
 )
-from proxy.query.query import Query
-from proxy.query.typing_rules import too_many_digits
+from proxy.query.ir.query import Query
+from proxy.query.ir.typing_rules import too_many_digits
 
 _TRIMS = (TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM)
 _SEARCHES = (TextFunction.STRPOS, TextFunction.STARTS_WITH)

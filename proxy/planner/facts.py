@@ -9,9 +9,9 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, TableName
 from proxy.policy.model import Bounds, Mechanism, Policy
-from proxy.query.expressions import ColumnRef, Expression
-from proxy.query.rebuilding import rebuild
-from proxy.query.relations import Relation
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from proxy.planner.facts import Facts
 from proxy.planner.intervals import has_room
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
 from proxy.policy.model import Bounds
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
     Case,

@@ -11,7 +11,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.policy.model import Bounds
-from proxy.query.expressions import Operator, Quotient, Rounded, Rounding
+from proxy.query.ir.expressions import Operator, Quotient, Rounded, Rounding
 
 STEPWISE = (Rounding.FLOOR, Rounding.CEIL, Rounding.TRUNC, Rounding.ROUND)
 

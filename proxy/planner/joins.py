@@ -20,8 +20,8 @@ from proxy.planner.facts import (
 )
 from proxy.planner.truncation import cut_public, truncated_join
 from proxy.planner.unit_cuts import with_join_condition
-from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Joined, Relation, Scan, scans
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Joined, Relation, Scan, scans
 
 
 def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> Tracked:

@@ -17,7 +17,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts
 from proxy.planner.intervals import STEPWISE
 from proxy.policy.model import Bounds
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
     Case,

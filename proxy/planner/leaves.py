@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from proxy.catalog.model import TableName
 from proxy.planner.facts import Surroundings
-from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Derived, Joined, Kept, Relation, Scan
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Derived, Joined, Kept, Relation, Scan
 
 
 def leaf(relation: Relation, alias: str) -> Scan | Derived | None:

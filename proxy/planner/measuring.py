@@ -15,8 +15,8 @@ from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import Facts
 from proxy.planner.plan import Measured, Neighbours, RowNeighbours, UnitNeighbours
 from proxy.policy.model import Bounds, Mechanism, Privacy
-from proxy.query.expressions import ColumnRef, Expression
-from proxy.query.query_aggregates import Aggregate
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52

@@ -14,7 +14,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.unit_cuts import conjuncts
 from proxy.policy.model import Bounds
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,

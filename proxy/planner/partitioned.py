@@ -20,8 +20,8 @@ from proxy.planner import grids
 from proxy.planner.measuring import Context, check_size, measured_of
 from proxy.planner.plan import ClippedMean, Measured, RowNeighbours, SmoothedMedian, UnitNeighbours
 from proxy.policy.model import MedianNoise
-from proxy.query.expressions import ColumnRef
-from proxy.query.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _LARGEST_DELTA = Fraction(7, 10)  # the smoothed median is proven for delta <= 2/e
 _LARGEST_FACTOR = 2**20  # by how much epsilon is raised in search of a feasible one

@@ -12,9 +12,9 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.model import Bounds
-from proxy.query.expressions import ColumnRef, Expression
-from proxy.query.query_aggregates import Aggregate, AggregateKind
-from proxy.query.relations import Relation, scans
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Relation, scans
 
 
 @dataclass(frozen=True, slots=True)

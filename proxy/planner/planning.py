@@ -48,10 +48,10 @@ from proxy.planner.text_lengths import is_long
 from proxy.planner.tracking import track
 from proxy.planner.unit_cuts import with_condition
 from proxy.policy.model import Privacy, Weighed
-from proxy.query.expressions import ColumnRef, Expression, Extract, Truncated
-from proxy.query.query import Block, Key, Query
-from proxy.query.query_aggregates import Aggregate
-from proxy.query.relations import Relation
+from proxy.query.ir.expressions import ColumnRef, Expression, Extract, Truncated
+from proxy.query.ir.query import Block, Key, Query
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.relations import Relation
 
 
 def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:

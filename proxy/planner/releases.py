@@ -30,8 +30,8 @@ from proxy.planner.plan import (
 from proxy.planner.text_lengths import is_long
 from proxy.policy import model
 from proxy.policy.model import Mechanism
-from proxy.query.expressions import ColumnRef
-from proxy.query.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _ORDER_STEPS = 2**16  # grid points of an order statistic: so many values may be fetched at most
 

@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Choice,
     Choose,
     ColumnRef,
@@ -27,8 +27,8 @@ from proxy.query.expressions import (
     TextCall,
     TextFunction,
 )
-from proxy.query.query import Block
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.query import Block
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
 # Of a function that goes through its text once: so many comparisons of a byte it costs, at the worst
 # (upper, lower and collations by ICU).

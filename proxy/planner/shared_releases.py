@@ -24,7 +24,7 @@ from proxy.planner.plan import (
 )
 from proxy.planner.releases import plan_release
 from proxy.planner.sharing import Part, Shares
-from proxy.query.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 

@@ -17,8 +17,8 @@ from proxy.mechanisms.shared_moments import pooled
 from proxy.planner.measuring import Context, measured_of, mechanism_of, never_null
 from proxy.planner.plan import Measured, Moment
 from proxy.policy.model import Mechanism, Noise, Weighed
-from proxy.query.expressions import ColumnRef, Expression
-from proxy.query.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 _VARIANCES = (

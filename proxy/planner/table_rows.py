@@ -18,8 +18,8 @@ from proxy.planner.facts import (
 from proxy.planner.text_lengths import type_characters
 from proxy.policy.grid import grid_of, type_least, type_step
 from proxy.policy.model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
-from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Joined, Relation, Scan
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Joined, Relation, Scan
 
 
 def table_rows(scan: Scan, known: Surroundings) -> Tracked:

@@ -12,7 +12,7 @@ from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column
 from proxy.planner.facts import Facts
-from proxy.query.expressions import (
+from proxy.query.ir.expressions import (
     Case,
     Choose,
     ColumnRef,

@@ -36,9 +36,9 @@ from proxy.planner.table_rows import table_rows
 from proxy.planner.text_lengths import characters
 from proxy.planner.unit_cuts import UNIT, with_condition
 from proxy.policy.model import Bounds
-from proxy.query.expressions import Cast, ColumnRef, Expression
-from proxy.query.query_aggregates import Aggregate, AggregateKind
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.expressions import Cast, ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
 
 KEY = "dp_key"
 _APART = "Unite rows of the same privacy unit, or ask of each table by itself."

@@ -18,8 +18,8 @@ from proxy.catalog.model import TableName
 from proxy.planner.facts import ProtectedRows, PublicRows, Surroundings, Tracked, UnitRows
 from proxy.planner.leaves import is_unique, leaf, origin, replaced
 from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable
-from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Derived, Joined, Kept, Relation, Scan, scans
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Derived, Joined, Kept, Relation, Scan, scans
 
 _PLACE, _PLACE_OF_UNIT = "dp_place", "dp_place_of_unit"
 

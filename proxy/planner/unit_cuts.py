@@ -15,8 +15,8 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts, Surroundings, Tracked, Uncut, UnitRows
 from proxy.policy.model import IdentifierUnit, ProtectedTable
-from proxy.query.expressions import ColumnRef, Connective, Expression, columns
-from proxy.query.relations import Derived, Joined, Kept, Relation, Scan, Stacked
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression, columns
+from proxy.query.ir.relations import Derived, Joined, Kept, Relation, Scan, Stacked
 
 UNIT = "dp_unit"
 _PLACE = "dp_place_of_unit"

@@ -13,10 +13,15 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
-from proxy.query import residual
-from proxy.query.account_relations import ACCOUNT_RELATIONS, account_edits
-from proxy.query.block_reading import read_block, read_scalar
-from proxy.query.blocks import (
+from proxy.query.bind.block_reading import read_block, read_scalar
+from proxy.query.bind.source_reading import nature_of, read_public_column
+from proxy.query.bind.sources import Nature, Sources
+from proxy.query.ir.exposed import Exposed
+from proxy.query.ir.query import Block, Query, Scalar
+from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS, account_edits
+from proxy.query.rewrite.empty_twins import on_twins
+from proxy.query.syntax import residual
+from proxy.query.syntax.blocks import (
     AGGREGATES,
     Select,
     Span,
@@ -25,18 +30,13 @@ from proxy.query.blocks import (
     opens_query,
     selects,
 )
-from proxy.query.empty_twins import on_twins
-from proxy.query.exposed import Exposed
-from proxy.query.from_functions import refuse_in_function
-from proxy.query.probes import reads_nothing, unused_ctes
-from proxy.query.query import Block, Query, Scalar
-from proxy.query.residual import Edit
-from proxy.query.slices import PUBLIC_LISTS
-from proxy.query.source_reading import nature_of, read_public_column
-from proxy.query.sources import Nature, Sources
-from proxy.query.statements import Kind, Statement
-from proxy.query.tokens import Lexed, Lexeme, too_complex
-from proxy.query.with_clauses import Visible, refuse_unicode_names, visible_ctes
+from proxy.query.syntax.from_functions import refuse_in_function
+from proxy.query.syntax.probes import reads_nothing, unused_ctes
+from proxy.query.syntax.residual import Edit
+from proxy.query.syntax.slices import PUBLIC_LISTS
+from proxy.query.syntax.statements import Kind, Statement
+from proxy.query.syntax.tokens import Lexed, Lexeme, too_complex
+from proxy.query.syntax.with_clauses import Visible, refuse_unicode_names, visible_ctes
 
 _HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
 

@@ -15,7 +15,7 @@ from proxy.planner.plan import (
     Same,
     scale_of,
 )
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noised import NoisyValue
 
 _DEVIATIONS = (AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP)

@@ -9,7 +9,7 @@ from proxy.exact.table import ExactRow
 from proxy.mechanisms import order_statistic
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import OrderStatistic
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noised import NoisyValue
 
 

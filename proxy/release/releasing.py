@@ -41,7 +41,7 @@ from proxy.planner.plan import (
     Selection,
     SmoothedMedian,
 )
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.deriving import derived, on_grid, spread_value
 from proxy.release.noised import NoisyRow, NoisyTable, NoisyValue
 from proxy.release.ordering import order_statistic_of

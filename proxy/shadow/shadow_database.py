@@ -17,7 +17,7 @@ from proxy.base.decimals import decimal_text
 from proxy.catalog.model import Catalog, TableName
 from proxy.policy.model import Policy
 from proxy.postgres.failure_reason import reason_of
-from proxy.query.empty_twins import TWIN_SCHEMA
+from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
 from proxy.shadow import shadow_statements as statements
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_guard import Guarded, check_guard, guarded

@@ -20,7 +20,7 @@ from psycopg import sql
 from proxy.catalog.model import TableName
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.postgres.analyst_shares import DATABASE_SETTINGS
-from proxy.query.empty_twins import TWIN_SCHEMA, twin_of
+from proxy.query.rewrite.empty_twins import TWIN_SCHEMA, twin_of
 from proxy.shadow.shadow_statements import identifier
 from proxy.shadow.shadow_tables import RESERVED_SCHEMA, ShadowError, ShadowTable
 

@@ -30,8 +30,8 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 from proxy.policy.model import Bounds
-from proxy.query.expressions import Clamped, ColumnRef
-from proxy.query.relations import Derived, PerUnit
+from proxy.query.ir.expressions import Clamped, ColumnRef
+from proxy.query.ir.relations import Derived, PerUnit
 
 
 def partition_by_row_order(patch: pytest.MonkeyPatch) -> None:

@@ -38,11 +38,11 @@ from proxy.planner.plan import (
     SmoothedMedian,
     UnitNeighbours,
 )
-from proxy.query import slices
-from proxy.query.blocks import Span
-from proxy.query.query_aggregates import Aggregate
-from proxy.query.slices import Scalars
-from proxy.query.tokens import Lexed
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.syntax import slices
+from proxy.query.syntax.blocks import Span
+from proxy.query.syntax.slices import Scalars
+from proxy.query.syntax.tokens import Lexed
 from proxy.release import releasing
 from proxy.release.noised import NoisyTable, NoisyValue
 from tests.audit.exact_results import Auditor
@@ -263,7 +263,7 @@ def levels_of_groups_not_paid(patch: pytest.MonkeyPatch) -> None:
         return real(lexed, span, scalars)
 
     for module in ("block_keys", "clause_reading"):
-        patch.setattr(f"proxy.query.{module}.parse", inside)
+        patch.setattr(f"proxy.query.bind.{module}.parse", inside)
 
 
 OUTPUT_MUTANTS: tuple[tuple[Patch, Layer], ...] = (

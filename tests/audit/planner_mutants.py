@@ -12,9 +12,9 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import joins, planning, shared_releases, table_rows, tracking
 from proxy.planner.facts import Owner, ProtectedRows, Tracked, UnitRows
 from proxy.planner.plan import Measured, Moment, Neighbours, NoisyMoment, RowNeighbours
-from proxy.query.expressions import ColumnRef, Expression
-from proxy.query.query_aggregates import Aggregate
-from proxy.query.relations import Relation, Scan, Stacked
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.relations import Relation, Scan, Stacked
 
 
 def sensitivity_halved(patch: pytest.MonkeyPatch) -> None:

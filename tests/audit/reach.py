@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from proxy.planner.plan import BlockPlan, RowNeighbours, UnitNeighbours
-from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked, scans
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked, scans
 from tests.world import JOIN_KEYS, PUBLIC
 
 

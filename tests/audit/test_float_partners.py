@@ -10,7 +10,7 @@ import pytest
 from proxy.base.errors import Fault, Refusal
 from proxy.planner import column_types, joins, planning
 from proxy.planner.facts import Facts
-from proxy.query.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 

@@ -20,8 +20,8 @@ from proxy.planner.bounds import bounded
 from proxy.planner.facts import Surroundings
 from proxy.planner.plan import BlockPlan, NoisyCount, NoisySum, SmoothedMedian
 from proxy.planner.tracking import track
-from proxy.query.expressions import Expression, Quotient, children, columns
-from proxy.query.relations import scans
+from proxy.query.ir.expressions import Expression, Quotient, children, columns
+from proxy.query.ir.relations import scans
 from tests.audit.exact_results import Auditor
 from tests.audit.shown import among_shown, shown
 from tests.audit.table_questions import Asked, table_questions

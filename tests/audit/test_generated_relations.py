@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, seed, settings
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit import own_answers
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor

@@ -13,7 +13,7 @@ import pytest
 from proxy.mechanisms import discrete_laplace
 from proxy.planner import measuring, sharing
 from proxy.planner.plan import BlockPlan, FromMoments, Moment, NoisyMoment, Same
-from proxy.query.query_aggregates import Aggregate
+from proxy.query.ir.query_aggregates import Aggregate
 from proxy.release import releasing
 from tests.audit.exact_results import Auditor
 from tests.seeded_bits import SeededBits

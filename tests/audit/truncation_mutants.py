@@ -15,8 +15,8 @@ from proxy.planner import joins, planning, truncation
 from proxy.planner.facts import Owner, Surroundings
 from proxy.planner.plan import Neighbours, RowNeighbours
 from proxy.planner.truncation import KeyRule
-from proxy.query.expressions import ColumnRef
-from proxy.query.relations import Kept, Relation
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Kept, Relation
 from tests.audit import truncated
 from tests.audit.exact_results import Auditor
 

@@ -32,7 +32,7 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_values
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers

@@ -17,7 +17,7 @@ from proxy.compiler.relation_sql import relation_sql
 from proxy.planner import joins, unit_cuts
 from proxy.planner.facts import Surroundings, Tracked, UnitRows
 from proxy.planner.plan import UnitNeighbours
-from proxy.query.relations import Joined
+from proxy.query.ir.relations import Joined
 from tests.audit.exact_results import Auditor
 from tests.world import SCHEMA, walk
 

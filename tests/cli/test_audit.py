@@ -38,7 +38,7 @@ from proxy.policy.model import (
     RowUnit,
     UnitPath,
 )
-from proxy.query.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef
 from tests.policy.postgres import demo_sources
 from tests.samples import SAMPLES
 from tests.servers_fixture import PRIVACY, budgets

@@ -30,7 +30,7 @@ from proxy.policy.model import (
     PublicTable,
     UnitPath,
 )
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import PRIVACY, budgets
 

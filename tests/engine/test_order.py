@@ -22,7 +22,7 @@ from proxy.engine.ports import Charged, ListValues
 from proxy.engine.questions import Question
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.seeded_bits import SeededBits
 from tests.world import CATALOG, POLICIES, PROTECTED, PUBLIC
 

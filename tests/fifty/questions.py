@@ -25,7 +25,7 @@ from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy.model import Policy
 from proxy.policy_file.policy_yaml import locate, read_policy
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.cases import Case, in_folder
 from tests.fifty.demo_tables import CATALOGS, PUBLIC
 from tests.seeded_bits import SeededBits

@@ -37,7 +37,7 @@ from proxy.planner.plan import (
     Same,
     SmoothedMedian,
 )
-from proxy.query.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import AggregateKind
 
 LEVEL = Fraction(999, 1000)
 

@@ -14,7 +14,7 @@ import pytest
 
 from proxy.catalog.model import TableName
 from proxy.cli.assembly import Database, assemble
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.live import public_data
 from tests.live.served_database import served_database
 from tests.seeded_bits import SeededBits

@@ -27,7 +27,7 @@ from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms import discrete_laplace
 from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisySum
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from proxy.release.releasing import release_block
 from tests.live import public_data
 from tests.live.served_database import planned, served_database

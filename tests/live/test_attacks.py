@@ -21,7 +21,7 @@ from proxy.exact.table import ExactTable
 from proxy.pgwire import frames
 from proxy.planner.plan import PrivatePlan
 from proxy.protected.protected_database import ProtectedDatabase, ProtectedSession
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.live import attacks
 from tests.live.attacks import ANSWER, METADATA, REJECT, Attack
 from tests.live.conversing import outcome

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.live import attacks
 from tests.live.neighbour_asking import Client, Interface, Seen, fits
 from tests.live.neighbour_data import (

@@ -17,8 +17,8 @@ from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.plan import BlockPlan
-from proxy.query import expressions as ir
-from proxy.query.query import Block
+from proxy.query.ir import expressions as ir
+from proxy.query.ir.query import Block
 from tests.list_values import list_values
 from tests.never_raise.grammar import Grammar
 from tests.never_raise.hostile_rows import ROWS, TABLES

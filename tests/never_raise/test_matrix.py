@@ -21,9 +21,9 @@ from proxy.compiler import expression_sql
 from proxy.planner import bounds, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_binaries import Binaries
-from proxy.query import expressions as ir
-from proxy.query.nodes import times
-from proxy.query.reading import READERS
+from proxy.query.bind.nodes import times
+from proxy.query.bind.reading import READERS
+from proxy.query.ir import expressions as ir
 from tests.never_raise.extremes import errors
 from tests.never_raise.hostile_rows import make_hostile_tables
 from tests.never_raise.matrix import DEPTH, Seen, run

@@ -24,7 +24,7 @@ from proxy.pgwire.calls import (
 )
 from proxy.pgwire.deciding import LOOKED_AT_AT_ONCE, READ_AT_ONCE, pieces_of, prepared_of
 from proxy.pgwire.relay import FRAME_BYTES, TURN_WORK, UNANSWERED, Effects, Relay
-from proxy.query.statements import Names, Statement, look, pieces, prepared_query
+from proxy.query.syntax.statements import Names, Statement, look, pieces, prepared_query
 from tests.query.test_parser_limits import FORMS, HOSTILE
 
 SECONDS_MAX = 0.05

@@ -15,11 +15,11 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
 from proxy.planner.constant_sizes import check_sizes
-from proxy.query import expressions as ir
-from proxy.query.query import Block, Key, Query
-from proxy.query.query_aggregates import Aggregate, AggregateKind
-from proxy.query.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
-from proxy.query.typing_rules import number
+from proxy.query.ir import expressions as ir
+from proxy.query.ir.query import Block, Key, Query
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.typing_rules import number
 from tests.world import walk
 
 TEXT = SqlType.TEXT

@@ -40,7 +40,7 @@ from proxy.planner.plan import (
     Same,
     SmoothedMedian,
 )
-from proxy.query.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder
 from tests.world import POLICIES, Road, walk
 

@@ -13,7 +13,7 @@ from proxy.engine.asking import Engine
 from proxy.planner.plan import BlockPlan, NoisyCount
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.seeded_bits import SeededBits
 
 _POLICY = """

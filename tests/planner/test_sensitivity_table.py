@@ -24,7 +24,7 @@ from proxy.mechanisms import zcdp
 from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyCount, NoisySum
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
-from proxy.query.statements import Statement
+from proxy.query.syntax.statements import Statement
 from tests.seeded_bits import SeededBits
 
 _POLICY = """

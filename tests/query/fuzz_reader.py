@@ -12,7 +12,7 @@ from random import Random  # noqa: TID251  the same statements for the same seed
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.statements import pieces
+from proxy.query.syntax.statements import pieces
 from tests.cases import in_folder
 from tests.fuzz_loop import fuzz, mutated
 from tests.live import attacks

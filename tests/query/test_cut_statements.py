@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.tokens import lex
+from proxy.query.syntax.tokens import lex
 from tests.cases import Case, in_folder
 from tests.world import POLICIES, walk
 

@@ -6,7 +6,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.typing_rules import constant, is_instant, literal_type, names_its_zone
+from proxy.query.ir.typing_rules import constant, is_instant, literal_type, names_its_zone
 
 _ARABIC = "".join(chr(0x660 + n) for n in range(10))
 

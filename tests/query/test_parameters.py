@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlglot import TokenType
 
-from proxy.query.parameters import parameters
-from proxy.query.tokens import lex
+from proxy.query.syntax.parameters import parameters
+from proxy.query.syntax.tokens import lex
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Column, TableName
-from proxy.query.exposed import Exposed
+from proxy.query.ir.exposed import Exposed
 from proxy.query.statement_reading import Reading, read_statement
-from proxy.query.statements import Names, Statement, look
+from proxy.query.syntax.statements import Names, Statement, look
 
 # Ten times what the slowest takes on a quiet machine: a catastrophe is meant, not a slow minute.
 SECONDS_MAX = 2.5

@@ -7,13 +7,13 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import by_oid
 from proxy.catalog.model import Column, TableName
-from proxy.query.blocks import selects
-from proxy.query.exposed import Exposed
-from proxy.query.probes import reads_nothing, unused_ctes
+from proxy.query.ir.exposed import Exposed
 from proxy.query.statement_reading import Reading, read_statement
-from proxy.query.statements import Names, Statement, look
-from proxy.query.tokens import lex
-from proxy.query.with_clauses import visible_ctes
+from proxy.query.syntax.blocks import selects
+from proxy.query.syntax.probes import reads_nothing, unused_ctes
+from proxy.query.syntax.statements import Names, Statement, look
+from proxy.query.syntax.tokens import lex
+from proxy.query.syntax.with_clauses import visible_ctes
 
 ORDERS = TableName("shop", "orders")
 _NAMES = Names({"orders"}, {"orders"})

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.slices import parse
-from proxy.query.string_literals import escaped
-from proxy.query.tokens import lex
+from proxy.query.syntax.slices import parse
+from proxy.query.syntax.string_literals import escaped
+from proxy.query.syntax.tokens import lex
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 

@@ -19,7 +19,7 @@ from proxy.planner.plan import (
     SmoothedMedian,
 )
 from proxy.policy.model import IdentifierUnit, ProtectedTable
-from proxy.query.relations import Joined, scans
+from proxy.query.ir.relations import Joined, scans
 from proxy.release import releasing
 from tests.audit import planted
 from tests.audit.exact_results import Auditor

@@ -20,7 +20,7 @@ from proxy.engine.sessions import AnalystSession, PostgresError, Resolved, Rows
 from proxy.pgwire.calls import Column
 from proxy.pgwire.deciding import NO_RELATION, TOO_LONG, TOO_MANY_RELATIONS
 from proxy.pgwire.exchange import JSONB_OID
-from proxy.query.statements import Execute, Kind, Statement
+from proxy.query.syntax.statements import Execute, Kind, Statement
 from proxy.servers.http.problem import Problem, problem_of, refused
 from proxy.servers.http.request_reading import Asked
 

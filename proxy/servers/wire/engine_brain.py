@@ -19,7 +19,7 @@ from proxy.pgwire.calls import (
     Substitute,
     Verbatim,
 )
-from proxy.query.statements import Execute, Kind, Statement, prepared_query
+from proxy.query.syntax.statements import Execute, Kind, Statement, prepared_query
 
 
 class EngineBrain:

@@ -1,0 +1,166 @@
+"""Aggregate calls, by allow-list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.nodes.operands import read_constant
+from proxy.query.bind.reading import READERS, read_condition, read_expression
+from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
+from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+
+_AGGREGATES: Mapping[type[exp.Expr], AggregateKind] = {
+    exp.Count: AggregateKind.COUNT,
+    exp.Sum: AggregateKind.SUM,
+    exp.Avg: AggregateKind.AVG,
+    exp.Min: AggregateKind.MIN,
+    exp.Max: AggregateKind.MAX,
+    exp.Variance: AggregateKind.VAR_SAMP,
+    exp.VariancePop: AggregateKind.VAR_POP,
+    exp.Stddev: AggregateKind.STDDEV_SAMP,
+    exp.StddevSamp: AggregateKind.STDDEV_SAMP,
+    exp.StddevPop: AggregateKind.STDDEV_POP,
+}
+
+
+_QUANTILES: Mapping[type[exp.Expr], AggregateKind] = {
+    exp.PercentileCont: AggregateKind.QUANTILE_CONT,
+    exp.PercentileDisc: AggregateKind.QUANTILE_DISC,
+}
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    while isinstance(node, exp.Filter | exp.WithinGroup):
+        node = node.this
+    return type(node) in _AGGREGATES or type(node) in _QUANTILES
+
+
+def read_aggregate(node: exp.Expr, scope: Scope) -> Aggregate:
+    """An aggregate call with its FILTER.
+
+    Refuses  UNSUPPORTED: other forms (DISTINCT but for count, ORDER BY inside, several arguments)
+    """
+    condition = None
+    if isinstance(node, exp.Filter):
+        only(node, "this", "expression")
+        condition = read_condition(node.expression.this, scope)
+        node = node.this
+    if isinstance(node, exp.WithinGroup):
+        return _quantile(node, scope, condition)
+    kind = _AGGREGATES.get(type(node))
+    extra = {k for k, v in node.args.items() if v and k not in ("this", "big_int")}
+    operand = node.this
+    distinct = isinstance(operand, exp.Distinct) and not operand.args.get("on")
+    if kind is AggregateKind.COUNT and distinct and len(operand.expressions) == 1:
+        kind, operand = AggregateKind.COUNT_DISTINCT, operand.expressions[0]
+    if kind is None or extra or isinstance(operand, exp.Distinct | exp.Order | exp.Tuple):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"this form of {function_name(node)} is not available on a protected table",
+            "Use the plain aggregate of one expression, with FILTER (WHERE ...) if need be.",
+            position_of(node),
+        )
+    if isinstance(operand, exp.Star):
+        return Aggregate(AggregateKind.COUNT_ROWS, None, condition, SqlType.INT8)
+    return _aggregate_of(kind, read_expression(operand, scope), condition, position_of(node))
+
+
+def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggregate:
+    kind = _QUANTILES.get(type(node.this))
+    ordered = node.expression.expressions
+    if kind is None or len(ordered) != 1 or not isinstance(ordered[0], exp.Ordered):
+        raise unknown(node)
+    fraction = read_constant(node.this.this, scope)
+    value = fraction.value if isinstance(fraction, ir.Constant) else None
+    if not isinstance(value, Fraction) or not 0 <= value <= 1:
+        raise unknown(node)
+    if ordered[0].args.get("desc"):
+        value = 1 - value
+    found = _aggregate_of(
+        kind, read_expression(ordered[0].this, scope), condition, position_of(node)
+    )
+    return replace(found, fraction=value)
+
+
+_ORDERED = (
+    AggregateKind.MIN,
+    AggregateKind.MAX,
+    AggregateKind.QUANTILE_CONT,
+    AggregateKind.QUANTILE_DISC,
+)
+
+
+def _aggregate_of(
+    kind: AggregateKind, operand: Expression, condition: Expression | None, position: int | None
+) -> Aggregate:
+    if kind in (AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT):
+        if isinstance(operand, ir.Constant) and operand.value is not None:
+            if kind is AggregateKind.COUNT:
+                return Aggregate(AggregateKind.COUNT_ROWS, None, condition, SqlType.INT8)
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "count(distinct) of a constant is 0 or 1",
+                "Use count(*).",
+                position,
+            )
+        if kind is AggregateKind.COUNT_DISTINCT and operand.type is SqlType.OTHER:
+            raise Refusal(  # it may have no equality or no hash, which raises once there is a row
+                Code.UNSUPPORTED,
+                "count(distinct) of this type is not available on a protected table",
+                "Use count(column).",
+                position,
+            )
+        return Aggregate(kind, operand, condition, SqlType.INT8)
+    of = operand.type
+    times = kind in _ORDERED and kind is not AggregateKind.QUANTILE_CONT
+    if of is None or not (of.is_number or (times and of.is_time)):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",
+            "It takes a number" + (", a date or a timestamp." if times else "."),
+            position,
+        )
+    return Aggregate(kind, operand, condition, _result_type(kind, of))
+
+
+def _result_type(kind: AggregateKind, of: SqlType) -> SqlType:
+    match kind:
+        case AggregateKind.SUM:
+            return typing_rules.sum_type(of)
+        case AggregateKind.MIN | AggregateKind.MAX | AggregateKind.QUANTILE_DISC:
+            return of
+        case AggregateKind.QUANTILE_CONT:
+            return SqlType.FLOAT8  # percentile_cont(double precision), manual 9.21
+        case _:
+            return typing_rules.avg_type(of)
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """Where aggregates may stand inside an expression (GROUP BY the unit): they become columns a1, a2, ..."""
+
+    alias: str
+    aggregates: list[Aggregate]
+
+
+def readers_within(inner: Inner) -> Readers:
+    """What may stand in an expression in which aggregates are columns of the relation `inner`."""
+
+    def read_inner(node: exp.Expr, scope: Scope) -> Expression:
+        aggregate = read_aggregate(node, replace(scope, readers=READERS))
+        if aggregate not in inner.aggregates:
+            inner.aggregates.append(aggregate)
+        name = f"a{inner.aggregates.index(aggregate) + 1}"
+        return ir.ColumnRef(name, aggregate.type, position_of(node), inner.alias)
+
+    kinds = (*_AGGREGATES, exp.Filter, exp.WithinGroup)
+    return {**READERS, **dict.fromkeys(kinds, read_inner)}

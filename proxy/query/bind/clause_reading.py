@@ -1,0 +1,84 @@
+"""The clauses of a SELECT read in a scope: its conditions, its outputs and the columns that it groups by."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.join_conditions import with_equalities
+from proxy.query.bind.reading import read_condition, read_expression
+from proxy.query.bind.scope import ColumnType, Scope
+from proxy.query.bind.sources import Sources
+from proxy.query.bind.subquery_columns import all_columns, column_type
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.relations import Relation
+from proxy.query.ir.typing_rules import ordinal
+from proxy.query.syntax.blocks import Select, Span
+from proxy.query.syntax.output_names import NO_NAME, output_name
+from proxy.query.syntax.slices import parse, parse_item
+from proxy.query.syntax.statements import split_commas
+
+
+def read_where(
+    sources: Sources, select: Select, relation: Relation, scope: Scope
+) -> tuple[Relation, Expression | None]:
+    """The WHERE of a SELECT; equalities in it complete joins that are written with commas."""
+    span = select.clauses.get("where")
+    if span is None:
+        return relation, None
+    condition = condition_of(sources, span, scope)
+    return with_equalities(relation, condition), condition
+
+
+def condition_of(sources: Sources, span: Span, scope: Scope) -> Expression:
+    """WHERE, ON or HAVING; what is refused in it has a place, its first word at the worst."""
+    node = parse(sources.lexed, span, sources.scalars)  # which refuses an empty span
+    place = sources.lexed.lexemes[span[0]].position
+    try:
+        return read_condition(node, scope)
+    except Refusal as refusal:
+        raise (refusal if refusal.position is not None else refusal.at(place)) from None
+
+
+def outputs_of(
+    sources: Sources, select: Select, scope: Scope
+) -> list[tuple[str, Expression, ColumnType]]:
+    """The items after SELECT: name, expression and type of each, * as the columns it stands for."""
+    found: list[tuple[str, Expression, ColumnType]] = []
+    for span in split_commas(sources.lexed, *select.items):
+        node, alias, inner = parse_item(sources.lexed, span, sources.scalars)
+        if isinstance(node, exp.Star) and not node.args.get("except_"):
+            found += all_columns(scope, None)
+            continue
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+            found += all_columns(scope, sources.lexed.lexemes[span[0]].name)
+            continue
+        place = sources.lexed.lexemes[span[0]].position
+        try:
+            expression = read_expression(node, scope)
+        except Refusal as refusal:
+            raise (refusal if refusal.position is not None else refusal.at(place)) from None
+        kind = expression.type or SqlType.TEXT
+        named = output_name(sources.lexed, inner)
+        name = alias or (NO_NAME if named is None else named.name)
+        found.append((name, expression, column_type(expression, kind, scope)))
+    return found
+
+
+def key_column(sources: Sources, select: Select, span: Span, scope: Scope) -> ColumnRef | None:
+    """The column that an item of GROUP BY names, by itself or by its number; None for anything else."""
+    node = parse(sources.lexed, span, sources.scalars)
+    if isinstance(node, exp.Literal) and not node.is_string:
+        items = split_commas(sources.lexed, *select.items)
+        number = ordinal(node.name)
+        if number is None or not 1 <= number <= len(items):
+            return None
+        node, _, _ = parse_item(sources.lexed, items[number - 1], sources.scalars)
+    if not isinstance(node, exp.Column):
+        return None
+    try:
+        found = read_expression(node, scope)
+    except Refusal:
+        return None
+    return found if isinstance(found, ColumnRef) else None

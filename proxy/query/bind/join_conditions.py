@@ -1,0 +1,59 @@
+"""Conditions taken apart: which of them are equalities between the two sides of a join."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
+from proxy.query.ir.relations import Joined, Relation
+
+
+def conjuncts(expression: Expression) -> tuple[Expression, ...]:
+    if isinstance(expression, Connective) and expression.word == "AND":
+        return tuple(part for operand in expression.operands for part in conjuncts(operand))
+    return (expression,)
+
+
+def conjunction(parts: list[Expression]) -> Expression | None:
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
+
+
+def equalities(
+    condition: Expression, left: set[str], right: set[str]
+) -> tuple[list[tuple[ColumnRef, ColumnRef]], list[Expression]]:
+    """Equalities between a column of each side, left first; and everything else."""
+    equal: list[tuple[ColumnRef, ColumnRef]] = []
+    others: list[Expression] = []
+    for part in conjuncts(condition):
+        match part:
+            case Comparison(
+                comparator=Comparator.EQ, left=ColumnRef() as a, right=ColumnRef() as b
+            ):
+                if a.relation in left and b.relation in right:
+                    equal.append((a, b))
+                    continue
+                if b.relation in left and a.relation in right:
+                    equal.append((b, a))
+                    continue
+        others.append(part)
+    return equal, others
+
+
+def with_equalities(relation: Relation, condition: Expression) -> Relation:
+    """Joins written with commas, completed by the equalities of WHERE (which stays as it is)."""
+    if not isinstance(relation, Joined):
+        return relation
+    left = with_equalities(relation.left, condition)
+    right = with_equalities(relation.right, condition)
+    if relation.left_outer:
+        return replace(relation, left=left, right=right)
+    found, _ = equalities(condition, aliases(left), aliases(right))
+    return replace(relation, left=left, right=right, equal=(*relation.equal, *found))
+
+
+def aliases(relation: Relation) -> set[str]:
+    if isinstance(relation, Joined):
+        return aliases(relation.left) | aliases(relation.right)
+    return {relation.alias}

@@ -1,0 +1,85 @@
+"""Casts that no row can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.scope import Readers, Scope, only, position_of
+from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
+from proxy.query.ir.expressions import Expression
+
+_TYPES: Mapping[exp.DType, SqlType] = {
+    exp.DType.BOOLEAN: SqlType.BOOL,
+    exp.DType.SMALLINT: SqlType.INT2,
+    exp.DType.INT: SqlType.INT4,
+    exp.DType.BIGINT: SqlType.INT8,
+    exp.DType.DECIMAL: SqlType.NUMERIC,
+    exp.DType.FLOAT: SqlType.FLOAT4,
+    exp.DType.DOUBLE: SqlType.FLOAT8,
+    exp.DType.TEXT: SqlType.TEXT,
+    exp.DType.VARCHAR: SqlType.VARCHAR,
+    exp.DType.DATE: SqlType.DATE,
+    exp.DType.TIMESTAMP: SqlType.TIMESTAMP,
+    exp.DType.TIMESTAMPTZ: SqlType.TIMESTAMPTZ,
+}
+
+
+def _cast(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "to", "_type")
+    wanted = node.args["to"]
+    target = _TYPES.get(wanted.this)
+    if target is None or wanted.expressions:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a cast to this type is not allowed on protected columns",
+            "Cast to integer, bigint, numeric, double precision or date, without a precision.",
+            position_of(node),
+        )
+    operand = scope.read(node.this)
+    source = operand.type
+    if source is None or isinstance(operand, ir.Constant):
+        value = operand.value if isinstance(operand, ir.Constant) else None
+        if isinstance(value, Fraction):
+            return _cast_number(value, target, node)
+        return typing_rules.settle(ir.Constant(value, None, position_of(node)), target)
+    if source is target or (source.is_text and target.is_text):
+        return operand
+    if isinstance(operand, ir.Parameter) and source.is_text and operand.number not in scope.scalars:
+        return replace(operand, type=target)  # its text is read as that type when it is bound
+    if source.is_number and target.is_number:
+        if target.is_integer and not source.is_integer:
+            return ir.Rounded(ir.Rounding.ROUND, operand, 0, target)
+        return ir.Cast(operand, target)
+    if source is SqlType.BOOL and target is SqlType.INT4:
+        return ir.Cast(operand, target)
+    if source in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ) and target is SqlType.DATE:
+        return ir.Cast(operand, target)
+    raise Refusal(
+        Code.UNSUPPORTED,
+        f"a cast from {source.sql} to {target.sql} may fail on some rows and is not allowed",
+        "Compare the column in its own type.",
+        position_of(node),
+    )
+
+
+def _cast_number(value: Fraction, target: SqlType, node: exp.Expr) -> Expression:
+    if not target.is_number or not typing_rules.is_value_of(value, target):
+        raise Refusal(
+            Code.SYNTAX,
+            f"a number as a constant of type {target.sql} cannot be read",
+            "Write the constant in the type of the column it meets.",
+            position_of(node),
+        )
+    return ir.Constant(value, target, position_of(node))
+
+
+READERS: Readers = {
+    exp.Cast: _cast,
+}

@@ -1,0 +1,107 @@
+"""Columns, literals and parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.scope import Readers, Scope, identifier, only, position_of, unknown
+from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
+from proxy.query.ir.expressions import Expression
+
+
+def _column(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "table", "db", "catalog")
+    if isinstance(node.this, exp.Star):
+        raise Refusal(
+            Code.RAW_ROWS,
+            "all columns of a protected table cannot be read at once",
+            "Name one column inside an aggregate, e.g. count(*) or avg(column).",
+            position_of(node),
+        )
+    name = identifier(node.this)
+    parts = (node.args.get(key) for key in ("catalog", "db", "table"))
+    qualifier = tuple(identifier(part) for part in parts if part is not None)
+    known = scope.find(qualifier, name)
+    if known is None:
+        raise Refusal(
+            Code.COLUMN_NOT_USABLE,
+            f'there is no column "{name}" in the policy of this table',
+            "SELECT * FROM dp.columns lists the columns that can be asked about.",
+            position_of(node),
+        )
+    return replace(known, position=position_of(node))
+
+
+def _literal(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "is_string")
+    text = str(node.this)
+    if node.args.get("is_string"):
+        return ir.Constant(text, None, position_of(node))
+    try:
+        value = typing_rules.number(text)
+    except Refusal as refusal:
+        raise refusal.at(position_of(node)) from None
+    if value is None:
+        raise unknown(node)
+    kind = typing_rules.literal_type(text)
+    if kind is SqlType.NUMERIC and text.isdigit():  # which some read as an integer
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a whole number this large is not available in a question on a protected table",
+            "Write it with a decimal point, if it is meant as a numeric.",
+            position_of(node),
+        )
+    return ir.Constant(value, kind, position_of(node))
+
+
+def _boolean(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this")
+    return ir.Constant(bool(node.this), SqlType.BOOL)
+
+
+def _null(node: exp.Expr, scope: Scope) -> Expression:
+    only(node)
+    return ir.Constant(None, None)
+
+
+def _raw_string(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this")
+    return ir.Constant(str(node.this), None)
+
+
+def _parameter(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this")
+    # `@ x` (absolute value in PostgreSQL) also parses as a Parameter, of something other than a number.
+    number = None
+    if isinstance(node.this, exp.Literal):
+        number = typing_rules.ordinal(str(node.this.this))
+    if number is None:
+        raise unknown(node)
+    if number in scope.scalars:
+        return ir.Parameter(number, scope.scalars[number])
+    if not 1 <= number <= len(scope.parameters):
+        raise unknown(node)
+    if scope.parameters[number - 1] is SqlType.OTHER:
+        raise unknown(node)
+    return ir.Parameter(number, scope.parameters[number - 1])
+
+
+def _paren(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this")
+    return scope.read(node.this)
+
+
+READERS: Readers = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: _boolean,
+    exp.Null: _null,
+    exp.RawString: _raw_string,
+    exp.Parameter: _parameter,
+    exp.Paren: _paren,
+}

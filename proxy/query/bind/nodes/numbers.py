@@ -1,0 +1,104 @@
+"""Arithmetic that cannot raise, rounding and buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from sqlglot import exp
+
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.nodes.operands import number_operands, read_constant, together
+from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
+from proxy.query.ir import expressions as ir
+from proxy.query.ir.expressions import Expression
+
+_OPERATORS: Mapping[type[exp.Expr], ir.Operator] = {
+    exp.Add: ir.Operator.ADD,
+    exp.Sub: ir.Operator.SUBTRACT,
+    exp.Mul: ir.Operator.MULTIPLY,
+}
+
+
+def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression")
+    (left, right), meeting = number_operands(node, node.this, node.expression, scope=scope)
+    return ir.Arithmetic(_OPERATORS[type(node)], left, right, meeting)
+
+
+def _quotient(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression", "typed", "safe")
+    divisor = read_constant(node.expression, scope)
+    operand = scope.read(node.this)
+    (operand, settled), meeting = together([operand, divisor], node)
+    if not meeting.is_number or not isinstance(settled, ir.Constant | ir.Parameter):
+        raise unknown(node)
+    remainder = isinstance(node, exp.Mod)
+    if remainder and not meeting.is_integer:
+        raise unknown(node)
+    return ir.Quotient(operand, settled, remainder, meeting, position_of(node))
+
+
+_ROUNDINGS: Mapping[type[exp.Expr], ir.Rounding] = {
+    exp.Abs: ir.Rounding.ABS,
+    exp.Neg: ir.Rounding.NEGATE,
+    exp.Floor: ir.Rounding.FLOOR,
+    exp.Ceil: ir.Rounding.CEIL,
+    exp.Sign: ir.Rounding.SIGN,
+    exp.Trunc: ir.Rounding.TRUNC,
+    exp.Round: ir.Rounding.ROUND,
+}
+
+
+def _rounded(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "decimals")
+    (operand,), meeting = number_operands(node, node.this, scope=scope)
+    function = _ROUNDINGS[type(node)]
+    digits = 0
+    if node.args.get("decimals") is not None:
+        given = read_constant(node.args["decimals"], scope)
+        if (
+            not isinstance(given, ir.Constant)
+            or not isinstance(given.value, Fraction)
+            or given.value.denominator != 1
+            or not 0 <= given.value <= 20
+        ):
+            raise unknown(node)
+        digits = int(given.value)
+    keeps_type = function in (ir.Rounding.ABS, ir.Rounding.NEGATE) or not meeting.is_integer
+    # floor(int) and friends resolve to the float8 functions (manual 9.3); round(x, n) to numeric's.
+    result = meeting if keeps_type else SqlType.FLOAT8
+    if node.args.get("decimals") is not None:
+        result = SqlType.NUMERIC
+    if meeting is SqlType.FLOAT4 and function not in (ir.Rounding.ABS, ir.Rounding.NEGATE):
+        result = SqlType.FLOAT8
+    return ir.Rounded(function, operand, digits, result)
+
+
+def _bucket(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "min_value", "max_value", "num_buckets")
+    operand = scope.read(node.this)
+    ends = [node.args.get(name) for name in ("min_value", "max_value", "num_buckets")]
+    values = [
+        getattr(read_constant(end, scope), "value", None) if end is not None else None
+        for end in ends
+    ]
+    low, high, count = values
+    if operand.type is None or not operand.type.is_number:
+        raise unknown(node)
+    if not (
+        isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(count, Fraction)
+    ):
+        raise unknown(node)
+    if low >= high or count.denominator != 1 or not 1 <= count <= 10_000:
+        raise unknown(node)
+    return ir.Bucket(operand, low, high, int(count))
+
+
+READERS: Readers = {
+    **dict.fromkeys(_OPERATORS, _arithmetic),
+    exp.Div: _quotient,
+    exp.Mod: _quotient,
+    **dict.fromkeys(_ROUNDINGS, _rounded),
+    exp.WidthBucket: _bucket,
+}

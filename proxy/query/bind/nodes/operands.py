@@ -1,0 +1,83 @@
+"""Operands that other nodes are made of: constants, and types in which operands can meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from sqlglot import exp
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.scope import Scope, position_of, unknown
+from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
+from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.tokens import too_complex
+
+
+def typed(expression: Expression, fallback: SqlType = SqlType.TEXT) -> Expression:
+    """With a type, the fallback where it is an untyped literal."""
+    return typing_rules.settle(expression, fallback)
+
+
+def together(
+    parts: list[Expression],
+    node: exp.Expr,
+    common: Callable[[Sequence[SqlType], int | None], SqlType] = typing_rules.common,
+) -> tuple[list[Expression], SqlType]:
+    """Operands brought to settled types that can meet, and the type in which they do."""
+    known = [part.type for part in parts if part.type is not None]
+    meeting = common(known or [SqlType.TEXT], position_of(node))
+    settled = [typing_rules.settle(part, meeting) for part in parts]
+    return settled, meeting
+
+
+def read_constant(node: exp.Expr, scope: Scope) -> ir.Constant | ir.Parameter:
+    """A constant, possibly with a sign, a cast or parentheses."""
+    expression = scope.read(node)
+    if isinstance(expression, ir.Rounded) and expression.function is ir.Rounding.NEGATE:
+        inner = expression.operand
+        if isinstance(inner, ir.Constant) and isinstance(inner.value, Fraction):
+            expression = ir.Constant(-inner.value, inner.type, inner.position)
+    if not isinstance(expression, ir.Constant | ir.Parameter):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "only a constant can stand here",
+            "Write a literal or a parameter, not an expression on columns.",
+            position_of(node),
+        )
+    return expression
+
+
+def repeated(expression: Expression) -> Expression:
+    """An operand about to stand several times: nested ones would double the size at every level."""
+    if ir.size(expression) > limits.REPEATED_NODES:
+        raise too_complex(
+            f"of a BETWEEN or CASE on an expression of more than {limits.REPEATED_NODES} parts"
+        )
+    return expression
+
+
+def number_operands(
+    node: exp.Expr, *parts: exp.Expr, scope: Scope
+) -> tuple[list[Expression], SqlType]:
+    """Numbers, and the type in which they meet."""
+    operands, meeting = together([scope.read(part) for part in parts], node)
+    if not meeting.is_number:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "arithmetic on a protected table is on numbers only",
+            "Dates and times can be compared with constants, or taken apart by extract().",
+            position_of(node),
+        )
+    return operands, meeting
+
+
+def text_operand(node: exp.Expr, scope: Scope) -> Expression:
+    """A text, or a literal taken as one."""
+    expression = typed(scope.read(node))
+    if expression.type is None or not expression.type.is_text:
+        raise unknown(node.parent or node)
+    return expression

@@ -1,0 +1,200 @@
+"""What names mean inside one SELECT, and which nodes of a parsed expression may be read there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import ErrorLevel
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.catalog.model import TableName
+from proxy.query.ir import expressions as ir
+from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.tokens import fold, truncate
+
+_POSTGRES = Postgres()
+
+
+class ColumnType(NamedTuple):
+    type: SqlType
+    type_name: str  # as PostgreSQL prints it, modifier included
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A relation as names can reach it: ours (alias), the client's prefixes, its columns."""
+
+    alias: str
+    qualifiers: frozenset[tuple[str, ...]]
+    columns: Mapping[str, ColumnType]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicColumn:
+    """SELECT output FROM table AS alias WHERE condition."""
+
+    table: TableName
+    alias: str
+    output: ir.ColumnRef
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What names mean inside one SELECT.
+
+    merged: columns that JOIN ... USING has made one; parameters: types of $1, $2, ...;
+    scalars: types of answers of other blocks, by the number under which they stand as parameters;
+    public: what IN (SELECT ... FROM a public table) looks at, by the number of the parameter in its place;
+    readers: how each kind of node is read; what is not in it is refused.
+    """
+
+    relations: tuple[Named, ...]
+    parameters: tuple[SqlType, ...]
+    merged: Mapping[str, ir.ColumnRef] = field(default_factory=dict)
+    scalars: Mapping[int, SqlType] = field(default_factory=dict)
+    public: Mapping[int, PublicColumn] = field(default_factory=dict)
+    readers: Readers = field(default_factory=dict)
+
+    def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:
+        """The one column of this name, or None."""
+        if not qualifier and name in self.merged:
+            return self.merged[name]
+        found = [
+            relation
+            for relation in self.relations
+            if name in relation.columns and (not qualifier or qualifier in relation.qualifiers)
+        ]
+        if len(found) != 1:
+            return None
+        return ir.ColumnRef(name, found[0].columns[name].type, None, found[0].alias)
+
+    def read(self, node: exp.Expr) -> Expression:
+        """A part of an expression: a node by its exact type."""
+        if not isinstance(node, exp.Expr):  # e.g. of count(): an argument that is not there
+            raise Refusal(
+                Code.SYNTAX,
+                "a part of an expression is missing",
+                "Write an argument, e.g. count(*) or sum(column).",
+            )
+        reader = self.readers.get(type(node))
+        if reader is None:
+            raise unknown(node)
+        return reader(node, self)
+
+
+Reader = Callable[[exp.Expr, Scope], Expression]
+Readers = Mapping[type[exp.Expr], Reader]
+
+
+def position_of(node: exp.Expr) -> int | None:
+    """1-based position of the first word below a node that kept its place."""
+    for part in node.walk():
+        if "start" in part.meta:
+            return int(part.meta["start"]) + 1
+    return None
+
+
+def identifier(node: object) -> str:
+    """An identifier as PostgreSQL folds it."""
+    if not isinstance(node, exp.Identifier):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a name in the question on a protected table cannot be read",
+            "Write plain names of tables and columns.",
+        )
+    return truncate(node.name) if node.args.get("quoted") else fold(node.name)
+
+
+# What is written, where the parser's name for it says little.
+_WRITTEN: Mapping[type[exp.Expr], str] = {
+    exp.All: "ALL",
+    exp.Any: "ANY",
+    exp.Array: "ARRAY",
+    exp.ArrayContainedBy: "operator <@",
+    exp.ArrayContainsAll: "operator @>",
+    exp.ArrayOverlaps: "operator &&",
+    exp.AtTimeZone: "AT TIME ZONE other than 'UTC'",
+    exp.BitString: "a bit string",
+    exp.BitwiseAnd: "operator &",
+    exp.BitwiseLeftShift: "operator <<",
+    exp.BitwiseNot: "operator ~",
+    exp.BitwiseOr: "operator |",
+    exp.BitwiseRightShift: "operator >>",
+    exp.BitwiseXor: "operator #",
+    exp.Bracket: "a subscript",
+    exp.Collate: "COLLATE",
+    exp.Dot: "a field of a row",
+    exp.DPipe: "operator ||",
+    exp.Escape: "ESCAPE",
+    exp.Exists: "EXISTS",
+    exp.HexString: "a bit string",
+    exp.Interval: "an interval",
+    exp.JSONExtract: "operator ->",
+    exp.JSONExtractScalar: "operator ->>",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+    exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.Overlaps: "OVERLAPS",
+    exp.Parameter: "a parameter of unknown type",
+    exp.RegexpILike: "operator ~*",
+    exp.RegexpLike: "operator ~",
+    exp.SimilarTo: "SIMILAR TO",
+    exp.Tuple: "a list in brackets",
+}
+_NOW = (
+    *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp),
+)
+
+
+def unknown(node: exp.Expr) -> Refusal:
+    if isinstance(node, _NOW):
+        return Refusal(
+            Code.FUNCTION,
+            "the current date and time are not available on protected columns",
+            "Write them as a constant, e.g. column >= '2026-01-31'.",
+            position_of(node),
+        )
+    written = _WRITTEN.get(type(node))
+    if written is not None:
+        return Refusal(
+            Code.UNSUPPORTED,
+            f"{written} is not allowed in a question on a protected table",
+            "Use plain comparisons, arithmetic and CASE on the columns of the table.",
+            position_of(node),
+        )
+    if isinstance(node, exp.Func):
+        name = function_name(node)
+        return Refusal(
+            Code.FUNCTION,
+            f"function {name} is not allowed on protected columns",
+            "Allowed are comparisons, + - * and division by a constant, abs, round, floor, ceil, coalesce, "
+            "nullif, greatest, least, CASE, LIKE, extract, lower, upper, length, left, right and substr.",
+            position_of(node),
+        )
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"{type(node).__name__} is not allowed in a question on a protected table",
+        "Use plain comparisons, arithmetic and CASE on the columns of the table.",
+        position_of(node),
+    )
+
+
+def function_name(node: exp.Expr) -> str:
+    """As PostgreSQL calls it; the parser has names of its own (Rand, TimeToStr)."""
+    if type(node) is exp.Anonymous:
+        return str(node.name)
+    written = _POSTGRES.generate(node, unsupported_level=ErrorLevel.IGNORE)
+    name = written.partition("(")[0].lower()
+    return name if name.isidentifier() else type(node).__name__.lower()
+
+
+def only(node: exp.Expr, *allowed: str) -> None:
+    """Every argument that is set must be one that the reader looks at."""
+    for name, value in node.args.items():
+        if name not in allowed and value not in (None, False, []):
+            raise unknown(node)

@@ -1,0 +1,243 @@
+"""FROM clauses read: which SELECTs give rows of protected tables, and what relation they are.
+
+What a SELECT gives and what its FROM clause is are found out together: a SELECT that groups by the privacy
+unit gives rows, and what the unit is its FROM clause says.
+"""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Refusal
+from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
+from proxy.query.bind.join_conditions import conjunction, equalities
+from proxy.query.bind.per_unit_reading import read_per_unit
+from proxy.query.bind.reading import READERS
+from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
+from proxy.query.bind.sources import Nature, Sources
+from proxy.query.bind.subquery_columns import renamed
+from proxy.query.bind.union_reading import union_all
+from proxy.query.ir.exposed import unit_columns
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.relations import Derived, Joined, Relation, Scan
+from proxy.query.syntax.blocks import Select, Span, aggregates_rows, query_parts
+from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
+from proxy.query.syntax.statements import split_commas
+
+
+def nature_of(sources: Sources, select: Select) -> Nature:
+    """
+    Refuses  what reading its FROM clause refuses, where that reaches protected rows
+    """
+    known = sources.natures.get(select.keyword)
+    if known is None:
+        sources.natures[select.keyword] = Nature.CLEAN  # a recursive CTE ends here
+        known = _nature(sources, select)
+        sources.natures[select.keyword] = known
+    return known
+
+
+def _nature(sources: Sources, select: Select) -> Nature:
+    if not _reaches_rows(sources, select):
+        return Nature.CLEAN
+    if not aggregates_rows(sources.lexed, select):
+        return Nature.ROWS
+    return Nature.ROWS if _groups_by_unit(sources, select) else Nature.BLOCK
+
+
+def _reaches_rows(sources: Sources, select: Select) -> bool:
+    span = select.clauses.get("from")
+    if span is None:
+        return False
+    try:
+        items = leaves(read_from(sources.lexed, span))
+    except Refusal:
+        if _names_rows(sources, span):
+            raise
+        return False
+    return any(_item_gives_rows(sources, item) for item in items)
+
+
+def _names_rows(sources: Sources, span: Span) -> bool:
+    """Whether a FROM clause of unknown form names protected tables outside of blocks, which are answered
+    on their own wherever they stand."""
+    answered = [
+        (inner.keyword, inner.end)
+        for inner in sources.selects
+        if span[0] <= inner.keyword < span[1] and nature_of(sources, inner) is Nature.BLOCK
+    ]
+    return any(
+        i in sources.tables
+        and sources.tables[i].protected
+        and not any(first <= i < last for first, last in answered)
+        for i in range(*span)
+    )
+
+
+def _item_gives_rows(sources: Sources, item: Item) -> bool:
+    match item:
+        case TableItem():
+            cte = sources.cte(item)
+            if cte is not None:
+                return _query_gives_rows(sources, cte.body)
+            table = sources.tables.get(item.first)
+            return table is not None and table.protected
+        case QueryItem():
+            return _query_gives_rows(sources, item.query)
+        case JoinItem():
+            return any(_item_gives_rows(sources, leaf) for leaf in leaves(item))
+        case _:
+            assert_never(item)
+
+
+def _query_gives_rows(sources: Sources, span: Span) -> bool:
+    parts, _ = query_parts(sources.lexed, span, sources.selects)
+    return any(nature_of(sources, part) is Nature.ROWS for part in parts)
+
+
+def _groups_by_unit(sources: Sources, select: Select) -> bool:
+    if "group" not in select.clauses:
+        return False
+    relation, scope = read_source(sources, select)
+    units = unit_columns(relation, sources.tables.values())
+    for span in split_commas(sources.lexed, *select.clauses["group"]):
+        key = key_column(sources, select, span, scope)
+        if key is not None and (key.relation, key.column) in units:
+            return True
+    return False
+
+
+def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
+    """SELECT column FROM a public table [WHERE ...], to look values up in; None for anything else.
+
+    Refuses  what reading its WHERE refuses
+    """
+    span = select.clauses.get("from")
+    if span is None or not select.clauses.keys() <= {"items", "from", "where"}:
+        return None
+    item = read_from(sources.lexed, span)
+    table = sources.tables.get(item.first) if isinstance(item, TableItem) else None
+    if not isinstance(item, TableItem) or table is None or table.protected or sources.cte(item):
+        return None
+    relation, named = _table(sources, item)
+    assert isinstance(relation, Scan)
+    scope = Scope(named, sources.parameters, readers=READERS)
+    outputs = outputs_of(sources, select, scope)
+    if len(outputs) != 1 or not isinstance(outputs[0][1], ColumnRef):
+        return None
+    where = select.clauses.get("where")
+    condition = None if where is None else condition_of(sources, where, scope)
+    return PublicColumn(relation.table, relation.alias, outputs[0][1], condition)
+
+
+def read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
+    """The FROM clause of a SELECT that reaches rows, and what names mean in it."""
+    item = read_from(sources.lexed, select.clauses["from"])
+    merged: dict[str, ColumnRef] = {}
+    relation, named = _relation(sources, item, merged)
+    scope = sources.scope(named, merged)
+    return relation, scope
+
+
+def _relation(
+    sources: Sources, item: Item, merged: dict[str, ColumnRef]
+) -> tuple[Relation, tuple[Named, ...]]:
+    match item:
+        case TableItem():
+            return _table(sources, item)
+        case QueryItem():
+            relation, columns = _query(sources, item.query)
+            try:
+                return renamed(relation, columns, item.columns, item.alias)
+            except Refusal as refusal:
+                raise refusal.at(sources.lexed.lexemes[item.query[0]].position) from None
+        case JoinItem():
+            return _join(sources, item, merged)
+        case _:
+            assert_never(item)
+
+
+def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ...]]:
+    cte = sources.cte(item)
+    if cte is not None:
+        relation, columns = _query(sources, cte.body)
+        return renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
+    table = sources.tables.get(item.first)
+    if table is None or item.columns:
+        sources.refuse(item.first, "only tables of the policy can be joined with a protected table")
+    alias = sources.alias()
+    columns = {c.name: ColumnType(c.type, c.shown_type_name) for c in table.columns.values()}
+    qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
+    if item.alias is not None:
+        qualifiers = frozenset({(item.alias,)})
+    return Scan(alias, table.name), (Named(alias, qualifiers, columns),)
+
+
+def _join(
+    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef]
+) -> tuple[Relation, tuple[Named, ...]]:
+    left, left_named = _relation(sources, item.left, merged)
+    right, right_named = _relation(sources, item.right, merged)
+    named = (*left_named, *right_named)
+    scope = sources.scope(named, merged)
+    equal: list[tuple[ColumnRef, ColumnRef]] = []
+    rest: Expression | None = None
+    for name in item.using:
+        pair = (
+            Scope(left_named, (), merged).find((), name),
+            Scope(right_named, ()).find((), name),
+        )
+        if pair[0] is None or pair[1] is None:
+            sources.refuse(item.place, f'column "{name}" of USING is not on both sides')
+        equal.append((pair[0], pair[1]))
+        merged[name] = pair[0]
+    if item.on is not None:
+        condition = condition_of(sources, item.on, scope)
+        sides = ({n.alias for n in left_named}, {n.alias for n in right_named})
+        found, others = equalities(condition, *sides)
+        equal += found
+        rest = conjunction(others)
+    place = sources.lexed.lexemes[item.place].position
+    joined = Joined(left, right, item.left_outer, tuple(equal), rest, place)
+    return joined, named
+
+
+def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType]]:
+    """A subquery or CTE that gives rows."""
+    parts, only_all = query_parts(sources.lexed, span, sources.selects)
+    if not only_all:
+        sources.refuse(span[0], "only UNION ALL can combine rows of protected tables")
+    read = [_rows(sources, part) for part in parts]
+    if len(read) == 1:
+        return read[0]
+    return union_all(sources, read, span[0])
+
+
+def _rows(sources: Sources, select: Select) -> tuple[Derived, dict[str, ColumnType]]:
+    """A SELECT that gives rows, as a relation, and its columns.
+
+    Refuses  LIMIT, ORDER BY, DISTINCT and windows below an aggregate: which rows stay would be data's
+    """
+    if nature_of(sources, select) is not Nature.ROWS:
+        sources.refuse(
+            select.keyword, "rows of protected tables cannot be combined with other queries"
+        )
+    sources.consumed.add(select.keyword)
+    forbidden = [
+        n for n in ("order", "limit", "offset", "fetch", "window", "for") if n in select.clauses
+    ]
+    if forbidden or select.distinct:
+        place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
+        word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
+        sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
+    relation, scope = read_source(sources, select)
+    relation, where = read_where(sources, select, relation, scope)
+    if "group" in select.clauses:
+        return read_per_unit(sources, select, relation, where, scope)
+    if aggregates_rows(sources.lexed, select):
+        sources.refuse(select.keyword, "an aggregate here needs GROUP BY the privacy unit")
+    found = outputs_of(sources, select, scope)
+    outputs = tuple((name, expression) for name, expression, _ in found)
+    place = sources.lexed.lexemes[select.keyword].position
+    derived = Derived(sources.alias(), relation, where, outputs, place)
+    return derived, {name: kind for name, _, kind in found}

@@ -1,0 +1,71 @@
+"""The SELECTs of one statement, and what has been found out about where their rows come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NoReturn
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.reading import READERS
+from proxy.query.bind.scope import Named, PublicColumn, Scope
+from proxy.query.ir.exposed import Exposed
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.syntax.blocks import Select
+from proxy.query.syntax.from_clause import TableItem
+from proxy.query.syntax.slices import HINT
+from proxy.query.syntax.tokens import Lexed
+from proxy.query.syntax.with_clauses import Visible
+
+
+class Nature(Enum):
+    """What a SELECT gives: nothing protected, or only answers of blocks; one output row per row, or per unit;
+    aggregates of rows, which will be answered with noise."""
+
+    CLEAN = "clean"
+    ROWS = "rows"
+    BLOCK = "block"
+
+
+@dataclass(slots=True)
+class Sources:
+    """All SELECTs of one statement, and what has been found out about them.
+
+    tables: first lexeme of a name -> table; scalars: bracket -> parameter number of a scalar subquery's answer,
+    or of a subquery on a public table, which is in public by that number;
+    consumed: keywords of SELECTs that became part of a block.
+    """
+
+    lexed: Lexed
+    selects: tuple[Select, ...]
+    ctes: tuple[Visible, ...]
+    tables: Mapping[int, Exposed]
+    parameters: tuple[SqlType, ...]
+    scalars: dict[int, int] = field(default_factory=dict)
+    scalar_types: dict[int, SqlType] = field(default_factory=dict)
+    public: dict[int, PublicColumn] = field(default_factory=dict)
+    consumed: set[int] = field(default_factory=set)
+    natures: dict[int, Nature] = field(default_factory=dict)
+    _aliases: int = 0
+
+    def alias(self) -> str:
+        self._aliases += 1
+        return f"r{self._aliases}"
+
+    def cte(self, item: TableItem) -> Visible | None:
+        if len(item.chain) > 1:
+            return None
+        hits = [
+            cte
+            for cte in self.ctes
+            if cte.name == item.chain[0] and cte.span[0] <= item.first < cte.span[1]
+        ]
+        return hits[-1] if hits else None
+
+    def scope(self, named: tuple[Named, ...], merged: dict[str, ColumnRef]) -> Scope:
+        return Scope(named, self.parameters, merged, self.scalar_types, self.public, READERS)
+
+    def refuse(self, index: int, message: str) -> NoReturn:
+        raise Refusal(Code.UNSUPPORTED, message, HINT, self.lexed.lexemes[index].position)

@@ -1,0 +1,55 @@
+"""Tables as questions may see them, and where their privacy unit stands in a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from typing_extensions import assert_never
+
+from proxy.catalog.model import Column, TableName
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """A table as questions may see it: the listed columns and, for conditions and joins, the unit column.
+    unit: that column; None where rows are the unit, and for public tables."""
+
+    name: TableName
+    columns: Mapping[str, Column]
+    protected: bool = True
+    unit: str | None = None
+
+
+def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str]]:
+    """(alias, column) of every column that holds the privacy unit as it is."""
+    units = {t.name: t.unit for t in tables if isinstance(t, Exposed)}  # type: ignore[attr-defined]
+
+    def of(part: Relation) -> frozenset[tuple[str, str]]:
+        match part:
+            case Scan():
+                unit = units.get(part.table)
+                return frozenset() if unit is None else frozenset({(part.alias, unit)})
+            case Joined():
+                # After a LEFT JOIN the far side's is NULL for every unit without a partner: one group of many.
+                return of(part.left) | (frozenset() if part.left_outer else of(part.right))
+            case Derived():
+                below = of(part.source)
+                return frozenset(
+                    (part.alias, name)
+                    for name, e in part.outputs
+                    if isinstance(e, ColumnRef) and (e.relation, e.column) in below
+                )
+            case Kept():
+                return of(part.source)
+            case PerUnit():
+                return frozenset({(part.alias, "unit")})
+            case Stacked():
+                names = [{name for _, name in of(branch)} for branch in part.parts]
+                return frozenset((part.alias, name) for name in set.intersection(*names))
+            case _:
+                assert_never(part)
+
+    return of(relation)

@@ -1,0 +1,88 @@
+"""The typed question: what one statement asks of protected tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.relations import Relation, rewrite
+from proxy.query.ir.typing_rules import settle
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A GROUP BY key; type_name as PostgreSQL prints it, for the column of the noised relation."""
+
+    expression: Expression
+    type: SqlType
+    type_name: str
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One SELECT that aggregates rows of protected tables.
+
+    grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
+    intervals: the extra columns asked for by dp.low, dp.high and dp.error, as the letter l, h or e and the
+    number of the aggregate.
+    """
+
+    source: Relation
+    where: Expression | None
+    keys: tuple[Key, ...]
+    grouped: bool
+    aggregates: tuple[Aggregate, ...]
+    intervals: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """The single answer of an earlier block that stands in a later one as parameter `number`."""
+
+    number: int
+    block: int  # index into Query.blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """All blocks of a statement; a block whose answer stands in another comes before it."""
+
+    blocks: tuple[Block, ...]
+    scalars: tuple[Scalar, ...] = ()
+
+
+def bind(block: Block, values: Mapping[int, Constant]) -> Block:
+    """The block with those of its parameters that are known replaced by constants; a text that the question
+    casts ($1::date) is read as that type.
+
+    Refuses  SYNTAX: text that is no value of the type
+    """
+
+    def change(part: Expression) -> Expression:
+        if not isinstance(part, Parameter):
+            return part
+        found = values.get(part.number)
+        if found is None or found.type is part.type:
+            return part if found is None else found
+        return settle(Constant(found.value, None, part.position), part.type)
+
+    def again(part: Expression) -> Expression:
+        return rebuild(part, change)
+
+    return changed(block, again)
+
+
+def changed(block: Block, change: Callable[[Expression], Expression]) -> Block:
+    """The block with every expression in it changed."""
+    return replace(
+        block,
+        source=rewrite(block.source, change),
+        where=None if block.where is None else change(block.where),
+        keys=tuple(replace(key, expression=change(key.expression)) for key in block.keys),
+        aggregates=tuple(aggregate.changed(change) for aggregate in block.aggregates),
+    )

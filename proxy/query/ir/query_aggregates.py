@@ -1,0 +1,47 @@
+"""Aggregates of a question, with the expressions they are taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import Expression
+
+
+class AggregateKind(Enum):
+    COUNT_ROWS = "count(*)"
+    COUNT = "count"
+    COUNT_DISTINCT = "count(distinct)"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    VAR_POP = "var_pop"
+    VAR_SAMP = "var_samp"
+    STDDEV_POP = "stddev_pop"
+    STDDEV_SAMP = "stddev_samp"
+    QUANTILE_CONT = "percentile_cont"
+    QUANTILE_DISC = "percentile_disc"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One distinct noisy release; equal aggregates of a block are one. operand is None for count(*).
+
+    fraction: of percentile_cont and percentile_disc.
+    """
+
+    kind: AggregateKind
+    operand: Expression | None
+    condition: Expression | None  # FILTER (WHERE ...)
+    type: SqlType  # of the result, as PostgreSQL gives it
+    fraction: Fraction | None = None
+    position: int | None = field(default=None, compare=False)
+
+    def changed(self, change: Callable[[Expression], Expression]) -> Aggregate:
+        operand = None if self.operand is None else change(self.operand)
+        condition = None if self.condition is None else change(self.condition)
+        return replace(self, operand=operand, condition=condition)

@@ -1,0 +1,155 @@
+"""Row-wise relations: what stands in the FROM clause of a block. Plain data.
+
+Every relation has an alias of ours (r1, r2, ...), so that a column is always (alias, name) and nothing of the
+client's naming reaches the protected database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from typing_extensions import assert_never
+
+from proxy.catalog.model import TableName
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The rows of a protected or public table."""
+
+    alias: str
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """INNER or LEFT JOIN. equal: pairs of columns that ON sets equal, left side first; rest: what else ON
+    says; left_outer: rows of the left side without partner stay, with NULLs on the right."""
+
+    left: Relation
+    right: Relation
+    left_outer: bool
+    equal: tuple[tuple[ColumnRef, ColumnRef], ...]
+    rest: Expression | None
+    position: int | None = field(default=None, compare=False)  # of JOIN or the comma
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A row-wise subquery or CTE: filtered, renamed, computed; one output row per row that passes."""
+
+    alias: str
+    source: Relation
+    where: Expression | None
+    outputs: tuple[tuple[str, Expression], ...]
+    position: int | None = field(default=None, compare=False)  # of what a refusal of it is about
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """GROUP BY the privacy unit: one row per unit, columns `unit`, a1, a2, ... rows: the most that a count
+    in it can be (the planner knows)."""
+
+    alias: str
+    source: Relation
+    where: Expression | None
+    unit: ColumnRef
+    aggregates: tuple[Aggregate, ...]
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stacked:
+    """UNION ALL of row-wise relations; columns c1, c2, ... matched by place."""
+
+    alias: str
+    parts: tuple[Derived, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Rows of a table or subquery, of which few have equal values in `by`; under the same alias. Only the
+    planner makes it.
+
+    most: at most so many rows of one value, the first in keyed-hash order of ordered_by, which names a row;
+    None: only a row that is alone with its value. present: columns that are not NULL in a row that is kept;
+    by None: that is all. columns: those of the source that may be asked for. place: a name that none has.
+    below_join: by the privacy unit, below a join on it; where: a condition on single rows that comes before.
+    """
+
+    source: Scan | Derived | Stacked | Kept
+    by: ColumnRef | None
+    most: int | None
+    ordered_by: tuple[ColumnRef, ...]
+    present: tuple[ColumnRef, ...]
+    columns: tuple[str, ...]
+    place: str
+    below_join: bool = False
+    where: Expression | None = None
+
+    @property
+    def alias(self) -> str:
+        return self.source.alias
+
+
+Relation = Scan | Joined | Derived | PerUnit | Stacked | Kept
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """All tables below a relation."""
+    match relation:
+        case Scan():
+            yield relation
+        case Joined():
+            yield from scans(relation.left)
+            yield from scans(relation.right)
+        case Derived() | PerUnit() | Kept():
+            yield from scans(relation.source)
+        case Stacked():
+            for part in relation.parts:
+                yield from scans(part)
+        case _:
+            assert_never(relation)
+
+
+Change = Callable[[Expression], Expression]
+
+
+def rewrite(relation: Relation, change: Change) -> Relation:
+    """The relation with every expression in it changed."""
+
+    def maybe(part: Expression | None) -> Expression | None:
+        return None if part is None else change(part)
+
+    match relation:
+        case Scan():
+            return relation
+        case Joined():
+            left, right = rewrite(relation.left, change), rewrite(relation.right, change)
+            return replace(relation, left=left, right=right, rest=maybe(relation.rest))
+        case Derived():
+            outputs = tuple((name, change(part)) for name, part in relation.outputs)
+            source = rewrite(relation.source, change)
+            return replace(relation, source=source, where=maybe(relation.where), outputs=outputs)
+        case PerUnit():
+            aggregates = tuple(a.changed(change) for a in relation.aggregates)
+            source = rewrite(relation.source, change)
+            return replace(
+                relation, source=source, where=maybe(relation.where), aggregates=aggregates
+            )
+        case Stacked():
+            parts = []
+            for part in relation.parts:
+                rewritten = rewrite(part, change)
+                assert isinstance(rewritten, Derived)
+                parts.append(rewritten)
+            return replace(relation, parts=tuple(parts))
+        case Kept():
+            kept = rewrite(relation.source, change)
+            assert isinstance(kept, Scan | Derived | Stacked | Kept)
+            return replace(relation, source=kept, where=maybe(relation.where))
+        case _:
+            assert_never(relation)

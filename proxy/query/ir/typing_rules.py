@@ -1,0 +1,241 @@
+"""PostgreSQL's type resolution for the few types that questions use (manual 10.2, 10.3, 10.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import Constant, Expression
+
+_NUMBERS = (
+    SqlType.INT2,
+    SqlType.INT4,
+    SqlType.INT8,
+    SqlType.NUMERIC,
+    SqlType.FLOAT4,
+    SqlType.FLOAT8,
+)
+# The least and the largest positive number.
+_FLOATS = {
+    SqlType.FLOAT4: (Fraction(1, 2**149), (2 - Fraction(1, 2**23)) * 2**127),
+    SqlType.FLOAT8: (Fraction(1, 2**1074), (2 - Fraction(1, 2**52)) * 2**1023),
+}
+# Digits and white space are those of ASCII everywhere: PostgreSQL knows no others.
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ISO_TIMESTAMP = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,6})?)?"
+    r"(?:(?P<utc>Z)|[+-](?P<zone>[0-9]{2})(?::?([0-9]{2}))?)?)?"
+)
+_ORDINAL = re.compile(r"[0-9]{1,9}")
+_SPACE = " \t\n\r\f\v"
+# Numbers of hours, minutes, seconds; PostgreSQL's time zones are within 15:59 of UTC.
+_CLOCK = (24, 60, 60, 16, 60)
+_NUMBER = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<rest>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]{1,9}))?"
+)
+
+
+def number(text: str) -> Fraction | None:
+    """An exact number from decimal text; None for anything else (NaN and Infinity included).
+
+    Refuses  TOO_COMPLEX: more digits before or after the point than base.limits allows
+
+    >>> number("1.5e1"), number("0e999999999")
+    (Fraction(15, 1), Fraction(0, 1))
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None or not (found["whole"] or found["rest"]):
+        return None
+    rest = found["rest"] or ""
+    # Counted before anything is computed: 1e999999999 has a billion digits.
+    digits = (found["whole"] + rest).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return Fraction(0)
+    power = int(found["power"] or 0) - len(rest) + len(digits) - len(significant)
+    if len(significant) + power > limits.NUMBER_DIGITS or -power > limits.NUMBER_DIGITS:
+        raise too_many_digits()
+    value = int(significant) * Fraction(10) ** power
+    return -value if found["sign"] == "-" else value
+
+
+def too_many_digits(position: int | None = None) -> Refusal:
+    return Refusal(
+        Code.TOO_COMPLEX,
+        "a number in a question on a protected table may not have more than "
+        f"{limits.NUMBER_DIGITS} digits before or after its point",
+        "Use a number with fewer digits.",
+        position,
+    )
+
+
+def ordinal(text: str) -> int | None:
+    """A small whole number in plain digits, such as the place of a column or a parameter's number.
+
+    >>> ordinal("12"), ordinal("1.5"), ordinal("9" * 5000)
+    (12, None, None)
+    """
+    return int(text) if _ORDINAL.fullmatch(text) else None
+
+
+def is_value_of(value: Fraction, kind: SqlType) -> bool:
+    """Whether PostgreSQL reads a number in this type without raising 22003 (manual 8.1).
+
+    >>> is_value_of(Fraction(40000), SqlType.INT2), is_value_of(Fraction(1, 10**400), SqlType.FLOAT8)
+    (False, False)
+    """
+    if kind.is_integer:
+        bits = {SqlType.INT2: 15, SqlType.INT4: 31, SqlType.INT8: 63}[kind]
+        return value.denominator == 1 and -(2**bits) <= value < 2**bits
+    if kind.is_float and value:
+        least, most = _FLOATS[kind]
+        return least <= abs(value) <= most
+    return True
+
+
+def literal_type(text: str) -> SqlType:
+    """Type of an unquoted number (manual 4.1.2.6).
+
+    >>> literal_type("3000000000").sql
+    'bigint'
+    """
+    value = number(text)
+    if value is None or not (text.isascii() and text.isdigit()):
+        return SqlType.NUMERIC
+    if value < 2**31:
+        return SqlType.INT4
+    return SqlType.INT8 if value < 2**63 else SqlType.NUMERIC
+
+
+def common(types: Sequence[SqlType], position: int | None) -> SqlType:
+    """The type in which operands of several types meet.
+
+    Refuses  UNSUPPORTED: types that PostgreSQL would have to convert in a way that may raise, and those that we
+             do not know, even of the same kind: equality of texts of nondeterministic collations raises
+    """
+    distinct = set(types)
+    if SqlType.OTHER in distinct:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "values of this type cannot be compared in a question on a protected table",
+            "Use IS NULL, or a column of another type.",
+            position,
+        )
+    if len(distinct) == 1:
+        return types[0]
+    if all(kind.is_number for kind in distinct):
+        if SqlType.FLOAT8 in distinct or (
+            SqlType.FLOAT4 in distinct and distinct != {SqlType.FLOAT4}
+        ):
+            return SqlType.FLOAT8
+        return max(distinct, key=_NUMBERS.index)
+    if all(kind.is_text for kind in distinct):
+        return SqlType.TEXT
+    if all(kind.is_time for kind in distinct):
+        return SqlType.TIMESTAMPTZ if SqlType.TIMESTAMPTZ in distinct else SqlType.TIMESTAMP
+    raise Refusal(
+        Code.UNSUPPORTED,
+        "operands of different kinds cannot be compared in a question on a protected table: "
+        + ", ".join(sorted(kind.sql or "another type" for kind in distinct)),
+        "Write constants in the type of the column they meet.",
+        position,
+    )
+
+
+def common_result(types: Sequence[SqlType], position: int | None) -> SqlType:
+    """The type of CASE, COALESCE, GREATEST and LEAST (manual 10.5): unlike an operator's operands, a real and
+    an exact number give real.
+
+    Refuses  as `common`
+    """
+    if all(kind.is_number for kind in types):
+        return max(types, key=_NUMBERS.index)
+    return common(types, position)
+
+
+def settle(expression: Expression, wanted: SqlType) -> Expression:
+    """An untyped literal takes the type of its surroundings; anything else is left as it is.
+
+    Refuses  SYNTAX: text that is no value of that type in ISO form
+    """
+    if not isinstance(expression, Constant) or expression.type is not None:
+        return expression
+    if expression.value is None:
+        return replace(expression, type=wanted)
+    return constant(str(expression.value), wanted, expression.position)
+
+
+def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
+    """The constant of a type that a text denotes.
+
+    Refuses  SYNTAX: text that is no value of that type in ISO form
+    """
+    stripped = text.strip(_SPACE)
+    value: Fraction | str | bool | None = None
+    if wanted.is_text or wanted is SqlType.UUID:
+        value = text
+    elif wanted.is_number:
+        value = number(stripped)
+        if value is not None and not is_value_of(value, wanted):
+            value = None
+    elif wanted is SqlType.BOOL:
+        value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
+    elif wanted is SqlType.DATE:
+        value = stripped if _ISO_DATE.fullmatch(stripped) and is_instant(stripped) else None
+    elif wanted.is_time:
+        value = stripped if is_instant(stripped) else None
+    if value is None:
+        raise Refusal(
+            Code.SYNTAX,
+            f"a constant of type {wanted.sql or 'this kind'} cannot be read",
+            "Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.",
+            position,
+        )
+    return Constant(value, wanted, position)
+
+
+def is_instant(text: str) -> bool:
+    """Whether this is a date or time in ISO form, with the numbers of a calendar and a clock.
+
+    >>> is_instant("2026-02-28 23:59:59.5+14"), is_instant("2026-02-29"), is_instant("2026-01-01 24:00")
+    (True, False, False)
+    """
+    found = _ISO_TIMESTAMP.fullmatch(text)
+    if found is None:
+        return False
+    day, hours, minutes, seconds, _, *zone = found.groups()
+    clock = (hours, minutes, seconds, *zone)
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return False
+    return all(int(n) < most for n, most in zip(clock, _CLOCK, strict=True) if n is not None)
+
+
+def names_its_zone(text: str) -> bool:
+    """Whether a time in ISO form says how far it is from UTC.
+
+    >>> names_its_zone("2026-01-01 00:00+14"), names_its_zone("2026-01-01 00:00:00")
+    (True, False)
+    """
+    found = _ISO_TIMESTAMP.fullmatch(text)
+    return found is not None and (found["utc"] or found["zone"]) is not None
+
+
+def sum_type(operand: SqlType) -> SqlType:
+    """Type of sum(operand) (manual 9.21)."""
+    if operand in (SqlType.INT2, SqlType.INT4):
+        return SqlType.INT8
+    return SqlType.NUMERIC if operand is SqlType.INT8 else operand
+
+
+def avg_type(operand: SqlType) -> SqlType:
+    """Type of avg(operand) (manual 9.21)."""
+    return SqlType.FLOAT8 if operand.is_float else SqlType.NUMERIC

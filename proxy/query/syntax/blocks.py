@@ -1,0 +1,174 @@
+"""The SELECTs of a statement as spans of tokens, clause by clause.
+
+PostgreSQL itself has analysed the statement on the shadow before; so this needs to find clauses, not to
+judge grammar (manual 7.8, SELECT).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+
+from proxy.query.syntax.statements import Statement
+from proxy.query.syntax.tokens import Lexed
+
+Span = tuple[int, int]  # lexemes, last exclusive
+
+_CLAUSES = {
+    TokenType.INTO: "into",
+    TokenType.FROM: "from",
+    TokenType.WHERE: "where",
+    TokenType.GROUP_BY: "group",
+    TokenType.HAVING: "having",
+    TokenType.WINDOW: "window",
+    TokenType.ORDER_BY: "order",
+    TokenType.LIMIT: "limit",
+    TokenType.OFFSET: "offset",
+    TokenType.FETCH: "fetch",
+    TokenType.FOR: "for",
+}
+_SET_OPERATIONS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT})
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One SELECT. clauses: name -> span of its content, keyword excluded; items is always there."""
+
+    keyword: int
+    end: int  # exclusive
+    depth: int
+    clauses: dict[str, Span]
+    distinct: bool
+
+    @property
+    def items(self) -> Span:
+        return self.clauses["items"]
+
+
+def selects(statement: Statement) -> tuple[Select, ...]:
+    """Every SELECT of the statement's query, in the order of the text."""
+    lexemes = statement.lexed.lexemes
+    return tuple(
+        _select(statement.lexed, index, statement.last)
+        for index in range(statement.first, statement.last)
+        if lexemes[index].word == "select"
+    )
+
+
+def _select(lexed: Lexed, keyword: int, last: int) -> Select:
+    lexemes = lexed.lexemes
+    depth = lexemes[keyword].depth
+    clauses: dict[str, Span] = {}
+    start = keyword + 1
+    distinct = start < last and lexemes[start].word == "distinct"
+    if start < last and lexemes[start].word in ("distinct", "all"):
+        start += 1
+    name = "items"
+    index = start
+    while index < last:
+        lexeme = lexemes[index]
+        kind = lexeme.token.token_type
+        if lexeme.depth < depth:
+            break
+        if lexeme.depth == depth:
+            if kind in _SET_OPERATIONS or kind is TokenType.SEMICOLON:
+                break
+            if kind is TokenType.R_PAREN and lexed.partner[index] < keyword:
+                break
+            if kind in _CLAUSES and not _part_of_expression(lexed, index):
+                clauses[name] = (start, index)
+                name, start = _CLAUSES[kind], index + 1
+        index += 1
+    clauses[name] = (start, index)
+    return Select(keyword, index, depth, clauses, distinct)
+
+
+def _part_of_expression(lexed: Lexed, index: int) -> bool:
+    """IS [NOT] DISTINCT FROM is no FROM clause."""
+    if lexed.lexemes[index].token.token_type is not TokenType.FROM:
+        return False
+    before = [lexeme.word for lexeme in lexed.lexemes[max(0, index - 3) : index]]
+    return before[-2:] == ["is", "distinct"] or before[-3:] == ["is", "not", "distinct"]
+
+
+def query_parts(
+    lexed: Lexed, span: Span, found: tuple[Select, ...]
+) -> tuple[tuple[Select, ...], bool]:
+    """The SELECTs that a query in brackets is made of, and whether nothing but UNION ALL joins them."""
+    depth = lexed.lexemes[span[0]].depth
+    parts = tuple(s for s in found if span[0] <= s.keyword < span[1] and s.depth == depth)
+    only_all = True
+    for index in range(*span):
+        lexeme = lexed.lexemes[index]
+        if lexeme.depth == depth and lexeme.token.token_type in _SET_OPERATIONS:
+            union = lexeme.token.token_type is TokenType.UNION
+            only_all &= union and lexed.lexemes[index + 1].word == "all"
+    return parts, only_all
+
+
+AGGREGATES = frozenset(
+    (
+        *("count", "sum", "avg", "min", "max", "variance", "var_pop", "var_samp", "stddev"),
+        *("stddev_pop", "stddev_samp", "percentile_cont", "percentile_disc"),
+    )
+)
+OTHER_AGGREGATES = frozenset(
+    (
+        *("array_agg", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "json_agg"),
+        *("json_object_agg", "jsonb_agg", "jsonb_object_agg", "range_agg", "string_agg", "xmlagg"),
+        *("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_r2"),
+        *("regr_intercept", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "mode", "any_value"),
+        *("median", "grouping"),
+    )
+)
+
+
+def aggregates_rows(lexed: Lexed, select: Select) -> bool:
+    """Whether a SELECT has groups or aggregates of its own, as against giving rows."""
+    if "group" in select.clauses or select.distinct:
+        return True
+    spans = [
+        select.clauses[name] for name in ("items", "having", "order") if name in select.clauses
+    ]
+    words = AGGREGATES | OTHER_AGGREGATES
+    return any(
+        lexed.lexemes[index].name in words and is_call(lexed, index)
+        for span in spans
+        for index in own_lexemes(lexed, span)
+    )
+
+
+def own_lexemes(lexed: Lexed, span: Span) -> Iterator[int]:
+    """The lexemes of a span that are not inside a nested query."""
+    index = span[0]
+    while index < span[1]:
+        yield index
+        if opens_query(lexed, index):
+            index = lexed.partner[index]
+        index += 1
+
+
+def opens_query(lexed: Lexed, index: int) -> bool:
+    if lexed.lexemes[index].token.token_type is not TokenType.L_PAREN:
+        return False
+    following = lexed.lexemes[index + 1 : index + 2]
+    return bool(following) and following[0].word in ("select", "with", "values", "table")
+
+
+def is_call(lexed: Lexed, index: int) -> bool:
+    after = lexed.lexemes[index + 1 : index + 2]
+    return bool(after) and after[0].token.token_type is TokenType.L_PAREN
+
+
+def is_relation(lexed: Lexed, index: int) -> bool:
+    """Whether what begins here in FROM is a relation, as against a part of ON. A join in brackets may begin
+    with one, too: FROM t JOIN ((SELECT ...) q JOIN u ON ...) ON ..."""
+    while lexed.lexemes[index - 1].token.token_type is TokenType.L_PAREN:
+        index -= 1
+    before = lexed.lexemes[index - 1]
+    return before.word in ("from", "join", "lateral") or before.token.token_type in (
+        TokenType.FROM,
+        TokenType.COMMA,
+    )

@@ -1,0 +1,205 @@
+"""A FROM clause as a tree of items, by tokens: tables, subqueries and CTEs, joined (manual 7.2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sqlglot import TokenType
+
+from proxy.base.errors import Code, Refusal
+from proxy.query.syntax.blocks import Span
+from proxy.query.syntax.tokens import Lexed, Lexeme
+
+_JOIN_WORDS = frozenset(
+    {"join", "left", "right", "full", "inner", "cross", "natural", "on", "using"}
+)
+_QUERY_WORDS = frozenset({"select", "with", "values"})
+
+
+@dataclass(frozen=True, slots=True)
+class TableItem:
+    """first: the first lexeme of the name; chain: its parts, folded."""
+
+    first: int
+    chain: tuple[str, ...]
+    alias: str | None
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryItem:
+    """A subquery in brackets; query: the lexemes inside them."""
+
+    query: Span
+    alias: str | None
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinItem:
+    left: Item
+    right: Item
+    left_outer: bool
+    on: Span | None
+    using: tuple[str, ...]
+    place: int  # of the word JOIN or the comma
+
+
+Item = TableItem | QueryItem | JoinItem
+
+
+def leaves(item: Item) -> tuple[TableItem | QueryItem, ...]:
+    if isinstance(item, JoinItem):
+        return (*leaves(item.left), *leaves(item.right))
+    return (item,)
+
+
+def read_from(lexed: Lexed, span: Span) -> Item:
+    """
+    Refuses  UNSUPPORTED: FULL and NATURAL joins, functions, LATERAL, TABLESAMPLE
+    """
+    cursor = _Cursor(lexed, span[0], span[1])
+    item = _joined(cursor)
+    while cursor.is_symbol(TokenType.COMMA):
+        place = cursor.at
+        cursor.at += 1
+        item = JoinItem(item, _joined(cursor), False, None, (), place)
+    if cursor.at != span[1]:
+        _refuse(cursor.lexeme, "this form of FROM is not available on a protected table")
+    return item
+
+
+@dataclass(slots=True)
+class _Cursor:
+    lexed: Lexed
+    at: int
+    end: int
+
+    @property
+    def lexeme(self) -> Lexeme:
+        return self.lexed.lexemes[min(self.at, self.end - 1)]
+
+    @property
+    def word(self) -> str:
+        return self.lexeme.word if self.at < self.end else ""
+
+    def is_symbol(self, kind: TokenType) -> bool:
+        return self.at < self.end and self.lexeme.token.token_type is kind
+
+    def take(self, *words: str) -> bool:
+        if self.word in words:
+            self.at += 1
+            return True
+        return False
+
+
+def _refuse(lexeme: Lexeme, message: str) -> NoReturn:
+    raise Refusal(
+        Code.UNSUPPORTED,
+        message,
+        "Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.",
+        lexeme.position,
+    )
+
+
+def _joined(cursor: _Cursor) -> Item:
+    left = _primary(cursor)
+    while cursor.word in _JOIN_WORDS - {"on", "using"}:
+        place = cursor.at
+        if cursor.word in ("natural", "full"):
+            _refuse(
+                cursor.lexeme, f"{cursor.word.upper()} JOIN is not available on a protected table"
+            )
+        cross = cursor.take("cross")
+        outer = cursor.word if cursor.word in ("left", "right") else ""
+        cursor.take("inner", "left", "right")
+        cursor.take("outer")
+        if not cursor.take("join"):
+            _refuse(cursor.lexeme, "this form of JOIN is not available on a protected table")
+        right = _primary(cursor)
+        on, using = (None, ()) if cross else _condition(cursor)
+        if outer == "right":
+            left, right = right, left
+        left = JoinItem(left, right, bool(outer), on, using, place)
+    return left
+
+
+def _condition(cursor: _Cursor) -> tuple[Span | None, tuple[str, ...]]:
+    if cursor.take("using"):
+        return None, _names(cursor)
+    if not cursor.take("on"):
+        # a JOIN b JOIN c ON ... ON ...: the inner ON belongs to the inner join
+        _refuse(cursor.lexeme, "a JOIN without its own ON is not available on a protected table")
+    start, depth = cursor.at, cursor.lexeme.depth
+    while cursor.at < cursor.end:
+        lexeme = cursor.lexeme
+        here = lexeme.depth == depth
+        called = cursor.at + 1 < cursor.end and (
+            cursor.lexed.lexemes[cursor.at + 1].token.token_type is TokenType.L_PAREN
+        )
+        # left(...) and right(...) are functions
+        if (
+            here
+            and lexeme.word in _JOIN_WORDS
+            and not (called and lexeme.word in ("left", "right"))
+        ):
+            break
+        if here and lexeme.token.token_type is TokenType.COMMA:
+            break
+        cursor.at += 1
+    return (start, cursor.at), ()
+
+
+def _primary(cursor: _Cursor) -> Item:
+    if cursor.is_symbol(TokenType.L_PAREN):
+        close = cursor.lexed.partner[cursor.at]
+        inside = (cursor.at + 1, close)
+        if cursor.lexed.lexemes[inside[0]].word in _QUERY_WORDS:
+            cursor.at = close + 1
+            alias, columns = _alias(cursor)
+            return QueryItem(inside, alias, columns)
+        item = read_from(cursor.lexed, inside)
+        cursor.at = close + 1
+        if cursor.at < cursor.end and cursor.word not in _JOIN_WORDS and cursor.lexeme.name:
+            _refuse(cursor.lexeme, "an alias of a join is not available on a protected table")
+        return item
+    cursor.take("only")
+    first = cursor.at
+    if cursor.at >= cursor.end or not cursor.lexeme.name or cursor.word in ("lateral", "rows"):
+        _refuse(cursor.lexeme, "this form of FROM is not available on a protected table")
+    chain = [cursor.lexeme.name]
+    cursor.at += 1
+    while cursor.is_symbol(TokenType.DOT):
+        cursor.at += 1
+        chain.append(cursor.lexeme.name)
+        cursor.at += 1
+    if cursor.is_symbol(TokenType.STAR):
+        cursor.at += 1
+    if cursor.is_symbol(TokenType.L_PAREN):
+        _refuse(cursor.lexeme, "a function in FROM beside a protected table is not available")
+    alias, columns = _alias(cursor)
+    return TableItem(first, tuple(chain), alias, columns)
+
+
+def _alias(cursor: _Cursor) -> tuple[str | None, tuple[str, ...]]:
+    has_as = cursor.take("as")
+    if cursor.at >= cursor.end or cursor.word in _JOIN_WORDS or not cursor.lexeme.name:
+        if has_as:
+            _refuse(cursor.lexeme, "an alias cannot be read")
+        return None, ()
+    if cursor.word == "tablesample":
+        _refuse(cursor.lexeme, "TABLESAMPLE is not available on a protected table")
+    alias = cursor.lexeme.name
+    cursor.at += 1
+    return alias, _names(cursor) if cursor.is_symbol(TokenType.L_PAREN) else ()
+
+
+def _names(cursor: _Cursor) -> tuple[str, ...]:
+    """(a, b, ...)"""
+    if not cursor.is_symbol(TokenType.L_PAREN):
+        _refuse(cursor.lexeme, "a list of columns cannot be read")
+    close = cursor.lexed.partner[cursor.at]
+    names = tuple(x.name for x in cursor.lexed.lexemes[cursor.at + 1 : close] if x.name)
+    cursor.at = close + 1
+    return names

@@ -1,0 +1,318 @@
+"""Which statements may touch protected data, decided on tokens alone; everything else is relayed unparsed.
+
+A miss cannot leak: the statement then meets the shadow's guard (docs/design/pipeline.md 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import TokenType
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.query.syntax.assignments import may_assign
+from proxy.query.syntax.tokens import Lexed, Lexeme, fold, lex
+
+
+class Kind(Enum):
+    QUERY = "query"  # SELECT, WITH, VALUES, parenthesised
+    WRAPPED = "wrapped"  # DECLARE ... FOR query, CREATE TABLE ... AS query, INSERT ... query
+    COPY = "copy"  # COPY (query) TO
+    EXPLAIN = "explain"
+    TABLE = "table"  # TABLE t, COPY t TO
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement that names what may be a protected relation.
+
+    first, last: the inner query's lexemes, last exclusive.
+    relations: distinct dotted chains that may name one, as written; chains: their places, (first lexeme, index
+    into relations).
+    """
+
+    lexed: Lexed
+    kind: Kind
+    first: int
+    last: int
+    relations: tuple[str, ...]
+    chains: tuple[tuple[int, int], ...]
+    explain_json: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.lexed.text
+
+    def analysed_text(self) -> str:
+        """The inner query alone, blanks in front of it so that error positions agree with the whole. INSERT
+        as it is: what its table lacks is told before the question is asked."""
+        lexemes = self.lexed.lexemes
+        if lexemes[0].word == "insert":
+            return self.text
+        start, end = lexemes[self.first].start, lexemes[self.last - 1].end
+        return "".join("\n" if c == "\n" else " " for c in self.text[:start]) + self.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """EXECUTE name(arguments): runs what an SQL-level PREPARE has stored."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+class Names:
+    """The last parts of the names of the policy's tables, for a first look at a text.
+
+    Given    protected ones, by which a text is worth a look; others, to be resolved beside them
+    """
+
+    def __init__(self, protected: Iterable[str], others: Iterable[str] = ()) -> None:
+        self._protected = frozenset(protected)
+        self._all = self._protected | frozenset(others)
+        self._folded = tuple({fold(name).lower() for name in self._protected})
+
+    def may_occur_in(self, text: str) -> bool:
+        """Whether a text can name a protected relation or run a prepared statement. Cheap: no tokens. One
+        that is longer than base.limits.LOOKED_AT_BYTES is the shadow's to judge."""
+        if len(text) > limits.LOOKED_AT_BYTES:
+            return False
+        folded = text.lower()
+        return "execute" in folded or any(name in folded for name in self._folded)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._all
+
+
+def split(text: str) -> tuple[tuple[int, str], ...]:
+    """The statements of a simple query, each with its offset; empty ones left out.
+
+    >>> split("BEGIN; select ';' ; ")
+    ((0, 'BEGIN'), (7, "select ';'"))
+    """
+    lexed = lex(text)
+    if lexed is None:
+        return ((0, text),)
+    pieces: list[tuple[int, str]] = []
+    start: int | None = None
+    end = 0
+    for lexeme in lexed.lexemes:
+        if lexeme.token.token_type is TokenType.SEMICOLON and lexeme.depth == 0:
+            if start is not None:
+                pieces.append((start, text[start:end]))
+            start = None
+            continue
+        start = lexeme.start if start is None else start
+        end = lexeme.end
+    if start is not None:
+        pieces.append((start, text[start:end]))
+    return tuple(pieces)
+
+
+def pieces(text: str, names: Names) -> tuple[tuple[int, str], ...]:
+    """As `split`, but a text that cannot name anything protected or SET what answers cost stays whole, and
+    so does one that is too long to be looked into: `look` refuses it."""
+    sets = len(text) <= limits.STATEMENT_BYTES and may_assign(text)
+    if not sets and not names.may_occur_in(text):
+        return ((0, text),)
+    try:
+        return split(text)
+    except Refusal:
+        return ((0, text),)
+
+
+def look(text: str, names: Names) -> Statement | Execute | None:
+    """What a statement may touch. None: nothing protected, relay it.
+
+    Refuses  TOO_COMPLEX (base.limits), SYNTAX: odd white space
+    """
+    if not names.may_occur_in(text):
+        return None
+    lexed = lex(text)
+    if lexed is None or not lexed.lexemes:
+        return None
+    if lexed.lexemes[0].word == "execute":
+        return _execute(lexed)
+    relations, chains = _chains(lexed, names)
+    if not relations:
+        return None
+    located = _inner_query(lexed)
+    if located is None:
+        return None
+    kind, first, last, as_json = located
+    return Statement(lexed, kind, first, last, relations, chains, as_json)
+
+
+def prepared_query(source: str, name: str) -> str | None:
+    """The statement inside `PREPARE name [(types)] AS statement`, within a text that may hold others. None
+    where there is none, or none that can be read: what it runs then meets the guard.
+
+    Refuses  UNSUPPORTED: a plain string with a backslash. PostgreSQL has read it by the setting
+             standard_conforming_strings of that time, which nobody knows any more
+
+    >>> prepared_query("BEGIN; PREPARE q (int) AS SELECT $1;", "q")
+    'SELECT $1'
+    """
+    try:
+        found = _prepared_query(source, name)
+    except Refusal:
+        return None
+    if found is None:
+        return None
+    lexed, start = found
+    for lexeme in lexed.lexemes:
+        written = lexed.text[lexeme.start : lexeme.end]
+        if lexeme.token.token_type is TokenType.STRING and written[:1] == "'" and "\\" in written:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a prepared statement on protected tables cannot hold a backslash in a plain string",
+                "Write it as an escape string: E'...' with every backslash doubled.",
+            )
+    return lexed.text[start:].strip()
+
+
+def _prepared_query(source: str, name: str) -> tuple[Lexed, int] | None:
+    for _, text in split(source):
+        lexed = lex(text)
+        if lexed is None or lexed.lexemes[0].word != "prepare":
+            continue
+        if len(lexed.lexemes) < 2 or lexed.lexemes[1].name != name:
+            continue
+        start = next((x for x in lexed.lexemes[2:] if x.word == "as" and x.depth == 0), None)
+        return None if start is None else (lexed, start.end)
+    return None
+
+
+def _chains(lexed: Lexed, names: Names) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """Dotted chains of identifiers whose last part is a protected name."""
+    relations: dict[str, int] = {}
+    chains: list[tuple[int, int]] = []
+    lexemes = lexed.lexemes
+    index = 0
+    while index < len(lexemes):
+        if not lexemes[index].name:
+            index += 1
+            continue
+        last = index
+        while last + 2 < len(lexemes) and _is_dot(lexemes[last + 1]) and lexemes[last + 2].name:
+            last += 2
+        if lexemes[last].name in names:
+            written = lexed.text[lexemes[index].start : lexemes[last].end]
+            chains.append((index, relations.setdefault(written, len(relations))))
+        index = last + 1
+    return tuple(relations), tuple(chains)
+
+
+def _is_dot(lexeme: Lexeme) -> bool:
+    return lexeme.token.token_type is TokenType.DOT
+
+
+def _execute(lexed: Lexed) -> Execute | None:
+    lexemes = lexed.lexemes
+    if len(lexemes) < 2 or not lexemes[1].name:
+        return None
+    if len(lexemes) == 2:
+        return Execute(lexemes[1].name, ())
+    if lexemes[2].token.token_type is not TokenType.L_PAREN or lexed.partner[2] != len(lexemes) - 1:
+        return None
+    return Execute(
+        lexemes[1].name,
+        tuple(
+            lexed.text[lexemes[a].start : lexemes[b - 1].end]
+            for a, b in split_commas(lexed, 3, len(lexemes) - 1)
+        ),
+    )
+
+
+def split_commas(lexed: Lexed, first: int, last: int) -> tuple[tuple[int, int], ...]:
+    """The comma-separated items between two lexemes, as (first, last exclusive)."""
+    if first >= last:
+        return ()
+    depth = lexed.lexemes[first].depth
+    items: list[tuple[int, int]] = []
+    start = first
+    for index in range(first, last):
+        lexeme = lexed.lexemes[index]
+        if lexeme.token.token_type is TokenType.COMMA and lexeme.depth == depth:
+            items.append((start, index))
+            start = index + 1
+    items.append((start, last))
+    return tuple(items)
+
+
+_QUERY_WORDS = frozenset({"select", "with", "values"})
+
+
+def _starts_query(lexeme: Lexeme) -> bool:
+    return lexeme.word in _QUERY_WORDS or lexeme.token.token_type is TokenType.L_PAREN
+
+
+def _inner_query(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
+    """Where the query of a statement is: (kind, first, last exclusive, EXPLAIN asked for JSON).
+
+    Statements that are not listed are the shadow's: it holds no data and grants no writes.
+    """
+    lexemes = lexed.lexemes
+    whole = len(lexemes)
+    first = lexemes[0]
+    if _starts_query(first):
+        return Kind.QUERY, 0, whole, False
+    match first.word:
+        case "table":
+            return Kind.TABLE, 0, whole, False
+        case "declare":
+            return _after(lexed, "for")
+        case "create":
+            found = _after(lexed, "as")
+            is_table = any(x.word == "table" for x in lexemes[1:4])
+            if found is None or not is_table:
+                return None
+            kind, start, end, _ = found
+            if lexemes[end - 1].word == "data":  # WITH [NO] DATA
+                if lexemes[end - 2].word == "no":
+                    return None  # nothing is asked
+                end -= 2
+            return kind, start, end, False
+        case "insert":
+            start = next(
+                (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word in _QUERY_WORDS), 0
+            )
+            end = next(
+                (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word == "returning"), whole
+            )
+            return (Kind.WRAPPED, start, end, False) if 0 < start < end else None
+        case "copy":
+            if whole > 1 and lexemes[1].token.token_type is TokenType.L_PAREN:
+                return Kind.COPY, 2, lexed.partner[1], False
+            return Kind.TABLE, 0, whole, False
+        case "explain":
+            return _explained(lexed)
+        case _:
+            return None
+
+
+def _after(lexed: Lexed, word: str) -> tuple[Kind, int, int, bool] | None:
+    for index, lexeme in enumerate(lexed.lexemes[:-1]):
+        if lexeme.word == word and lexeme.depth == 0 and _starts_query(lexed.lexemes[index + 1]):
+            return Kind.WRAPPED, index + 1, len(lexed.lexemes), False
+    return None
+
+
+def _explained(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
+    lexemes = lexed.lexemes
+    index = 1
+    as_json = False
+    if index < len(lexemes) and lexemes[index].token.token_type is TokenType.L_PAREN:
+        close = lexed.partner[index]
+        options = [x.word for x in lexemes[index + 1 : close]]
+        if "select" not in options:
+            as_json = "json" in options
+            index = close + 1
+    while index < len(lexemes) and lexemes[index].word in ("analyze", "analyse", "verbose"):
+        index += 1
+    if index < len(lexemes) and _starts_query(lexemes[index]):
+        return Kind.EXPLAIN, index, len(lexemes), as_json
+    return None

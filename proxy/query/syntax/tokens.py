@@ -1,0 +1,202 @@
+"""A statement as tokens: folded as PostgreSQL folds, limited before anything is parsed.
+
+sqlglot's tokenizer finds the tokens; what they mean to PostgreSQL (folding to lower case in ASCII only,
+truncation to 63 bytes, quoted or not) is decided here (PostgreSQL manual 4.1.1).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import typing
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import SqlglotError
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.query.syntax.parameters import parameters
+
+
+class _Tokens(Postgres):
+    """PostgreSQL's tokens, but every statement whole: sqlglot keeps EXPLAIN, DECLARE, EXECUTE and others as
+    one opaque command."""
+
+    class Tokenizer(Postgres.Tokenizer):
+        COMMANDS: typing.ClassVar[set[TokenType]] = set()
+
+
+_POSTGRES = _Tokens()
+_FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_WORD_START = frozenset(string.ascii_letters + "_")
+_LITERALS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.NUMBER,
+        TokenType.BIT_STRING,
+        TokenType.HEX_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.UNICODE_STRING,
+    }
+)
+_SPACE = frozenset(" \t\n\r\f")
+_COMMENT = re.compile(r"--[^\n\r]*|/\*.*?\*/", re.DOTALL)
+_OPEN = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
+_CLOSE = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """One token. `name` is the identifier it can be to PostgreSQL ("" where it cannot be one), `word` the
+    lower-case keyword it can be ("" for quoted identifiers and literals); `depth` of open brackets."""
+
+    token: Token
+    name: str
+    word: str
+    start: int  # 0-based characters
+    end: int  # exclusive
+    depth: int
+
+    @property
+    def position(self) -> int:
+        """1-based, as PostgreSQL counts."""
+        return self.start + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexed:
+    """A whole text; compared by identity, so that it can be a cheap key of caches."""
+
+    text: str
+    lexemes: tuple[Lexeme, ...]
+    partner: tuple[int, ...]  # index of the matching bracket, -1 for other tokens
+
+
+def fold(identifier: str) -> str:
+    """An unquoted identifier as PostgreSQL stores it.
+
+    >>> fold("Orders")
+    'orders'
+    """
+    return truncate(identifier.translate(_FOLD))
+
+
+def truncate(identifier: str) -> str:
+    """NAMEDATALEN - 1 bytes, at a character boundary (manual 4.1.1)."""
+    encoded = identifier.encode("utf-8", "surrogatepass")
+    if len(encoded) <= limits.IDENTIFIER_BYTES:
+        return identifier
+    return encoded[: limits.IDENTIFIER_BYTES].decode("utf-8", "ignore")
+
+
+def lex(text: str) -> Lexed | None:
+    """The tokens of a text.
+
+    Gives    None where it cannot be tokenised: such a text is PostgreSQL's to judge
+    Refuses  TOO_COMPLEX: longer, deeper or of more tokens than base.limits allows; SYNTAX: odd white space
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > limits.STATEMENT_BYTES:
+        raise too_complex(f"longer than {limits.STATEMENT_BYTES} bytes")
+    try:
+        tokens = _tokens(text)
+    except (SqlglotError, RecursionError):
+        return None
+    # A parameter is two tokens of sqlglot's and one word of the client's.
+    words = len(tokens) - sum(token.token_type is TokenType.PARAMETER for token in tokens)
+    if words > limits.STATEMENT_TOKENS:
+        raise too_complex(f"of more than {limits.STATEMENT_TOKENS} words and symbols")
+    return _bracketed(text, tokens)
+
+
+def _tokens(text: str) -> list[Token]:
+    """sqlglot's tokens of what is between the parameters, and theirs."""
+    tokens: list[Token] = []
+    done = 0
+    for start, end in parameters(text):
+        tokens += _shifted(_POSTGRES.tokenize(text[done:start]), done)
+        tokens.append(Token(TokenType.PARAMETER, "$", 1, start, start, start))
+        tokens.append(Token(TokenType.NUMBER, text[start + 1 : end], 1, end, start + 1, end - 1))
+        done = end
+    return tokens + _shifted(_POSTGRES.tokenize(text[done:]), done)
+
+
+def _shifted(tokens: list[Token], by: int) -> list[Token]:
+    if by == 0:
+        return tokens
+    return [
+        Token(x.token_type, x.text, x.line, x.col, x.start + by, x.end + by, x.comments)
+        for x in tokens
+    ]
+
+
+def _bracketed(text: str, tokens: list[Token]) -> Lexed | None:
+    lexemes: list[Lexeme] = []
+    partner = [-1] * len(tokens)
+    open_at: list[int] = []
+    negations = squares = end = 0
+    for index, token in enumerate(tokens):
+        kind = token.token_type
+        if not _is_plain_space(text[end : token.start]):
+            raise Refusal(
+                Code.SYNTAX,
+                "there is white space other than blanks, tabs and line breaks between the words",
+                "Write blanks instead.",
+                token.start + 1,
+            )
+        end = token.end + 1
+        if kind in _CLOSE:
+            if not open_at:
+                return None
+            partner[index] = open_at.pop()
+            partner[partner[index]] = index
+        lexeme = _lexeme(token, len(open_at))
+        lexemes.append(lexeme)
+        if kind in _OPEN:
+            open_at.append(index)
+            squares += kind is TokenType.L_BRACKET
+            if squares > limits.SQUARE_BRACKETS:
+                raise too_complex(f"of more than {limits.SQUARE_BRACKETS} square brackets")
+            if len(open_at) > limits.NESTING_DEPTH:
+                raise too_complex(f"nested deeper than {limits.NESTING_DEPTH} brackets")
+        negations = negations + 1 if lexeme.word == "not" or kind in _UNARY else 0
+        if negations > limits.NOT_CHAIN:
+            raise too_complex(f"a chain of more than {limits.NOT_CHAIN} NOT or sign operators")
+    return None if open_at else Lexed(text, tuple(lexemes), tuple(partner))
+
+
+_UNARY = frozenset({TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
+
+
+def _is_plain_space(between: str) -> bool:
+    """What every PostgreSQL takes for white space, as against the parser (a vertical tab since 16; a no-break
+    space is a letter)."""
+    if between.isspace() or not between:
+        return set(between) <= _SPACE
+    bare = _COMMENT.sub(" ", between)
+    return not any(c.isspace() and c not in _SPACE for c in bare)
+
+
+def _lexeme(token: Token, depth: int) -> Lexeme:
+    name = word = ""
+    if token.token_type is TokenType.IDENTIFIER:
+        name = truncate(token.text)
+    elif token.token_type not in _LITERALS and token.text[:1] in _WORD_START:
+        word = token.text.translate(_FOLD)
+        name = truncate(word)
+    elif token.token_type is TokenType.VAR:  # a word that begins with a letter beyond ASCII
+        name = fold(token.text)
+    return Lexeme(token, name, word, token.start, token.end + 1, depth)
+
+
+def too_complex(what: str) -> Refusal:
+    """A refusal of a statement that is too much of something."""
+    return Refusal(
+        Code.TOO_COMPLEX,
+        f"a statement on protected tables may not be {what}",
+        "Ask a shorter question, or several.",
+    )
