@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from concurrent.futures import Future
 from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
@@ -22,9 +23,12 @@ from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
 
 
-def build(checked: CheckedPolicy, servers: ProxyServers, source: Source) -> Database:
-    """The limits in the ledger and the shadow made what the policy says, and the engine in front of them.
+def build(
+    checked: CheckedPolicy, servers: ProxyServers, source: Source, built: Future[Shadow]
+) -> Database:
+    """The limits in the ledger made what the policy says, and the engine in front of the shadow.
 
+    Given    built: of `shadows_being_built`
     Refuses  Stopped
     """
     policy, catalog = checked.policy, checked.catalog
@@ -32,9 +36,8 @@ def build(checked: CheckedPolicy, servers: ProxyServers, source: Source) -> Data
         lease = BudgetLease(servers.ledger_dsn, source.id, policy)
     except SourceError as error:
         raise Stopped(str(error)) from None
-    shadow = Shadow(servers.shadow.dsn(), policy.database, servers.shadow.address)
     try:
-        shadow.build(policy, catalog)
+        shadow = built.result()
     except ShadowError as error:
         lease.close()
         raise Stopped(f"database {policy.database}: {error}") from None

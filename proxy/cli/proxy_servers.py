@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
@@ -46,6 +47,14 @@ class ProxyServers:
         match_roles(self.shadow.dsn(), databases, verifiers(self.ledger_dsn))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Servers whose start is under way. Call `launch`, then `check_ledger`."""
+
+    launch: Callable[[], EmbeddedPostgres]  # all run and take connections; gives the shadow's
+    check_ledger: Callable[[], ProxyServers]  # refuses Stopped: a ledger that may not be served
+
+
 @contextlib.contextmanager
 def proxy_servers(
     state: Path | None,
@@ -55,8 +64,9 @@ def proxy_servers(
     for_demo: bool = False,
 ) -> Iterator[ProxyServers]:
     """As `servers_being_prepared`, with nothing to do meanwhile."""
-    with servers_being_prepared(state, ledger_dsn, beside=beside, for_demo=for_demo) as start:
-        yield start()
+    with servers_being_prepared(state, ledger_dsn, beside=beside, for_demo=for_demo) as prepared:
+        prepared.launch()
+        yield prepared.check_ledger()
 
 
 @contextlib.contextmanager
@@ -68,7 +78,7 @@ def servers_being_prepared(
     beside: tuple[EmbeddedPostgres, ...] = (),
     for_demo: bool = False,
     policies: Sequence[Path] = (),
-) -> Iterator[Callable[[], ProxyServers]]:
+) -> Iterator[Prepared]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
              another PostgreSQL for the shadow; further servers to start with them; whether it is the demo;
@@ -95,12 +105,15 @@ def servers_being_prepared(
             stopping.callback(ledger.stop)
             _migrate(home, ledger)
             ledger.stop()
-        launch = stopping.enter_context(_prepared(every, home))
+        start = stopping.enter_context(_prepared(every, home))
 
-        def start() -> ProxyServers:
-            launch()
+        def launch() -> EmbeddedPostgres:
+            start()
             for server in every:
                 stopping.callback(server.stop)
+            return shadow
+
+        def check_ledger() -> ProxyServers:
             dsn = _ledger_dsn(ledger, ledger_dsn)
             _whose(dsn, home, for_demo=for_demo)
             mark = MarkFile(home)
@@ -113,14 +126,14 @@ def servers_being_prepared(
                 raise Stopped(f"{error}. If that is meant: {accept}") from None
             return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
 
-        yield start
+        yield Prepared(launch=launch, check_ledger=check_ledger)
 
 
-def _refusing(error: Stopped) -> Callable[[], ProxyServers]:
-    def start() -> ProxyServers:
+def _refusing(error: Stopped) -> Prepared:
+    def refuse() -> NoReturn:
         raise error
 
-    return start
+    return Prepared(launch=refuse, check_ledger=refuse)
 
 
 def accept_command(home: Path, ledger_dsn: str | None) -> str:

@@ -131,7 +131,7 @@ def serve(
         requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
     )
     check_is_private(where.wire, where.http, certificate, tls)
-    with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as start:
+    with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as prepared:
         from proxy.cli.loading import load_policies
 
         checked = load_policies(policy, os.environ)
@@ -139,7 +139,11 @@ def serve(
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.doors",))
         importing.start()
-        servers = start()
+        shadow_server = prepared.launch()
+        from proxy.cli.shadow_building import shadows_being_built
+
+        shadows = shadows_being_built(checked, shadow_server)
+        servers = prepared.check_ledger()
         importing.join()
         from proxy.cli.building import build, known_source
         from proxy.cli.doors import Doors, keep_open, signalled
@@ -151,7 +155,8 @@ def serve(
             for one, file in zip(checked, policy, strict=True)
         ]
         databases = [
-            build(one, servers, source) for one, source in zip(checked, sources, strict=True)
+            build(one, servers, source, built)
+            for one, source, built in zip(checked, sources, shadows, strict=True)
         ]
         servers.match_roles(tuple(one.policy.database for one in databases))
 

@@ -259,6 +259,7 @@ class EmbeddedPostgres:
                 self._binaries,
                 self._account,
                 durable=self._durable,
+                is_copied=self._disposable,
             )
 
     def _limits(self) -> Mapping[str, str]:

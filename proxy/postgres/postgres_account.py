@@ -12,11 +12,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from proxy.postgres import postgres_launcher
 from proxy.postgres.postgres_binaries import WHEEL, Binaries
+
+_TRYING = threading.Lock()
+_TRIED: dict[tuple[Account, Binaries], bool] = {}
 
 
 class NoAccount(RuntimeError):
@@ -95,6 +99,14 @@ def _unprivileged_uid() -> int:
 
 
 def _runs(account: Account, binaries: Binaries) -> bool:
+    """Tried once for all servers of this process: a try is two programs, and users wait."""
+    with _TRYING:
+        if (account, binaries) not in _TRIED:
+            _TRIED[account, binaries] = _tried(account, binaries)
+        return _TRIED[account, binaries]
+
+
+def _tried(account: Account, binaries: Binaries) -> bool:
     command = account.command(signal.SIGKILL, binaries.postgres, "--version")
     return (
         subprocess.run(  # noqa: S603

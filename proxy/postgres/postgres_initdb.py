@@ -11,6 +11,8 @@ from pathlib import Path
 from proxy.postgres.postgres_account import Account
 from proxy.postgres.postgres_binaries import Binaries
 
+_OWN_DATABASE = "postgres"  # the database that connections of our own begin with
+
 
 class InitdbFailed(RuntimeError):
     """initdb said no; the text is its own."""
@@ -24,9 +26,11 @@ def make_data_directory(
     account: Account,
     *,
     durable: bool,
+    is_copied: bool,
 ) -> None:
     """
-    Given    where the data directory and the password's file are to be
+    Given    where the data directory and the password's file are to be; is_copied: at every start, so that it
+             should be small
     Gives    both; the directory appears under its name only when initdb has finished
     """
     part = data.with_name(f"{data.name}.part")
@@ -45,15 +49,42 @@ def make_data_directory(
         binaries.initdb,
         *("-D", part, "-U", superuser, "-A", "scram-sha-256", "--pwfile", password),
         *("--encoding=UTF8", *locale, "--no-instructions"),
-        # A disposable one is copied at every start, and is small: so are the files of its log.
-        *(() if durable else ("--no-sync", "--wal-segsize=1")),
+        *(() if durable else ("--no-sync",)),
+        *(("--wal-segsize=1",) if is_copied else ()),
     )
     made = subprocess.run(  # noqa: S603
         command, capture_output=True, text=True, cwd="/", env=environment(), check=False
     )
     if made.returncode != 0:
         raise InitdbFailed(f"initdb failed: {made.stderr.strip() or made.stdout}")
+    if is_copied:
+        _drop_spare_template(part, binaries, account)
     part.rename(data)
+
+
+def _drop_spare_template(data: Path, binaries: Binaries, account: Account) -> None:
+    """A third of the files: template0 does as well.
+
+    In single-user mode a statement is a line (PostgreSQL 17 documentation, postgres).
+    """
+    command = account.command(
+        signal.SIGKILL, binaries.postgres, "--single", "-F", "-j", "-D", data, _OWN_DATABASE
+    )
+    statements = (
+        "ALTER DATABASE template1 IS_TEMPLATE false;\n\n",
+        "DROP DATABASE template1;\n\n",
+    )
+    done = subprocess.run(  # noqa: S603
+        command,
+        input="".join(statements),
+        capture_output=True,
+        text=True,
+        cwd="/",
+        env=environment(),
+        check=False,
+    )
+    if done.returncode != 0 or "ERROR" in done.stderr:
+        raise InitdbFailed(f"template1 could not be dropped: {done.stderr.strip()}")
 
 
 def environment() -> dict[str, str]:

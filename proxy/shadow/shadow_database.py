@@ -37,6 +37,12 @@ _PARTS = tuple(
 )
 # Lock not available, statement timeout, deadlock, a row of the catalogue that changed meanwhile.
 _BUSY = ("55P03", "57014", "40P01", "40001", "XX000")
+_COPIED = ("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'",)
+_TAKEN = (
+    "ALTER DATABASE template0 RENAME TO {name}",
+    "ALTER DATABASE {name} ALLOW_CONNECTIONS true IS_TEMPLATE false",
+    "COMMENT ON DATABASE {name} IS NULL",
+)
 _VERIFY_LOCK_TIMEOUT = "10s"
 _LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
 
@@ -62,14 +68,22 @@ class Shadow:
         """Holds a password: never log it."""
         return make_conninfo(self._server_dsn, dbname=self.database)
 
-    def build(self, policy: Policy, catalog: Catalog, source_dsn: str | None = None) -> None:
+    def build(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        source_dsn: str | None = None,
+        *,
+        is_last: bool = False,
+    ) -> None:
         """Make the shadow what the policy says, in one transaction; or leave it as it was.
 
         Given    a policy that was checked against the catalogue; where public rows are copied from
-                 (the policy's own source if not given)
+                 (the policy's own source if not given); is_last: no database is made on this server after
+                 this one, so that it may take the template itself instead of a copy
         Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
         """
-        self._ensure_database()
+        self._ensure_database(is_last=is_last)
         try:
             self._build(policy, catalog, source_dsn or policy.source)
         except psycopg.errors.LockNotAvailable:
@@ -178,21 +192,24 @@ class Shadow:
                 )
             }
 
-    def _ensure_database(self) -> None:
+    def _ensure_database(self, *, is_last: bool) -> None:
         """CREATE DATABASE cannot run in a transaction. Nobody but analysts gets in, and only here."""
         name = sql.Identifier(self.database)
         with psycopg.connect(self._server_dsn, autocommit=True) as connection:
             ensure_group(connection)
             connection.execute("SELECT pg_advisory_lock(hashtextextended('dp.database', 0))")
-            there = connection.execute(
-                "SELECT 1 FROM pg_database WHERE datname = %s", (self.database,)
-            ).fetchone()
-            if there is None:
+            there = _databases(connection)
+            if self.database not in there:
+                for statement in _TAKEN if is_last else _COPIED:
+                    connection.execute(sql.SQL(statement).format(name=name))
+            for closed in {"postgres", "template1"} & there | {self.database}:
                 connection.execute(
-                    sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(name)
+                    sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(closed))
                 )
-            for closed in (sql.Identifier("postgres"), sql.Identifier("template1"), name):
-                connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(closed))
+
+
+def _databases(connection: psycopg.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
 
 
 def _known_types(

@@ -95,7 +95,7 @@ def test_a_disposable_shadow_is_no_state_of_0_1(tmp_path: Path) -> None:
         assert not is_state_of_0_1(tmp_path)
         with psycopg.connect(shadow.dsn(), autocommit=True) as connection:
             connection.execute("CREATE ROLE left_behind")
-            connection.execute("CREATE DATABASE left_behind")
+            connection.execute("CREATE DATABASE left_behind TEMPLATE template0")
         shadow.restart()
         with psycopg.connect(shadow.dsn()) as connection:
             assert not connection.execute(

@@ -18,6 +18,7 @@ from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.doors import Doors
 from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
+from proxy.cli.shadow_building import shadows_being_built
 from proxy.cli.state import PROTECTED
 from proxy.cli.state_folder import state_folder
 from proxy.ledger.ledger_sources import (
@@ -69,7 +70,11 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
         with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
             environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
             checked = load_policies(policies, environment, quiet=True)
-            databases = [build(one, servers, _source(one, servers.ledger_dsn)) for one in checked]
+            shadows = shadows_being_built(checked, servers.shadow)
+            databases = [
+                build(one, servers, _source(one, servers.ledger_dsn), built)
+                for one, built in zip(checked, shadows, strict=True)
+            ]
             password = _with_analyst(servers.ledger_dsn, state)
             servers.match_roles(tuple(one.policy.database for one in databases))
         try:

@@ -1,0 +1,38 @@
+"""A shadow's server of its own: small, since all of it is copied at every start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.shadow.shadow_database import Shadow
+from tests.servers_fixture import Servers
+
+_OF_A_DATABASE = (
+    "SELECT datname, datacl::text, datallowconn, datistemplate, datconnlimit, pg_encoding_to_char(encoding),"
+    " datcollate, datctype, shobj_description(oid, 'pg_database') FROM pg_database ORDER BY datname"
+)
+
+
+def test_the_last_database_is_the_template_and_looks_like_the_others(
+    pair: Servers, tmp_path: Path
+) -> None:
+    server = EmbeddedPostgres(tmp_path, "shadow", disposable=True, tcp=False, for_analysts=True)
+    server.start()
+    try:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            before = {row[0] for row in connection.execute(_OF_A_DATABASE)}
+            assert before == {"postgres", "template0"}
+            for name in ("census", "shop"):
+                shadow = Shadow(server.dsn(), name, server.address)
+                shadow.build(pair.policies[name], pair.catalogs[name], is_last=name == "shop")
+                assert shadow.verify() == ()
+            census, postgres, shop = connection.execute(_OF_A_DATABASE).fetchall()
+            assert (postgres[0], postgres[1]) == ("postgres", "{postgres=CTc/postgres}")
+            assert census[1:] == shop[1:]
+            assert (census[0], shop[0], shop[2:4]) == ("census", "shop", (True, False))
+        shadow.build(pair.policies["shop"], pair.catalogs["shop"], is_last=True)  # again, as it is
+    finally:
+        server.stop()
