@@ -15,7 +15,7 @@ from proxy.cli.serving_commands import demo, serve
 from proxy.cli.stopped import Stopped
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
-from proxy.postgres.embedded import EmbeddedPostgresError
+from proxy.postgres.postgres_error import EmbeddedPostgresError
 from proxy.protected.given_server import Unreachable
 
 # What serves and what plans is imported inside the commands that need it: `dpproxy user` loads neither

@@ -22,7 +22,8 @@ from proxy.ledger.ledger_migrations import LedgerTooNew
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.state_of_0_1 import is_state_of_0_1, migrate_state
 from proxy.ledger.users import verifiers
-from proxy.postgres.embedded import EmbeddedPostgres, InUse, preparing
+from proxy.postgres.embedded import EmbeddedPostgres, preparing
+from proxy.postgres.postgres_error import InUse
 from proxy.shadow.shadow_roles import match_roles
 
 

