@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.answer_accuracy import Accuracy
 from proxy.engine.ports import ProtectedSession
@@ -42,7 +43,7 @@ async def noised_relation(
     bits: RandomBits,
 ) -> str:
     """The relation that the residual reads, as JSON. Only public keys are asked for where session is None."""
-    tables: dict[str, tuple[NoisyTable, frozenset[str]]] = {}
+    tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     answers: dict[int, str] = {}  # of earlier blocks, for those that compare with them
     for number, block in enumerate(private.blocks):
@@ -54,7 +55,7 @@ async def noised_relation(
             exact.append(await session.run(query, values, keep if place == 0 else None))
         work += _draws(block, exact)
         noised = await beside(work, release_block, block, exact, bits)
-        tables[f"b{number + 1}"] = (noised, block.intervals)
+        tables[subquery_name(number + 1)] = (noised, block.intervals)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.number] = noised.rows[0].values[0].text()

@@ -11,6 +11,7 @@ from sqlglot import TokenType
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import subquery_name
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
 from proxy.query.bind.block_reading import read_block, read_scalar
@@ -213,7 +214,7 @@ def _collect(
         if name in select.clauses:
             _collect_scalars(sources, select.clauses[name], name, parameter, collected)
     sources.consumed.add(select.keyword)
-    read = read_block(sources, select, parameter, f"b{len(collected.blocks) + 1}")
+    read = read_block(sources, select, parameter, subquery_name(len(collected.blocks) + 1))
     collected.blocks.append(read.block)
     if exchanged:
         collected.edits += read.edits

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
+from proxy.base.result_columns import IntervalColumn
 from proxy.query.bind.scope import Scope
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.query import Key
@@ -33,7 +34,7 @@ class BlockReader:
     parameter: int
     block_name: str
     aggregates: dict[Aggregate, int] = field(default_factory=dict)
-    intervals: set[str] = field(default_factory=set)
+    intervals: set[IntervalColumn] = field(default_factory=set)
     edits: list[Edit] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     signatures: list[tuple[str, ...]] = field(default_factory=list)

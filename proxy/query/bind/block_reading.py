@@ -10,6 +10,12 @@ from dataclasses import dataclass
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import (
+    IntervalColumn,
+    IntervalEnd,
+    aggregate_column,
+    key_column,
+)
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.block_keys import read_keys
@@ -120,13 +126,13 @@ def _exchange_relation(reader: BlockReader) -> None:
     clauses = reader.select.clauses
     last = max(clauses[name][1] for name in ("from", "where", "group") if name in clauses)
     first = clauses["from"][0] - 1
-    columns = [(f"k{i}", key.type_name) for i, key in enumerate(reader.keys, start=1)]
+    columns = [(key_column(i), key.type_name) for i, key in enumerate(reader.keys, start=1)]
     for aggregate, number in reader.aggregates.items():
-        columns.append((f"a{number}", aggregate.type.sql))
-        for column in (f"l{number}", f"h{number}", f"e{number}"):
+        columns.append((aggregate_column(number), aggregate.type.sql))
+        for column in (IntervalColumn(end, number) for end in IntervalEnd):
             if column in reader.intervals:
-                kind = SqlType.FLOAT8 if column.startswith("e") else aggregate.type
-                columns.append((column, kind.sql))
+                kind = SqlType.FLOAT8 if column.end is IntervalEnd.ERROR else aggregate.type
+                columns.append((column.name, kind.sql))
     text = recordset(reader.parameter, reader.block_name, columns)
     span = lexemes[first].start, lexemes[last - 1].end
     reader.edits.append(Edit(*span, text, marker(reader.parameter)))

@@ -7,6 +7,12 @@ from dataclasses import replace
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import (
+    IntervalColumn,
+    IntervalEnd,
+    aggregate_column,
+    key_column,
+)
 from proxy.query.bind.aggregate_reading import read_aggregate
 from proxy.query.bind.block_reader import BlockReader, placed
 from proxy.query.ir import expressions as ir
@@ -26,7 +32,7 @@ from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed
 
 _ORDERED_SET = frozenset({"percentile_cont", "percentile_disc"})
-_INTERVALS = {"low": "l", "high": "h", "error": "e"}
+_INTERVALS = {"low": IntervalEnd.LOW, "high": IntervalEnd.HIGH, "error": IntervalEnd.ERROR}
 
 
 def exchange(reader: BlockReader, clause: str) -> None:
@@ -119,16 +125,16 @@ def _interval(reader: BlockReader, index: int) -> tuple[int, str | None] | None:
             lexemes[index].position,
         )
     number = _number(reader, inner)
-    column = f"{_INTERVALS[lexemes[index + 2].name]}{number}"
+    column = IntervalColumn(_INTERVALS[lexemes[index + 2].name], number)
     reader.intervals.add(column)
-    return close + 1, f"dp_{reader.block_name}.{column}"
+    return close + 1, f"dp_{reader.block_name}.{column.name}"
 
 
 def _aggregate_at(reader: BlockReader, index: int) -> tuple[int, str | None] | None:
     span = _aggregate_span(reader, index)
     if span is None:
         return None
-    return span[1], f"dp_{reader.block_name}.a{_number(reader, span)}"
+    return span[1], f"dp_{reader.block_name}.{aggregate_column(_number(reader, span))}"
 
 
 def _aggregate_span(reader: BlockReader, index: int) -> Span | None:
@@ -206,7 +212,7 @@ def _key_at(reader: BlockReader, index: int) -> tuple[int, str | None] | None:
     found = reader.scope.find(qualifier, name)
     for number, key in enumerate(reader.keys, start=1):
         if found is not None and key.expression == found:
-            return last + 1, f"dp_{reader.block_name}.k{number}"
+            return last + 1, f"dp_{reader.block_name}.{key_column(number)}"
     whole_row = not qualifier and any((name,) in r.qualifiers for r in reader.scope.relations)
     if found is not None or whole_row:
         raise Refusal(
@@ -232,7 +238,7 @@ def _key_expression_at(reader: BlockReader, index: int) -> tuple[int, str | None
             called = next((x.word for x in lexemes[index:end] if x.name), "")
             is_part = isinstance(reader.keys[number - 1].expression, ir.Extract)
             kind = "::pg_catalog.float8" if is_part and called == "date_part" else ""
-            return end, f"dp_{reader.block_name}.k{number}{kind}"
+            return end, f"dp_{reader.block_name}.{key_column(number)}{kind}"
     return None
 
 

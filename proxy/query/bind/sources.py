@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.reading import READERS
 from proxy.query.bind.scope import Named, PublicColumn, Scope
@@ -52,7 +53,7 @@ class Sources:
 
     def alias(self) -> str:
         self._aliases += 1
-        return f"r{self._aliases}"
+        return relation_alias(self._aliases)
 
     def cte(self, item: TableItem) -> Visible | None:
         if len(item.chain) > 1:

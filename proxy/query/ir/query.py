@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant, Expression, Parameter
 from proxy.query.ir.query_aggregates import Aggregate
@@ -28,8 +29,7 @@ class Block:
     """One SELECT that aggregates rows of protected tables.
 
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
-    intervals: the extra columns asked for by dp.low, dp.high and dp.error, as the letter l, h or e and the
-    number of the aggregate.
+    intervals: the extra columns asked for by dp.low, dp.high and dp.error.
     """
 
     source: Relation
@@ -37,7 +37,7 @@ class Block:
     keys: tuple[Key, ...]
     grouped: bool
     aggregates: tuple[Aggregate, ...]
-    intervals: frozenset[str] = frozenset()
+    intervals: frozenset[IntervalColumn] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
