@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from proxy.base import limits
+
 NOISY_RELATION = "dp_b"  # how every alias of a noisy relation begins, wherever a plan names it
 UNIT_COLUMN = "unit"  # the privacy unit, in one row per unit
 
@@ -54,6 +56,15 @@ def union_column(place: int) -> str:
 def relation_alias(number: int) -> str:
     """Of a relation in SQL on the protected database: nothing of the client's naming gets there."""
     return f"r{number}"
+
+
+def answer_parameter(index: int) -> str:
+    """The bind parameter of compiled SQL that takes the answer of the index-th scalar subquery.
+
+    >>> answer_parameter(0)
+    's65536'
+    """
+    return f"s{limits.PARAMETERS + 1 + index}"  # as golden SQL names it
 
 
 class IntervalEnd(Enum):

@@ -16,6 +16,7 @@ from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.noised import NoisyTable, relation_json
 from proxy.release.releasing import keeper, release_block
 
@@ -45,7 +46,7 @@ async def noised_relation(
     """The relation that the residual reads, as JSON. Only public keys are asked for where session is None."""
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
-    answers: dict[int, str] = {}  # of earlier blocks, for those that compare with them
+    answers: dict[ScalarAnswer, str] = {}  # of earlier blocks, for those that compare with them
     for number, block in enumerate(private.blocks):
         keep = keeper(block, bits)
         exact = []
@@ -58,15 +59,15 @@ async def noised_relation(
         tables[subquery_name(number + 1)] = (noised, block.intervals)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
-                answers[scalar.number] = noised.rows[0].values[0].text()
+                answers[scalar.answer] = noised.rows[0].values[0].text()
     return await beside(work, relation_json, tables)
 
 
 def _values(
-    query: BackendQuery, answers: Mapping[int, str], bits: RandomBits
+    query: BackendQuery, answers: Mapping[ScalarAnswer, str], bits: RandomBits
 ) -> dict[str, int | str]:
     values: dict[str, int | str] = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
-    values.update({name: answers[number] for name, number in query.scalars})
+    values.update({name: answers[answer] for name, answer in query.scalars})
     return values
 
 

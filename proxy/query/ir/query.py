@@ -12,6 +12,7 @@ from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
 from proxy.query.ir.typing_rules import settle
+from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """The single answer of an earlier block that stands in a later one as parameter `number`."""
+    """The single answer of an earlier block, which stands in a later one as a parameter."""
 
-    number: int
+    answer: ScalarAnswer
     block: int  # index into Query.blocks
 
 
@@ -57,7 +58,7 @@ class Query:
 
 
 def bind(block: Block, values: Mapping[int, Constant]) -> Block:
-    """The block with those of its parameters that are known replaced by constants; a text that the question
+    """The block with the client's parameters, by number, replaced by constants; a text that the question
     casts ($1::date) is read as that type.
 
     Refuses  SYNTAX: text that is no value of the type
@@ -66,7 +67,7 @@ def bind(block: Block, values: Mapping[int, Constant]) -> Block:
     def change(part: Expression) -> Expression:
         if not isinstance(part, Parameter):
             return part
-        found = values.get(part.number)
+        found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
         if found is None or found.type is part.type:
             return part if found is None else found
         return settle(Constant(found.value, None, part.position), part.type)

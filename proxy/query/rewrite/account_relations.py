@@ -10,9 +10,9 @@ from types import MappingProxyType
 from proxy.base.result_columns import account_relation
 from proxy.catalog.model import TableName
 from proxy.query.ir.exposed import Exposed
+from proxy.query.rewrite.edits import Edit, marker
 from proxy.query.rewrite.empty_twins import in_place_of
 from proxy.query.syntax.blocks import Select
-from proxy.query.syntax.residual import Edit, marker
 from proxy.query.syntax.tokens import Lexed
 
 _SCHEMA = "dp"
