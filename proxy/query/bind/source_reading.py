@@ -21,7 +21,7 @@ from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Derived, Joined, Relation, Scan
 from proxy.query.syntax.blocks import Select, Span, aggregates_rows, query_parts
-from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
+from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.statements import split_commas
 
 
@@ -50,7 +50,7 @@ def _reaches_rows(sources: Sources, select: Select) -> bool:
     if span is None:
         return False
     try:
-        items = leaves(read_from(sources.lexed, span))
+        items = leaves(sources.from_item(select))
     except Refusal:
         if _names_rows(sources, span):
             raise
@@ -115,7 +115,7 @@ def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
     span = select.clauses.get("from")
     if span is None or not select.clauses.keys() <= {"items", "from", "where"}:
         return None
-    item = read_from(sources.lexed, span)
+    item = sources.from_item(select)
     table = sources.tables.get(item.first) if isinstance(item, TableItem) else None
     if not isinstance(item, TableItem) or table is None or table.protected or sources.cte(item):
         return None
@@ -132,7 +132,7 @@ def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
 
 def read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     """The FROM clause of a SELECT that reaches rows, and what names mean in it."""
-    item = read_from(sources.lexed, select.clauses["from"])
+    item = sources.from_item(select)
     merged: dict[str, ColumnRef] = {}
     relation, named = _relation(sources, item, merged)
     scope = sources.scope(named, merged)

@@ -17,7 +17,7 @@ from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query import Scalar
 from proxy.query.syntax.blocks import Select
-from proxy.query.syntax.from_clause import TableItem
+from proxy.query.syntax.from_clause import Item, TableItem, read_from
 from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer, SubqueryPlaceholder
 from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed
@@ -39,7 +39,8 @@ class Sources:
 
     tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery -> what stands for its
     value; types, public: what is known of each; subqueries, scalars: what has been read, in order;
-    consumed: keywords of SELECTs that became part of an aggregate subquery.
+    consumed: keywords of SELECTs that became part of an aggregate subquery; items: by keyword, FROM as it is
+    written or why it is refused.
     """
 
     lexed: Lexed
@@ -54,6 +55,7 @@ class Sources:
     scalars: list[Scalar] = field(default_factory=list)
     consumed: set[int] = field(default_factory=set)
     natures: dict[int, Nature] = field(default_factory=dict)
+    items: dict[int, Item | Refusal] = field(default_factory=dict)
     _aliases: int = 0
 
     def alias(self) -> str:
@@ -72,6 +74,23 @@ class Sources:
         lookup = PublicSubquery(len(self.public))
         self.placeholders[bracket] = lookup
         self.public[lookup] = found
+
+    def from_item(self, select: Select) -> Item:
+        """The FROM clause of a SELECT that has one. It is asked for several times: whether it reaches rows,
+        what relation it is. It is read once.
+
+        Refuses  as read_from, each time
+        """
+        known = self.items.get(select.keyword)
+        if known is None:
+            try:
+                known = read_from(self.lexed, select.clauses["from"])
+            except Refusal as refusal:
+                known = refusal
+            self.items[select.keyword] = known
+        if isinstance(known, Refusal):
+            raise known
+        return known
 
     def cte(self, item: TableItem) -> Visible | None:
         if len(item.chain) > 1:
