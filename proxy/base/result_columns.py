@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from proxy.base import limits
-
 NOISY_RELATION = "dp_b"  # how every alias of a noisy relation begins, wherever a plan names it
 UNIT_COLUMN = "unit"  # the privacy unit, in one row per unit
 
@@ -62,9 +60,9 @@ def answer_parameter(index: int) -> str:
     """The bind parameter of compiled SQL that takes the answer of the index-th scalar subquery.
 
     >>> answer_parameter(0)
-    's65536'
+    's1'
     """
-    return f"s{limits.PARAMETERS + 1 + index}"  # as golden SQL names it
+    return f"s{index + 1}"
 
 
 class IntervalEnd(Enum):

@@ -9,7 +9,7 @@ from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import read_source
+from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import AggregateSubquery, IntervalValue
@@ -30,7 +30,7 @@ def read_subquery(
     Refuses  every construct that is not known to be safe, with its position
     """
     _no_empty_clause(sources.lexed, select)
-    relation, scope = read_source(sources, select)
+    relation, scope = take_source(sources, select)
     relation, where = read_where(sources, select, relation, scope)
     context = context_of(sources, select, scope)
     keys = read_keys(context)
@@ -88,7 +88,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
             "Write (SELECT avg(column) FROM table), or ask for the value first.",
             sources.lexed.lexemes[select.keyword].position,
         )
-    _, scope = read_source(sources, select)
+    _, scope = source_of(sources, select)
     return read_aggregate(node, scope)
 
 

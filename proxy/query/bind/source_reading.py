@@ -98,7 +98,7 @@ def _query_gives_rows(sources: Sources, span: Span) -> bool:
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
     if "group" not in select.clauses:
         return False
-    relation, scope = read_source(sources, select)
+    relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
     for span in split_commas(sources.lexed, *select.clauses["group"]):
         key = key_column(sources, select, span, scope)
@@ -130,8 +130,22 @@ def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
     return PublicColumn(relation.table, relation.alias, outputs[0][1], condition)
 
 
-def read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
-    """The FROM clause of a SELECT that reaches rows, and what names mean in it."""
+def source_of(sources: Sources, select: Select) -> tuple[Relation, Scope]:
+    """The FROM clause of a SELECT that reaches rows, and what names mean in it: to look at. Whoever makes a
+    relation of the SELECT takes it."""
+    if select.keyword not in sources.relations:
+        sources.relations[select.keyword] = _read_source(sources, select)
+    return sources.relations[select.keyword]
+
+
+def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
+    """As `source_of`, once: a CTE that is used twice is two relations, under aliases of their own."""
+    found = source_of(sources, select)
+    del sources.relations[select.keyword]
+    return found
+
+
+def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     item = sources.from_item(select)
     merged: dict[str, ColumnRef] = {}
     relation, named = _relation(sources, item, merged)
@@ -230,7 +244,7 @@ def _rows(sources: Sources, select: Select) -> tuple[Derived, dict[str, ColumnTy
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
         sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
-    relation, scope = read_source(sources, select)
+    relation, scope = take_source(sources, select)
     relation, where = read_where(sources, select, relation, scope)
     if "group" in select.clauses:
         return read_per_unit(sources, select, relation, where, scope)

@@ -16,6 +16,7 @@ from proxy.query.ir.bound_statement import AggregateSubquery
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query import Scalar
+from proxy.query.ir.relations import Relation
 from proxy.query.syntax.blocks import Select
 from proxy.query.syntax.from_clause import Item, TableItem, read_from
 from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer, SubqueryPlaceholder
@@ -40,7 +41,7 @@ class Sources:
     tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery -> what stands for its
     value; types, public: what is known of each; subqueries, scalars: what has been read, in order;
     consumed: keywords of SELECTs that became part of an aggregate subquery; items: by keyword, FROM as it is
-    written or why it is refused.
+    written or why it is refused; relations: by keyword, the relation that it is, until it is taken.
     """
 
     lexed: Lexed
@@ -56,6 +57,7 @@ class Sources:
     consumed: set[int] = field(default_factory=set)
     natures: dict[int, Nature] = field(default_factory=dict)
     items: dict[int, Item | Refusal] = field(default_factory=dict)
+    relations: dict[int, tuple[Relation, Scope]] = field(default_factory=dict)
     _aliases: int = 0
 
     def alias(self) -> str:
