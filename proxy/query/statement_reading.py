@@ -20,8 +20,8 @@ from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
-from proxy.query.syntax.blocks import selects
 from proxy.query.syntax.probes import reads_nothing
+from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Kind, Statement
 from proxy.query.syntax.tokens import too_complex
 from proxy.query.syntax.with_clauses import Visible, refuse_unicode_names, visible_ctes

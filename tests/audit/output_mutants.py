@@ -40,8 +40,8 @@ from proxy.planner.plan import (
 )
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax import slices
-from proxy.query.syntax.blocks import Span
 from proxy.query.syntax.placeholders import Placeholders
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
 from proxy.release import releasing
 from proxy.release.noised import NoisyTable, NoisyValue

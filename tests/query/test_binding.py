@@ -19,7 +19,6 @@ from proxy.query.ir.expressions import Comparison, InPublic, Parameter
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.rewrite.rewritten_statement import rewrite_statement
-from proxy.query.syntax.blocks import selects
 from proxy.query.syntax.placeholders import (
     ClientParameter,
     PublicSubquery,
@@ -27,6 +26,7 @@ from proxy.query.syntax.placeholders import (
     of_token,
     token_text,
 )
+from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, look
 from tests.world import EXPOSED, NAMES, read, resolve
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.bind import source_reading, sources
+from proxy.query.bind import source_reading
 from proxy.query.bind.scope import Scope
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.relations import Relation, scans
-from proxy.query.syntax.blocks import Select, Span
-from proxy.query.syntax.from_clause import Item
+from proxy.query.syntax.from_clause import Item, read_from
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.tokens import Lexed
 from tests.cases import Case, in_folder
 from tests.planner.test_golden_road import REFUSED, ROAD, arguments_of
@@ -32,17 +32,17 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Counts]:
     """How often each FROM clause is parsed, by its lexemes; made a relation, by its SELECT."""
     parsed: Counter[Span] = Counter()
     bound: Counter[int] = Counter()
-    parse, bind = sources.read_from, source_reading._read_source
+    bind = source_reading._read_source
 
     def parsing(lexed: Lexed, span: Span) -> Item:
         parsed[span] += 1
-        return parse(lexed, span)
+        return read_from(lexed, span)
 
     def binding(known: Sources, select: Select) -> tuple[Relation, Scope]:
         bound[select.keyword] += 1
         return bind(known, select)
 
-    monkeypatch.setattr(sources, "read_from", parsing)
+    monkeypatch.setattr("proxy.query.bind.sources.read_from", parsing)
     monkeypatch.setattr(source_reading, "_read_source", binding)
     yield parsed, bound
 

@@ -15,7 +15,7 @@ from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import AggregateSubquery, IntervalValue
 from proxy.query.ir.query import Block
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.blocks import Select
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.slices import HINT as _ASK
 from proxy.query.syntax.slices import parse_item
 from proxy.query.syntax.statements import split_commas

@@ -14,8 +14,8 @@ from proxy.query.bind.subquery_columns import all_columns, column_type
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.syntax.blocks import Select, Span
 from proxy.query.syntax.output_names import NO_NAME, output_name
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse, parse_item
 from proxy.query.syntax.statements import split_commas
 

@@ -14,13 +14,13 @@ from proxy.query.bind.subquery_columns import column_type
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import Key
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.syntax.blocks import (
+from proxy.query.syntax.output_names import output_name
+from proxy.query.syntax.selects import (
     AGGREGATES,
     Span,
     is_call,
     own_lexemes,
 )
-from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.slices import HINT as _ASK
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas

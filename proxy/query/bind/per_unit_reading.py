@@ -14,7 +14,7 @@ from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Derived, PerUnit, Relation
-from proxy.query.syntax.blocks import Select
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.statements import split_commas
 
 

@@ -9,8 +9,8 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.scope import Scope
 from proxy.query.bind.sources import Sources
-from proxy.query.syntax.blocks import Select, Span
 from proxy.query.syntax.output_names import output_name
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse_item
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed, Lexeme

@@ -20,8 +20,8 @@ from proxy.query.bind.union_reading import union_all
 from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Derived, Joined, Relation, Scan
-from proxy.query.syntax.blocks import Select, Span, aggregates_rows, query_parts
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
+from proxy.query.syntax.selects import Select, Span, aggregates_rows, query_parts
 from proxy.query.syntax.statements import split_commas
 
 
@@ -42,7 +42,7 @@ def _nature(sources: Sources, select: Select) -> Nature:
         return Nature.CLEAN
     if not aggregates_rows(sources.lexed, select):
         return Nature.ROWS
-    return Nature.ROWS if _groups_by_unit(sources, select) else Nature.BLOCK
+    return Nature.ROWS if _groups_by_unit(sources, select) else Nature.AGGREGATES
 
 
 def _reaches_rows(sources: Sources, select: Select) -> bool:
@@ -59,12 +59,12 @@ def _reaches_rows(sources: Sources, select: Select) -> bool:
 
 
 def _names_rows(sources: Sources, span: Span) -> bool:
-    """Whether a FROM clause of unknown form names protected tables outside of blocks, which are answered
-    on their own wherever they stand."""
+    """Whether a FROM clause of unknown form names protected tables outside of aggregate subqueries, which
+    are answered on their own wherever they stand."""
     answered = [
         (inner.keyword, inner.end)
         for inner in sources.selects
-        if span[0] <= inner.keyword < span[1] and nature_of(sources, inner) is Nature.BLOCK
+        if span[0] <= inner.keyword < span[1] and nature_of(sources, inner) is Nature.AGGREGATES
     ]
     return any(
         i in sources.tables

@@ -17,9 +17,9 @@ from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import Relation
-from proxy.query.syntax.blocks import Select
 from proxy.query.syntax.from_clause import Item, TableItem, read_from
 from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer, SubqueryPlaceholder
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import Visible
@@ -31,7 +31,7 @@ class Nature(Enum):
 
     CLEAN = "clean"
     ROWS = "rows"
-    BLOCK = "block"
+    AGGREGATES = "aggregates"
 
 
 @dataclass(slots=True)

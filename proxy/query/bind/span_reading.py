@@ -18,7 +18,7 @@ from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import IntervalValue, KeyValue, SpanMeaning
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.blocks import (
+from proxy.query.syntax.selects import (
     AGGREGATES,
     OTHER_AGGREGATES,
     Span,

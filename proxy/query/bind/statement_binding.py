@@ -12,9 +12,9 @@ from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subqueries_in_conditions import bind_subquery, find_public_lists
 from proxy.query.ir.bound_statement import BoundStatement
 from proxy.query.ir.exposed import Exposed
-from proxy.query.syntax.blocks import Select
 from proxy.query.syntax.from_functions import refuse_in_function
 from proxy.query.syntax.probes import unused_ctes
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.statements import Kind, Statement
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
 
@@ -44,7 +44,7 @@ def bind_statement(
         if any(first <= select.keyword < last for first, last in idle):
             continue  # PostgreSQL does not run it
         nature = nature_of(sources, select)
-        if nature is Nature.BLOCK:
+        if nature is Nature.AGGREGATES:
             refuse_in_function(statement.lexed, select, found)
             bind_subquery(sources, select)
         elif nature is Nature.ROWS and not _is_cte_body(select, ctes):

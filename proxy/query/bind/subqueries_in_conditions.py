@@ -11,7 +11,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.query.bind.aggregate_subquery import read_scalar, read_subquery
 from proxy.query.bind.source_reading import nature_of, read_public_column
 from proxy.query.bind.sources import Nature, Sources
-from proxy.query.syntax.blocks import (
+from proxy.query.syntax.selects import (
     AGGREGATES,
     Select,
     Span,
@@ -52,7 +52,7 @@ def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
             continue
-        if nested is None or nature_of(sources, nested) is not Nature.BLOCK:
+        if nested is None or nature_of(sources, nested) is not Nature.AGGREGATES:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "this subquery inside a condition on a protected table is not available",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.ir.query import Block, Key, Query, Scalar
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.blocks import Select, Span
+from proxy.query.syntax.selects import Select, Span
 
 
 @dataclass(frozen=True, slots=True)

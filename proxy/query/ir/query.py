@@ -17,7 +17,7 @@ from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A GROUP BY key; type_name as PostgreSQL prints it, for the column of the noised relation."""
+    """A GROUP BY key; type_name as PostgreSQL prints it, for the column of the noisy relation."""
 
     expression: Expression
     type: SqlType

@@ -12,7 +12,7 @@ from proxy.catalog.model import TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.edits import Edit, marker
 from proxy.query.rewrite.empty_twins import in_place_of
-from proxy.query.syntax.blocks import Select
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.tokens import Lexed
 
 _SCHEMA = "dp"

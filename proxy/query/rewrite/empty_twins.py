@@ -16,7 +16,7 @@ from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.catalog.model import TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.edits import Edit, quoted
-from proxy.query.syntax.blocks import Select, Span
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.tokens import Lexed
 
 # Tools do not list schemas that begin with pg_.

@@ -28,8 +28,8 @@ from proxy.query.ir.bound_statement import (
 from proxy.query.ir.query import Block
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.rewrite.edits import Edit, marker, quoted
-from proxy.query.syntax.blocks import Span
 from proxy.query.syntax.output_names import output_name
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
 
 # As format_type spells them; gram.y, SystemTypeName.

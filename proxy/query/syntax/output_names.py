@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.blocks import Span, is_call, opens_query
+from proxy.query.syntax.selects import Span, is_call, opens_query
 from proxy.query.syntax.tokens import Lexed
 
 NO_NAME = "?column?"

@@ -7,8 +7,8 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.blocks import Span
 from proxy.query.syntax.placeholders import Placeholders, PublicSubquery, token_text
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.string_literals import plain_strings
 from proxy.query.syntax.tokens import Lexed
 
