@@ -22,6 +22,7 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, NoisyMoment, PrivatePlan
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import scans
+from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.releasing import release_block
 
 _SEED_BITS = 63
@@ -180,7 +181,7 @@ class _Run:
         )
         self.base: _Exact | None = None
         self.findings: dict[tuple[int, int | None, Measure], Finding] = {}
-        self._answers: dict[int, str] = {}
+        self._answers: dict[ScalarAnswer, str] = {}
         self._seeds = [
             [{name: bits.below(2**_SEED_BITS) for name in query.seeds} for query in queries]
             for queries in self.queries
@@ -197,7 +198,7 @@ class _Run:
         for scalar in self.asked.scalars:
             if scalar.block == number:
                 noised = release_block(block, tables, bits)
-                self._answers[scalar.number] = noised.rows[0].values[0].text()
+                self._answers[scalar.answer] = noised.rows[0].values[0].text()
 
 
 def _name(plan: PrivatePlan, block: int, release: int | None) -> str:

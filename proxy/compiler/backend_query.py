@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proxy.base.slots import Slots
+from proxy.query.syntax.placeholders import ScalarAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class BackendQuery:
     has_cell: bool
     slots: tuple[Slots, ...]
     releases: tuple[int, ...]  # which of the block's releases the slots are for
-    scalars: tuple[tuple[str, int], ...]  # parameters that take the answers of earlier blocks
+    scalars: tuple[tuple[str, ScalarAnswer], ...]  # parameters that take answers of earlier blocks
     units: int | None  # where private keys must be selected: the slot of the number of units
     lists: tuple[PublicList, ...] = ()
 

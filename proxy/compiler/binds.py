@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
+from proxy.base.result_columns import answer_parameter
 from proxy.compiler.backend_query import PublicList
 from proxy.query.ir.expressions import Parameter
+from proxy.query.syntax.placeholders import ScalarAnswer
 
 
 @dataclass(slots=True)
@@ -15,7 +17,7 @@ class Binds:
     """Values under names; equal values share one."""
 
     values: dict[str, object] = field(default_factory=dict)
-    scalars: dict[str, int] = field(default_factory=dict)
+    scalars: dict[str, ScalarAnswer] = field(default_factory=dict)
     seeds: list[str] = field(default_factory=list)  # names, of those that FROM clauses take
     lists: dict[tuple[str, tuple[tuple[str, object], ...]], PublicList] = field(
         default_factory=dict
@@ -54,7 +56,9 @@ class Binds:
 
     def scalar(self, parameter: Parameter, kind: str) -> str:
         """A placeholder for the answer of an earlier block."""
-        name = f"s{parameter.number}"
-        self.scalars[name] = parameter.number
+        answer = parameter.source
+        assert isinstance(answer, ScalarAnswer), "the client's parameters are bound before"
+        name = answer_parameter(answer.index)
+        self.scalars[name] = answer
         self.values[name] = None
         return f"%({name})s::{kind}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.base import limits
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.cells import hash_sql, row_hash_sql
@@ -141,9 +142,9 @@ def _has_blank_padded(expression: Expression) -> bool:
 
 def _per_unit(grouped: PerUnit, binds: Binds) -> str:
     unit = column_sql(grouped.unit)
-    listed = [f"{unit} AS unit"]
+    listed = [f"{unit} AS {UNIT_COLUMN}"]
     listed += [
-        f"{_aggregate(aggregate, grouped.rows, binds)} AS a{number}"
+        f"{_aggregate(aggregate, grouped.rows, binds)} AS {aggregate_column(number)}"
         for number, aggregate in enumerate(grouped.aggregates, start=1)
     ]
     where = [f"{unit} IS NOT NULL"]

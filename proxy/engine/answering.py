@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.answer_accuracy import Accuracy
 from proxy.engine.ports import ProtectedSession
@@ -15,6 +16,7 @@ from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.noised import NoisyTable, relation_json
 from proxy.release.releasing import keeper, release_block
 
@@ -42,9 +44,9 @@ async def noised_relation(
     bits: RandomBits,
 ) -> str:
     """The relation that the residual reads, as JSON. Only public keys are asked for where session is None."""
-    tables: dict[str, tuple[NoisyTable, frozenset[str]]] = {}
+    tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
-    answers: dict[int, str] = {}  # of earlier blocks, for those that compare with them
+    answers: dict[ScalarAnswer, str] = {}  # of earlier blocks, for those that compare with them
     for number, block in enumerate(private.blocks):
         keep = keeper(block, bits)
         exact = []
@@ -54,18 +56,18 @@ async def noised_relation(
             exact.append(await session.run(query, values, keep if place == 0 else None))
         work += _draws(block, exact)
         noised = await beside(work, release_block, block, exact, bits)
-        tables[f"b{number + 1}"] = (noised, block.intervals)
+        tables[subquery_name(number + 1)] = (noised, block.intervals)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
-                answers[scalar.number] = noised.rows[0].values[0].text()
+                answers[scalar.answer] = noised.rows[0].values[0].text()
     return await beside(work, relation_json, tables)
 
 
 def _values(
-    query: BackendQuery, answers: Mapping[int, str], bits: RandomBits
+    query: BackendQuery, answers: Mapping[ScalarAnswer, str], bits: RandomBits
 ) -> dict[str, int | str]:
     values: dict[str, int | str] = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
-    values.update({name: answers[number] for name, number in query.scalars})
+    values.update({name: answers[answer] for name, answer in query.scalars})
     return values
 
 

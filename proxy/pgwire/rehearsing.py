@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proxy.base.result_columns import NOISY_RELATION
 from proxy.pgwire.answers import Kind
 from proxy.pgwire.calls import MadeOfNulls, Rehearsal
 from proxy.pgwire.exchange import INTERNAL, JSONB_OID, Row, rows_of, run
@@ -19,7 +20,9 @@ from proxy.pgwire.wording import Wording
 
 MAKE = "SELECT dp.rehearse($1, $2, $3, $4, $5, $6)"
 MAKE_OIDS = (25, 1009, 1028, 1007, 25, 16)  # text, text[], oid[], integer[], text, boolean
-_SCANNED = b"dp_b"  # how the noisy relation of a block is called wherever a plan reads it
+_SCANNED = (
+    NOISY_RELATION.encode()
+)  # how the noisy relation of a block is called wherever a plan reads it
 _EMPTY = b"{}"
 
 

@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from typing_extensions import assert_never
 
 from proxy.base.errors import Fault
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog
 from proxy.planner.plan import BlockPlan
@@ -52,9 +53,9 @@ def types_of(relation: Relation, catalog: Catalog) -> Types:
         case PerUnit():
             types = types_of(relation.source, catalog)
             _check((relation.unit, relation.where, relation.aggregates), types)
-            named = {(relation.alias, "unit"): types[_name(relation.unit)]}
+            named = {(relation.alias, UNIT_COLUMN): types[_name(relation.unit)]}
             for number, aggregate in enumerate(relation.aggregates, start=1):
-                named[relation.alias, f"a{number}"] = _aggregated(aggregate)
+                named[relation.alias, aggregate_column(number)] = _aggregated(aggregate)
             return named
         case Stacked():
             return _stacked(relation, [types_of(part, catalog) for part in relation.parts])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.model import Bounds
@@ -330,7 +331,7 @@ class BlockPlan:
     grouped: bool
     releases: tuple[Release, ...]
     cells: int
-    intervals: frozenset[str]
+    intervals: frozenset[IntervalColumn]
     selection: Selection | None
 
     def answers(self) -> int:

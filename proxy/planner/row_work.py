@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import union_column
 from proxy.query.ir.expressions import (
     Choice,
     Choose,
@@ -130,7 +131,7 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
             for branch in relation.parts:
                 _collect(branch, outputs)
                 for place, (_, expression) in enumerate(branch.outputs, start=1):
-                    key = (relation.alias, f"c{place}")
+                    key = (relation.alias, union_column(place))
                     outputs[key] = _larger(outputs.get(key, _NOTHING), _cost(expression, outputs))
         case PerUnit() | Kept():
             _collect(relation.source, outputs)

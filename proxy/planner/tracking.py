@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
@@ -158,13 +159,13 @@ def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
     if grouped.where is not None:
         where = condition(typed(grouped.where, source.facts), source.facts)
     facts: dict[tuple[str, str], ColumnFacts] = {
-        (grouped.alias, "unit"): ColumnFacts(owner.column.type, is_unit=True)
+        (grouped.alias, UNIT_COLUMN): ColumnFacts(owner.column.type, is_unit=True)
     }
     aggregates: list[Aggregate] = []
     for number, aggregate in enumerate(grouped.aggregates, start=1):
         planned, known = _unit_aggregate(aggregate, owner, source.facts)
         aggregates.append(planned)
-        facts[grouped.alias, f"a{number}"] = known
+        facts[grouped.alias, aggregate_column(number)] = known
     below, where = with_condition(source.relation, where)
     relation = replace(
         grouped,
@@ -174,7 +175,7 @@ def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
         aggregates=tuple(aggregates),
         rows=owner.rows,
     )
-    unit = ColumnRef("unit", owner.column.type, None, grouped.alias)
+    unit = ColumnRef(UNIT_COLUMN, owner.column.type, None, grouped.alias)
     gathered = replace(owner, column=unit, rows=1, unique=True, named_by=(), uncut=(), formed=1)
     return Tracked(relation, facts, gathered)
 

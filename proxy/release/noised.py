@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from typing_extensions import assert_never
+
 from proxy.base.decimals import decimal_places, decimal_text
 from proxy.base.instants import iso_text
+from proxy.base.result_columns import IntervalColumn, IntervalEnd, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 
 
@@ -40,17 +43,19 @@ class NoisyValue:
         is_numeric = self.type is SqlType.NUMERIC
         return decimal_text(value, decimal_places(self.grid) if is_numeric else 0)
 
-    def interval(self, letter: str) -> str:
-        """JSON of the interval's low end (l), high end (h) or half width (e)."""
+    def interval(self, end: IntervalEnd) -> str:
+        """JSON of the interval's low end, high end or half width."""
         if self.half_width is None:
             return "null"
-        match letter:
-            case "l":
+        match end:
+            case IntervalEnd.LOW:
                 return self.json(self.index - self.half_width)
-            case "h":
+            case IntervalEnd.HIGH:
                 return self.json(self.index + self.half_width)
-            case _:
+            case IntervalEnd.ERROR:
                 return decimal_text(self.half_width * self.grid)
+            case _:
+                assert_never(end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +70,27 @@ class NoisyTable:
 
     rows: tuple[NoisyRow, ...]
 
-    def json(self, intervals: frozenset[str]) -> str:
+    def json(self, intervals: frozenset[IntervalColumn]) -> str:
         """An array of objects with the columns that the residual statement declares."""
-        return "[" + ",".join(_row_json(row, intervals) for row in self.rows) + "]"
+        asked: dict[int, list[IntervalColumn]] = {}
+        for end in IntervalEnd:
+            for column in intervals:
+                if column.end is end:
+                    asked.setdefault(column.number, []).append(column)
+        return "[" + ",".join(_row_json(row, asked) for row in self.rows) + "]"
 
 
-def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[str]]]) -> str:
+def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]]) -> str:
     """The relation parameter of a residual statement: {"b1": [...], ...}."""
     blocks = (f'"{name}":{table.json(intervals)}' for name, (table, intervals) in tables.items())
     return "{" + ",".join(blocks) + "}"
 
 
-def _row_json(row: NoisyRow, intervals: frozenset[str]) -> str:
-    parts = [f'"k{i}":{json.dumps(key)}' for i, key in enumerate(row.keys, start=1)]
+def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) -> str:
+    parts = [f'"{key_column(i)}":{json.dumps(key)}' for i, key in enumerate(row.keys, start=1)]
     for number, value in enumerate(row.values, start=1):
-        parts.append(f'"a{number}":{value.json()}')
+        parts.append(f'"{aggregate_column(number)}":{value.json()}')
         parts += [
-            f'"{letter}{number}":{value.interval(letter)}'
-            for letter in "lhe"
-            if f"{letter}{number}" in intervals
+            f'"{column.name}":{value.interval(column.end)}' for column in intervals.get(number, ())
         ]
     return "{" + ",".join(parts) + "}"

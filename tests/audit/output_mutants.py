@@ -40,8 +40,8 @@ from proxy.planner.plan import (
 )
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax import slices
-from proxy.query.syntax.blocks import Span
-from proxy.query.syntax.slices import Scalars
+from proxy.query.syntax.placeholders import Placeholders
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
 from proxy.release import releasing
 from proxy.release.noised import NoisyTable, NoisyValue
@@ -257,12 +257,12 @@ def levels_of_groups_not_paid(patch: pytest.MonkeyPatch) -> None:
     """ROLLUP (x) read as x."""
     real = slices.parse
 
-    def inside(lexed: Lexed, span: Span, scalars: Scalars) -> exp.Expr:
+    def inside(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
         if lexed.lexemes[span[0]].word == "rollup":
             span = (span[0] + 2, span[1] - 1)
-        return real(lexed, span, scalars)
+        return real(lexed, span, placeholders)
 
-    for module in ("block_keys", "clause_reading"):
+    for module in ("group_keys", "clause_reading"):
         patch.setattr(f"proxy.query.bind.{module}.parse", inside)
 
 

@@ -4,6 +4,7 @@ and nothing is charged that could not be answered."""
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -320,6 +321,18 @@ def test_every_run_has_fresh_seeds() -> None:
     ask(recorder, "SELECT avg(i4), (SELECT avg(n2) FROM people) FROM people")
     first, second = recorder.seeds
     assert first and first.keys() and set(first.values()).isdisjoint(second.values())
+
+
+def test_each_answer_stands_where_its_subquery_stood() -> None:
+    recorder = Recorder(rows=(ExactRow((), 0, (41,)),))
+    answer = ask(
+        recorder,
+        "SELECT count(*) FROM people WHERE i4 > (SELECT count(*) FROM people) "
+        "AND i4 < (SELECT count(*) FROM people WHERE i4 > 2)",
+    )
+    blocks = json.loads(answer.relation)
+    first, second = (str(blocks[name][0]["a1"]) for name in ("b1", "b2"))
+    assert recorder.seeds[2].items() >= {("s1", first), ("s2", second)}
 
 
 def test_what_is_charged_is_what_the_releases_cost_together() -> None:

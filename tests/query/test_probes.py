@@ -9,8 +9,8 @@ from proxy.base.sql_types import by_oid
 from proxy.catalog.model import Column, TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.statement_reading import Reading, read_statement
-from proxy.query.syntax.blocks import selects
 from proxy.query.syntax.probes import reads_nothing, unused_ctes
+from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Names, Statement, look
 from proxy.query.syntax.tokens import lex
 from proxy.query.syntax.with_clauses import visible_ctes

@@ -9,6 +9,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.reading import READERS, read_condition, read_expression
@@ -159,7 +160,7 @@ def readers_within(inner: Inner) -> Readers:
         aggregate = read_aggregate(node, replace(scope, readers=READERS))
         if aggregate not in inner.aggregates:
             inner.aggregates.append(aggregate)
-        name = f"a{inner.aggregates.index(aggregate) + 1}"
+        name = aggregate_column(inner.aggregates.index(aggregate) + 1)
         return ir.ColumnRef(name, aggregate.type, position_of(node), inner.alias)
 
     kinds = (*_AGGREGATES, exp.Filter, exp.WithinGroup)

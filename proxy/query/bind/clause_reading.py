@@ -14,8 +14,8 @@ from proxy.query.bind.subquery_columns import all_columns, column_type
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.syntax.blocks import Select, Span
 from proxy.query.syntax.output_names import NO_NAME, output_name
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse, parse_item
 from proxy.query.syntax.statements import split_commas
 
@@ -33,7 +33,7 @@ def read_where(
 
 def condition_of(sources: Sources, span: Span, scope: Scope) -> Expression:
     """WHERE, ON or HAVING; what is refused in it has a place, its first word at the worst."""
-    node = parse(sources.lexed, span, sources.scalars)  # which refuses an empty span
+    node = parse(sources.lexed, span, sources.placeholders)  # which refuses an empty span
     place = sources.lexed.lexemes[span[0]].position
     try:
         return read_condition(node, scope)
@@ -47,7 +47,7 @@ def outputs_of(
     """The items after SELECT: name, expression and type of each, * as the columns it stands for."""
     found: list[tuple[str, Expression, ColumnType]] = []
     for span in split_commas(sources.lexed, *select.items):
-        node, alias, inner = parse_item(sources.lexed, span, sources.scalars)
+        node, alias, inner = parse_item(sources.lexed, span, sources.placeholders)
         if isinstance(node, exp.Star) and not node.args.get("except_"):
             found += all_columns(scope, None)
             continue
@@ -68,13 +68,13 @@ def outputs_of(
 
 def key_column(sources: Sources, select: Select, span: Span, scope: Scope) -> ColumnRef | None:
     """The column that an item of GROUP BY names, by itself or by its number; None for anything else."""
-    node = parse(sources.lexed, span, sources.scalars)
+    node = parse(sources.lexed, span, sources.placeholders)
     if isinstance(node, exp.Literal) and not node.is_string:
         items = split_commas(sources.lexed, *select.items)
         number = ordinal(node.name)
         if number is None or not 1 <= number <= len(items):
             return None
-        node, _, _ = parse_item(sources.lexed, items[number - 1], sources.scalars)
+        node, _, _ = parse_item(sources.lexed, items[number - 1], sources.placeholders)
     if not isinstance(node, exp.Column):
         return None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import UNIT_COLUMN
 from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of
 from proxy.query.bind.scope import ColumnType, Scope
@@ -13,7 +14,7 @@ from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Derived, PerUnit, Relation
-from proxy.query.syntax.blocks import Select
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.statements import split_commas
 
 
@@ -44,7 +45,7 @@ def read_per_unit(
                     "Aggregate it per unit, e.g. max(column).",
                     part.position,
                 )
-            return ColumnRef("unit", part.type, part.position, inner.alias)
+            return ColumnRef(UNIT_COLUMN, part.type, part.position, inner.alias)
         return part
 
     outputs = [

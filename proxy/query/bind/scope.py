@@ -15,6 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer
 from proxy.query.syntax.tokens import fold, truncate
 
 _POSTGRES = Postgres()
@@ -49,16 +50,16 @@ class Scope:
     """What names mean inside one SELECT.
 
     merged: columns that JOIN ... USING has made one; parameters: types of $1, $2, ...;
-    scalars: types of answers of other blocks, by the number under which they stand as parameters;
-    public: what IN (SELECT ... FROM a public table) looks at, by the number of the parameter in its place;
+    scalars: types of answers of other aggregate subqueries; public: what IN (SELECT ... FROM a public table)
+    looks up;
     readers: how each kind of node is read; what is not in it is refused.
     """
 
     relations: tuple[Named, ...]
     parameters: tuple[SqlType, ...]
     merged: Mapping[str, ir.ColumnRef] = field(default_factory=dict)
-    scalars: Mapping[int, SqlType] = field(default_factory=dict)
-    public: Mapping[int, PublicColumn] = field(default_factory=dict)
+    scalars: Mapping[ScalarAnswer, SqlType] = field(default_factory=dict)
+    public: Mapping[PublicSubquery, PublicColumn] = field(default_factory=dict)
     readers: Readers = field(default_factory=dict)
 
     def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:

@@ -20,8 +20,8 @@ from proxy.query.bind.union_reading import union_all
 from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Derived, Joined, Relation, Scan
-from proxy.query.syntax.blocks import Select, Span, aggregates_rows, query_parts
-from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
+from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
+from proxy.query.syntax.selects import Select, Span, aggregates_rows, query_parts
 from proxy.query.syntax.statements import split_commas
 
 
@@ -42,7 +42,7 @@ def _nature(sources: Sources, select: Select) -> Nature:
         return Nature.CLEAN
     if not aggregates_rows(sources.lexed, select):
         return Nature.ROWS
-    return Nature.ROWS if _groups_by_unit(sources, select) else Nature.BLOCK
+    return Nature.ROWS if _groups_by_unit(sources, select) else Nature.AGGREGATES
 
 
 def _reaches_rows(sources: Sources, select: Select) -> bool:
@@ -50,7 +50,7 @@ def _reaches_rows(sources: Sources, select: Select) -> bool:
     if span is None:
         return False
     try:
-        items = leaves(read_from(sources.lexed, span))
+        items = leaves(sources.from_item(select))
     except Refusal:
         if _names_rows(sources, span):
             raise
@@ -59,12 +59,12 @@ def _reaches_rows(sources: Sources, select: Select) -> bool:
 
 
 def _names_rows(sources: Sources, span: Span) -> bool:
-    """Whether a FROM clause of unknown form names protected tables outside of blocks, which are answered
-    on their own wherever they stand."""
+    """Whether a FROM clause of unknown form names protected tables outside of aggregate subqueries, which
+    are answered on their own wherever they stand."""
     answered = [
         (inner.keyword, inner.end)
         for inner in sources.selects
-        if span[0] <= inner.keyword < span[1] and nature_of(sources, inner) is Nature.BLOCK
+        if span[0] <= inner.keyword < span[1] and nature_of(sources, inner) is Nature.AGGREGATES
     ]
     return any(
         i in sources.tables
@@ -98,7 +98,7 @@ def _query_gives_rows(sources: Sources, span: Span) -> bool:
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
     if "group" not in select.clauses:
         return False
-    relation, scope = read_source(sources, select)
+    relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
     for span in split_commas(sources.lexed, *select.clauses["group"]):
         key = key_column(sources, select, span, scope)
@@ -115,7 +115,7 @@ def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
     span = select.clauses.get("from")
     if span is None or not select.clauses.keys() <= {"items", "from", "where"}:
         return None
-    item = read_from(sources.lexed, span)
+    item = sources.from_item(select)
     table = sources.tables.get(item.first) if isinstance(item, TableItem) else None
     if not isinstance(item, TableItem) or table is None or table.protected or sources.cte(item):
         return None
@@ -130,9 +130,23 @@ def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
     return PublicColumn(relation.table, relation.alias, outputs[0][1], condition)
 
 
-def read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
-    """The FROM clause of a SELECT that reaches rows, and what names mean in it."""
-    item = read_from(sources.lexed, select.clauses["from"])
+def source_of(sources: Sources, select: Select) -> tuple[Relation, Scope]:
+    """The FROM clause of a SELECT that reaches rows, and what names mean in it: to look at. Whoever makes a
+    relation of the SELECT takes it."""
+    if select.keyword not in sources.relations:
+        sources.relations[select.keyword] = _read_source(sources, select)
+    return sources.relations[select.keyword]
+
+
+def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
+    """As `source_of`, once: a CTE that is used twice is two relations, under aliases of their own."""
+    found = source_of(sources, select)
+    del sources.relations[select.keyword]
+    return found
+
+
+def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
+    item = sources.from_item(select)
     merged: dict[str, ColumnRef] = {}
     relation, named = _relation(sources, item, merged)
     scope = sources.scope(named, merged)
@@ -230,7 +244,7 @@ def _rows(sources: Sources, select: Select) -> tuple[Derived, dict[str, ColumnTy
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
         sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
-    relation, scope = read_source(sources, select)
+    relation, scope = take_source(sources, select)
     relation, where = read_where(sources, select, relation, scope)
     if "group" in select.clauses:
         return read_per_unit(sources, select, relation, where, scope)

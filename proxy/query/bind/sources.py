@@ -8,34 +8,40 @@ from enum import Enum
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.reading import READERS
 from proxy.query.bind.scope import Named, PublicColumn, Scope
+from proxy.query.ir.bound_statement import AggregateSubquery
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.syntax.blocks import Select
-from proxy.query.syntax.from_clause import TableItem
+from proxy.query.ir.query import Scalar
+from proxy.query.ir.relations import Relation
+from proxy.query.syntax.from_clause import Item, TableItem, read_from
+from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer, SubqueryPlaceholder
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import Visible
 
 
 class Nature(Enum):
-    """What a SELECT gives: nothing protected, or only answers of blocks; one output row per row, or per unit;
-    aggregates of rows, which will be answered with noise."""
+    """What a SELECT gives: nothing protected, or only answers of aggregate subqueries; one output row per row,
+    or per unit; aggregates of rows, which will be answered with noise."""
 
     CLEAN = "clean"
     ROWS = "rows"
-    BLOCK = "block"
+    AGGREGATES = "aggregates"
 
 
 @dataclass(slots=True)
 class Sources:
     """All SELECTs of one statement, and what has been found out about them.
 
-    tables: first lexeme of a name -> table; scalars: bracket -> parameter number of a scalar subquery's answer,
-    or of a subquery on a public table, which is in public by that number;
-    consumed: keywords of SELECTs that became part of a block.
+    tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery -> what stands for its
+    value; types, public: what is known of each; subqueries, scalars: what has been read, in order;
+    consumed: keywords of SELECTs that became part of an aggregate subquery; items: by keyword, FROM as it is
+    written or why it is refused; relations: by keyword, the relation that it is, until it is taken.
     """
 
     lexed: Lexed
@@ -43,16 +49,50 @@ class Sources:
     ctes: tuple[Visible, ...]
     tables: Mapping[int, Exposed]
     parameters: tuple[SqlType, ...]
-    scalars: dict[int, int] = field(default_factory=dict)
-    scalar_types: dict[int, SqlType] = field(default_factory=dict)
-    public: dict[int, PublicColumn] = field(default_factory=dict)
+    placeholders: dict[int, SubqueryPlaceholder] = field(default_factory=dict)
+    types: dict[ScalarAnswer, SqlType] = field(default_factory=dict)
+    public: dict[PublicSubquery, PublicColumn] = field(default_factory=dict)
+    subqueries: list[AggregateSubquery] = field(default_factory=list)
+    scalars: list[Scalar] = field(default_factory=list)
     consumed: set[int] = field(default_factory=set)
     natures: dict[int, Nature] = field(default_factory=dict)
+    items: dict[int, Item | Refusal] = field(default_factory=dict)
+    relations: dict[int, tuple[Relation, Scope]] = field(default_factory=dict)
     _aliases: int = 0
 
     def alias(self) -> str:
         self._aliases += 1
-        return f"r{self._aliases}"
+        return relation_alias(self._aliases)
+
+    def add_scalar(self, bracket: int, kind: SqlType, block: int) -> None:
+        """A scalar subquery has been read, as the block of that index."""
+        answer = ScalarAnswer(len(self.scalars))
+        self.placeholders[bracket] = answer
+        self.types[answer] = kind
+        self.scalars.append(Scalar(answer, block))
+
+    def add_public(self, bracket: int, found: PublicColumn) -> None:
+        """A list from a public table has been read."""
+        lookup = PublicSubquery(len(self.public))
+        self.placeholders[bracket] = lookup
+        self.public[lookup] = found
+
+    def from_item(self, select: Select) -> Item:
+        """The FROM clause of a SELECT that has one. It is asked for several times: whether it reaches rows,
+        what relation it is. It is read once.
+
+        Refuses  as read_from, each time
+        """
+        known = self.items.get(select.keyword)
+        if known is None:
+            try:
+                known = read_from(self.lexed, select.clauses["from"])
+            except Refusal as refusal:
+                known = refusal
+            self.items[select.keyword] = known
+        if isinstance(known, Refusal):
+            raise known
+        return known
 
     def cte(self, item: TableItem) -> Visible | None:
         if len(item.chain) > 1:
@@ -65,7 +105,7 @@ class Sources:
         return hits[-1] if hits else None
 
     def scope(self, named: tuple[Named, ...], merged: dict[str, ColumnRef]) -> Scope:
-        return Scope(named, self.parameters, merged, self.scalar_types, self.public, READERS)
+        return Scope(named, self.parameters, merged, self.types, self.public, READERS)
 
     def refuse(self, index: int, message: str) -> NoReturn:
         raise Refusal(Code.UNSUPPORTED, message, HINT, self.lexed.lexemes[index].position)

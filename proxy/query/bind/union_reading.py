@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proxy.base.result_columns import union_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.scope import ColumnType
 from proxy.query.bind.sources import Sources
@@ -20,7 +21,7 @@ def union_all(
     width = {len(columns) for _, columns in read}
     if len(width) != 1:
         sources.refuse(start, "each UNION query must have the same number of columns")
-    places = tuple(f"c{i}" for i in range(1, len(names) + 1))
+    places = tuple(union_column(i) for i in range(1, len(names) + 1))
     stacked: list[Derived] = []
     for relation, columns in read:
         kinds = tuple(columns.values())

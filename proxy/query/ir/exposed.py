@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
+from proxy.base.result_columns import UNIT_COLUMN
 from proxy.catalog.model import Column, TableName
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
@@ -45,7 +46,7 @@ def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str
             case Kept():
                 return of(part.source)
             case PerUnit():
-                return frozenset({(part.alias, "unit")})
+                return frozenset({(part.alias, UNIT_COLUMN)})
             case Stacked():
                 names = [{name for _, name in of(branch)} for branch in part.parts]
                 return frozenset((part.alias, name) for name in set.intersection(*names))

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import TableName
+from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
 ConstantValue = Fraction | str | bool | None
 
@@ -30,9 +31,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """$number, its value known when the statement is run."""
+    """A constant whose value is known when the statement is run."""
 
-    number: int
+    source: ClientParameter | ScalarAnswer
     type: SqlType
     position: int | None = field(default=None, compare=False)
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant, Expression, Parameter
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
 from proxy.query.ir.typing_rules import settle
+from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A GROUP BY key; type_name as PostgreSQL prints it, for the column of the noised relation."""
+    """A GROUP BY key; type_name as PostgreSQL prints it, for the column of the noisy relation."""
 
     expression: Expression
     type: SqlType
@@ -28,8 +30,7 @@ class Block:
     """One SELECT that aggregates rows of protected tables.
 
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
-    intervals: the extra columns asked for by dp.low, dp.high and dp.error, as the letter l, h or e and the
-    number of the aggregate.
+    intervals: the extra columns asked for by dp.low, dp.high and dp.error.
     """
 
     source: Relation
@@ -37,14 +38,14 @@ class Block:
     keys: tuple[Key, ...]
     grouped: bool
     aggregates: tuple[Aggregate, ...]
-    intervals: frozenset[str] = frozenset()
+    intervals: frozenset[IntervalColumn] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """The single answer of an earlier block that stands in a later one as parameter `number`."""
+    """The single answer of an earlier block, which stands in a later one as a parameter."""
 
-    number: int
+    answer: ScalarAnswer
     block: int  # index into Query.blocks
 
 
@@ -57,7 +58,7 @@ class Query:
 
 
 def bind(block: Block, values: Mapping[int, Constant]) -> Block:
-    """The block with those of its parameters that are known replaced by constants; a text that the question
+    """The block with the client's parameters, by number, replaced by constants; a text that the question
     casts ($1::date) is read as that type.
 
     Refuses  SYNTAX: text that is no value of the type
@@ -66,7 +67,7 @@ def bind(block: Block, values: Mapping[int, Constant]) -> Block:
     def change(part: Expression) -> Expression:
         if not isinstance(part, Parameter):
             return part
-        found = values.get(part.number)
+        found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
         if found is None or found.type is part.type:
             return part if found is None else found
         return settle(Constant(found.value, None, part.position), part.type)

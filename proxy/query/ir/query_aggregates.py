@@ -29,7 +29,7 @@ class AggregateKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One distinct noisy release; equal aggregates of a block are one. operand is None for count(*).
+    """One distinct noisy release; equal aggregates of a subquery are one. operand is None for count(*).
 
     fraction: of percentile_cont and percentile_disc.
     """

@@ -1,4 +1,4 @@
-"""Expressions rebuilt with some parts exchanged: parameters by their values, columns by clamped ones."""
+"""Expressions rebuilt with some parts replaced: parameters by their values, columns by clamped ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row-wise relations: what stands in the FROM clause of a block. Plain data.
+"""Row-wise relations: what stands in the FROM clause of an aggregate subquery. Plain data.
 
 Every relation has an alias of ours (r1, r2, ...), so that a column is always (alias, name) and nothing of the
 client's naming reaches the protected database.

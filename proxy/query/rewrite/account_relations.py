@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from proxy.base.result_columns import account_relation
 from proxy.catalog.model import TableName
 from proxy.query.ir.exposed import Exposed
+from proxy.query.rewrite.edits import Edit, marker
 from proxy.query.rewrite.empty_twins import in_place_of
-from proxy.query.syntax.blocks import Select
-from proxy.query.syntax.residual import Edit, marker
+from proxy.query.syntax.selects import Select
 from proxy.query.syntax.tokens import Lexed
 
 _SCHEMA = "dp"
@@ -45,7 +46,7 @@ def account_edits(
     # Named like noisy relations: a plan that reads it needs an answer (pgwire/rehearsing.py).
     texts = {
         name: f"(SELECT * FROM pg_catalog.jsonb_to_recordset({marker(parameter)}->'{name.name}')"  # noqa: S608
-        f" AS dp_b_{name.name}({columns}))"
+        f" AS {account_relation(name.name)}({columns}))"
         for name, columns in _COLUMNS.items()
     }
     edits = in_place_of(lexed, found, {at: (name, texts[name]) for at, name in named.items()})

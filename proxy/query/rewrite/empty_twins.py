@@ -15,8 +15,8 @@ from sqlglot import TokenType
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.catalog.model import TableName
 from proxy.query.ir.exposed import Exposed
-from proxy.query.syntax.blocks import Select, Span
-from proxy.query.syntax.residual import Edit, quoted
+from proxy.query.rewrite.edits import Edit, quoted
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.tokens import Lexed
 
 # Tools do not list schemas that begin with pg_.
@@ -73,7 +73,7 @@ def in_place_of(
         span = _from_of(lexed, found, index)
         if span is not None:
             replaced.add(name)
-            edits.append(_exchange(lexed, span, index, name, text))
+            edits.append(_replaced(lexed, span, index, name, text))
     edits += _without_schema(lexed, replaced, {edit.start for edit in edits})
     return tuple(edits)
 
@@ -98,7 +98,7 @@ def _from_of(lexed: Lexed, found: tuple[Select, ...], index: int) -> Span | None
     return span if at == span[0] or before.word == "join" or follows_comma else None
 
 
-def _exchange(lexed: Lexed, span: Span, index: int, table: TableName, text: str) -> Edit:
+def _replaced(lexed: Lexed, span: Span, index: int, table: TableName, text: str) -> Edit:
     last = _end_of_chain(lexed, index)
     end = lexed.lexemes[last - 1].end
     closed = last

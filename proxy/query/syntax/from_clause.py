@@ -8,7 +8,7 @@ from typing import NoReturn
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.blocks import Span
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed, Lexeme
 
 _JOIN_WORDS = frozenset(

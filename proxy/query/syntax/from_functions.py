@@ -5,25 +5,25 @@ from __future__ import annotations
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.blocks import Select, is_call, is_relation, opens_query
+from proxy.query.syntax.selects import Select, is_call, is_relation, opens_query
 from proxy.query.syntax.tokens import Lexed
 
 
-def refuse_in_function(lexed: Lexed, block: Select, found: tuple[Select, ...]) -> None:
+def refuse_in_function(lexed: Lexed, select: Select, found: tuple[Select, ...]) -> None:
     """
-    Given    block: a SELECT on protected rows; found: all of the statement
+    Given    select: a SELECT on protected rows; found: all of the statement
     Refuses  UNSUPPORTED: generate_series(1, (SELECT count(*) ...)), of as many rows as the noise says
     """
     for outer in found:
         first, last = outer.clauses.get("from", (0, 0))
-        for index in range(first, min(last, block.keyword)):
-            within = lexed.partner[index] > block.keyword
+        for index in range(first, min(last, select.keyword)):
+            within = lexed.partner[index] > select.keyword
             if within and _is_function(lexed, index) and lexed.lexemes[index].depth == outer.depth:
                 raise Refusal(
                     Code.UNSUPPORTED,
                     "a question cannot be an argument of a function in FROM",
                     "Ask for the value first.",
-                    lexed.lexemes[block.keyword].position,
+                    lexed.lexemes[select.keyword].position,
                 )
 
 

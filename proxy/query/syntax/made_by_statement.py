@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.blocks import Select, Span, selects
+from proxy.query.syntax.selects import Select, Span, selects
 from proxy.query.syntax.statements import Kind, Statement
 
 _WHOLE_NUMBERS = frozenset({"int", "integer", "bigint", "smallint", "int2", "int4", "int8"})

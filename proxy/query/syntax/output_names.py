@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.blocks import Span, is_call, opens_query
+from proxy.query.syntax.selects import Span, is_call, opens_query
 from proxy.query.syntax.tokens import Lexed
 
 NO_NAME = "?column?"
@@ -44,7 +44,7 @@ _TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class OutputName:
-    """decided_at: the lexeme that decides it: if that is exchanged, PostgreSQL would find another name.
+    """decided_at: the lexeme that decides it: if that is replaced, PostgreSQL would find another name.
     weak: of no name, a type or CASE, which a cast around it replaces."""
 
     name: str

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.blocks import Select, Span, opens_query
+from proxy.query.syntax.selects import Select, Span, opens_query
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed, Lexeme
 from proxy.query.syntax.with_clauses import Visible

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
-from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.blocks import Span
+from proxy.query.syntax.placeholders import Placeholders, PublicSubquery, token_text
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.string_literals import plain_strings
 from proxy.query.syntax.tokens import Lexed
 
 _POSTGRES = Postgres()
 HINT = "Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
-# Opening bracket of a subquery in a condition -> the number of the parameter that takes its place.
-Scalars = Mapping[int, int]
-PUBLIC_LISTS = 2 * limits.PARAMETERS  # from here on: subqueries on public tables
 
-
-def parse(lexed: Lexed, span: Span, scalars: Scalars) -> exp.Expr:
+def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
     """One expression.
 
     Refuses  UNSUPPORTED where sqlglot does not read exactly one
     """
     try:
         trees = _POSTGRES.parser().parse_into(
-            exp.Condition, _tokens(lexed, span, scalars), lexed.text
+            exp.Condition, _tokens(lexed, span, placeholders), lexed.text
         )
     except (SqlglotError, RecursionError, TypeError, ValueError, IndexError):  # its own faults too
         trees = []
@@ -43,9 +37,11 @@ def parse(lexed: Lexed, span: Span, scalars: Scalars) -> exp.Expr:
     return trees[0]
 
 
-def parse_item(lexed: Lexed, span: Span, scalars: Scalars) -> tuple[exp.Expr, str | None, Span]:
+def parse_item(
+    lexed: Lexed, span: Span, placeholders: Placeholders
+) -> tuple[exp.Expr, str | None, Span]:
     """One output column: its expression, its alias, the span of the expression alone."""
-    tokens = [Token(TokenType.SELECT, "SELECT"), *_tokens(lexed, span, scalars)]
+    tokens = [Token(TokenType.SELECT, "SELECT"), *_tokens(lexed, span, placeholders)]
     try:
         trees = _POSTGRES.parser().parse(tokens, lexed.text)
     except (SqlglotError, RecursionError, TypeError, ValueError, IndexError):
@@ -86,20 +82,20 @@ def _no_operator_for_parameter(lexed: Lexed, index: int, last: int) -> None:
         )
 
 
-def _tokens(lexed: Lexed, span: Span, scalars: Scalars) -> list[Token]:
-    """The tokens of a span, subqueries in conditions exchanged for parameters in brackets."""
+def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]:
+    """The tokens of a span, subqueries in conditions replaced by parameters in brackets."""
     tokens: list[Token] = []
     index = span[0]
     while index < span[1]:
-        number = scalars.get(index)
-        if number is None:
+        placeholder = placeholders.get(index)
+        if placeholder is None:
             _no_operator_for_parameter(lexed, index, span[1])
             tokens.append(lexed.lexemes[index].token)
             index += 1
             continue
         place = lexed.lexemes[index].token
-        put = [(TokenType.PARAMETER, "$"), (TokenType.NUMBER, str(number))]
-        if number >= PUBLIC_LISTS:  # IN wants a list
+        put = [(TokenType.PARAMETER, "$"), (TokenType.NUMBER, token_text(placeholder))]
+        if isinstance(placeholder, PublicSubquery):  # IN wants a list
             put = [(TokenType.L_PAREN, "("), *put, (TokenType.R_PAREN, ")")]
         for kind, text in put:
             tokens.append(Token(kind, text, place.line, place.col, place.start, place.start))

@@ -46,6 +46,13 @@ class Statement:
     def text(self) -> str:
         return self.lexed.text
 
+    @property
+    def needs_transaction(self) -> bool:
+        """DECLARE of a cursor without WITH HOLD, which PostgreSQL refuses outside a transaction block
+        (manual, DECLARE)."""
+        before = [lexeme.word for lexeme in self.lexed.lexemes[: self.first]]
+        return before[:1] == ["declare"] and before[-3:-1] != ["with", "hold"]
+
     def analysed_text(self) -> str:
         """The inner query alone, blanks in front of it so that error positions agree with the whole. INSERT
         as it is: what its table lacks is told before the question is asked."""

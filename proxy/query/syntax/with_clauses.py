@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.blocks import Span
+from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
 
 # What follows a WITH that is no clause: WITH TIES, ORDINALITY, [NO] DATA, HOLD, timestamp WITH TIME ZONE,

@@ -68,14 +68,12 @@ class EngineBrain:
         if goes_to_the_server(statement):
             return Verbatim()
         literal = statement.kind is Kind.COPY
-        words = [lexeme.word for lexeme in statement.lexed.lexemes[: statement.first]]
-        needs_block = words[:1] == ["declare"] and words[-3:-1] != ["with", "hold"]
         return Substitute(
             reading.text,
             reading.relation_parameter,
             literal,
             question,
-            needs_block=needs_block,
+            needs_block=statement.needs_transaction,
             rehearsal=rehearsal(statement, reading, read.columns),
         )
 

@@ -224,10 +224,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 num
 SELECT sex, stddev(age)
 FROM census.adult GROUP BY sex
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys sex of 2; cells 0
 --   stddev_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(r2."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(r1."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -244,11 +244,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT region, count(*), sum(hours_per_week)
 FROM census.adult GROUP BY region ORDER BY region
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys region of 5; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 99, grid 1, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT ((r1."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 0
 --   p2 = 99
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -263,10 +263,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT sex, education, count(*)
 FROM census.adult GROUP BY sex, education
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2, education of 8; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys sex of 2, education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, ((r2."education")::text)::varchar(1024)::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, ((r1."education")::text)::varchar(1024)::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
 --   p1 = ['Female', 'Male']
 --   p2 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
@@ -280,10 +280,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT occupation, count(*)
 FROM census.adult GROUP BY 1 ORDER BY 1 NULLS FIRST
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys occupation of 9; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys occupation of 9; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."occupation")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."occupation")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['Sales', 'Craft', 'Exec', 'Clerical', 'Service', 'Tech', 'Farming', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -296,11 +296,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT zip, count(*)
 FROM census.adult GROUP BY zip HAVING count(*) > 400 ORDER BY zip
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys zip of private; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys zip of private; cells 0
 --   selection: epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT ((r2."zip")::text)::varchar(1024)::text, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1
+SELECT ((r1."zip")::text)::varchar(1024)::text, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000000
 -- => residual
@@ -312,12 +312,12 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT CASE WHEN age < 30 THEN 'young' WHEN age < 65 THEN 'middle' ELSE 'old' END AS band, count(*), avg(age)
 FROM census.adult GROUP BY band
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 3; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys expression of 3; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg made of releases 1, 3: clamp 0 .. 120, grid 1, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 120, grid 1, sensitivity 120, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN (r2."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r2."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN (r1."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r1."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -338,10 +338,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT width_bucket(age, 20, 80, 6) AS decade, count(*)
 FROM census.adult GROUP BY decade ORDER BY decade
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 8; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys expression of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (pg_catalog.width_bucket((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+SELECT * FROM (SELECT (pg_catalog.width_bucket((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric, %(p4)s::numeric, %(p5)s::integer))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = 0
 --   p2 = 120
 --   p3 = 20
@@ -359,10 +359,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 int
 SELECT floor(age / 10.0) * 10 AS decade, count(*)
 FROM census.adult GROUP BY 1 HAVING count(*) > 20 ORDER BY decade
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys expression of 13; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys expression of 13; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((pg_catalog.floor(((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p2)s::integer), %(p1)s::integer))::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+SELECT * FROM (SELECT ((pg_catalog.floor(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 120
 --   p3 = 10
@@ -378,10 +378,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 num
 SELECT education, count(*) AS n
 FROM census.adult GROUP BY education HAVING count(*) > 5000 ORDER BY education
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys education of 8; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r1."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -394,10 +394,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT education, count(*) AS n
 FROM census.adult GROUP BY education ORDER BY n DESC LIMIT 3
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys education of 8; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r1."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -603,10 +603,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 big
 WITH working AS (SELECT region, age, hours_per_week AS h FROM census.adult WHERE hours_per_week > 20) SELECT region, count(*)
 FROM working WHERE age < 65 GROUP BY region
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r4."dp_key1"; keys region of 5; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r2."dp_key1"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r4."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r3."region" AS "region", r3."age" AS "age", r3."hours_per_week" AS "h", r3."id" AS "dp_key1" FROM "census"."adult" AS r3 WHERE (r3."hours_per_week" > %(p2)s::bigint)) AS r4 WHERE (r4."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r1."region" AS "region", r1."age" AS "age", r1."hours_per_week" AS "h", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."hours_per_week" > %(p2)s::bigint)) AS r2 WHERE (r2."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 65
 --   p2 = 20
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -621,10 +621,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT region, count(*), sum(count(*)) OVER (ORDER BY region), rank() OVER (ORDER BY count(*) DESC)
 FROM census.adult GROUP BY region ORDER BY region
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys region of 5; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r1."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['North', 'South', 'East', 'West', 'Centre']
 -- => loss
 -- epsilon 8 delta 0
@@ -637,11 +637,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT sex, count(*) FILTER (WHERE married), count(*), round(100.0 * count(*) FILTER (WHERE married) / count(*), 1) AS pct
 FROM census.adult GROUP BY sex
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys sex of 2; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys sex of 2; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FILTER (WHERE r2."married"), pg_catalog.count(*) FROM "census"."adult" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['Female', 'Male']
 -- => loss
 -- epsilon 8 delta 0
@@ -654,17 +654,17 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT count(*)
 FROM census.adult WHERE age > (SELECT avg(age) FROM census.adult)
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
--- census.adult, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
+-- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(r2."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r2
+SELECT pg_catalog.count(r1."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r3 WHERE ((r3."age")::numeric > %(s65536)s::numeric)
---   s65536 = None
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r2 WHERE ((r2."age")::numeric > %(s1)s::numeric)
+--   s1 = None
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -88,10 +88,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 pg_
 SELECT date_trunc('month', created_at) AS month, count(*)
 FROM shop.orders WHERE created_at >= '2025-01-01 00:00:00+00' AND created_at < '2026-01-01 00:00:00+00' GROUP BY 1 ORDER BY 1
 -- => plan
--- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys expression of 13; cells 0
+-- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys expression of 13; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (pg_catalog.date_trunc('month', pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(r2."created_at", %(p3)s::timestamp with time zone), %(p2)s::timestamp with time zone)))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((pg_catalog.date_trunc('month', pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(r2."created_at", %(p3)s::timestamp with time zone), %(p2)s::timestamp with time zone)))::text = ANY(%(p4)s::text[])) AND ((r2."created_at" >= %(p5)s::timestamp with time zone) AND (r2."created_at" < %(p6)s::timestamp with time zone)) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."customer_id" AS unit, (pg_catalog.date_trunc('month', pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(r1."created_at", %(p3)s::timestamp with time zone), %(p2)s::timestamp with time zone)))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND ((pg_catalog.date_trunc('month', pg_catalog.timestamptz_larger(pg_catalog.timestamptz_smaller(r1."created_at", %(p3)s::timestamp with time zone), %(p2)s::timestamp with time zone)))::text = ANY(%(p4)s::text[])) AND ((r1."created_at" >= %(p5)s::timestamp with time zone) AND (r1."created_at" < %(p6)s::timestamp with time zone)) GROUP BY r1."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 2020-01-01 00:00:00.000000+00
 --   p3 = 2027-01-01 00:00:00.000000+00
@@ -109,11 +109,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 tim
 SELECT extract(year FROM created_at) AS year, count(*), sum(total)
 FROM shop.orders GROUP BY extract(year FROM created_at) HAVING count(*) > 100 ORDER BY year
 -- => plan
--- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys expression of 8; cells 0
+-- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys expression of 8; cells 0
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 0 .. 2000, grid 0.01, sensitivity 8000000 steps, scale 2000000, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."total" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v1, pg_catalog.count(r2."total") AS v2 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p7)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."customer_id" AS unit, (extract(year FROM r1."created_at"))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."total" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v1, pg_catalog.count(r1."total") AS v2 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND ((extract(year FROM r1."created_at"))::text = ANY(%(p7)s::text[])) GROUP BY r1."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 100
 --   p3 = 200000
@@ -132,10 +132,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 num
 SELECT status, extract(dow FROM created_at) AS day, count(*)
 FROM shop.orders GROUP BY status, day
 -- => plan
--- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys status of 4, expression of 7; cells 0
+-- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys status of 4, expression of 7; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (r2."status")::text AS k1, (extract(dow FROM r2."created_at"))::text AS k2, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND (r2."status" = ANY(%(p2)s::text[]::text[])) AND ((extract(dow FROM r2."created_at"))::text = ANY(%(p3)s::text[])) GROUP BY r2."customer_id", 2, 3) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."customer_id" AS unit, (r1."status")::text AS k1, (extract(dow FROM r1."created_at"))::text AS k2, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."status" = ANY(%(p2)s::text[]::text[])) AND ((extract(dow FROM r1."created_at"))::text = ANY(%(p3)s::text[])) GROUP BY r1."customer_id", 2, 3) g) u GROUP BY 1, 2
 --   p1 = 40
 --   p2 = ['paid', 'shipped', 'returned', 'cancelled']
 --   p3 = ['0', '1', '2', '3', '4', '5', '6']
@@ -150,11 +150,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT p.category, count(*), sum(o.quantity)
 FROM shop.orders o JOIN shop.products p ON o.product_id = p.id WHERE p.price > 10 GROUP BY p.category
 -- => plan
--- shop.orders, shop.products, unit r3."customer_id": rows 40, groups None, per group None; keys category of 7; cells 0
+-- shop.orders, shop.products, unit r1."customer_id": rows 40, groups None, per group None; keys category of 7; cells 0
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r3."customer_id" AS unit, (r4."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r3."quantity") AS v2 FROM ("shop"."orders" AS r3 JOIN "shop"."products" AS r4 ON (r3."product_id" = r4."id")) WHERE r3."customer_id" IS NOT NULL AND (r4."category" = ANY(%(p6)s::text[]::text[])) AND (r4."price" > %(p7)s::numeric) GROUP BY r3."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."customer_id" AS unit, (r2."category")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."quantity") AS v2 FROM ("shop"."orders" AS r1 JOIN "shop"."products" AS r2 ON (r1."product_id" = r2."id")) WHERE r1."customer_id" IS NOT NULL AND (r2."category" = ANY(%(p6)s::text[]::text[])) AND (r2."price" > %(p7)s::numeric) GROUP BY r1."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -173,11 +173,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT c.state, count(*), sum(o.quantity)
 FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status = 'shipped' GROUP BY c.state
 -- => plan
--- shop.customers, shop.orders, unit r3."id": rows 40, groups None, per group None; keys state of 10; cells 0
+-- shop.customers, shop.orders, unit r1."id": rows 40, groups None, per group None; keys state of 10; cells 0
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r3."id" AS unit, (r3."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r4."quantity") AS v2 FROM ("shop"."customers" AS r3 JOIN "shop"."orders" AS r4 ON (r3."id" = r4."customer_id")) WHERE r3."id" IS NOT NULL AND (r3."state" = ANY(%(p6)s::text[]::text[])) AND (r4."status" = %(p7)s::text) GROUP BY r3."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."id" AS unit, (r1."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."quantity") AS v2 FROM ("shop"."customers" AS r1 JOIN "shop"."orders" AS r2 ON (r1."id" = r2."customer_id")) WHERE r1."id" IS NOT NULL AND (r1."state" = ANY(%(p6)s::text[]::text[])) AND (r2."status" = %(p7)s::text) GROUP BY r1."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
@@ -234,10 +234,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 big
 SELECT p.category, count(*)
 FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id JOIN shop.products p ON p.id = o.product_id WHERE c.state IN ('CA', 'TX') GROUP BY p.category
 -- => plan
--- shop.customers, shop.orders, shop.products, unit r4."id": rows 40, groups None, per group None; keys category of 7; cells 0
+-- shop.customers, shop.orders, shop.products, unit r1."id": rows 40, groups None, per group None; keys category of 7; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r4."id" AS unit, (r6."category")::text AS k1, pg_catalog.count(*) AS v0 FROM (("shop"."customers" AS r4 JOIN "shop"."orders" AS r5 ON (r4."id" = r5."customer_id")) JOIN "shop"."products" AS r6 ON (r5."product_id" = r6."id")) WHERE r4."id" IS NOT NULL AND (r6."category" = ANY(%(p2)s::text[]::text[])) AND (r4."state" IN (%(p3)s::text, %(p4)s::text)) GROUP BY r4."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."id" AS unit, (r3."category")::text AS k1, pg_catalog.count(*) AS v0 FROM (("shop"."customers" AS r1 JOIN "shop"."orders" AS r2 ON (r1."id" = r2."customer_id")) JOIN "shop"."products" AS r3 ON (r2."product_id" = r3."id")) WHERE r1."id" IS NOT NULL AND (r3."category" = ANY(%(p2)s::text[]::text[])) AND (r1."state" IN (%(p3)s::text, %(p4)s::text)) GROUP BY r1."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = ['Books', 'Clothing', 'Home', 'Kitchen', 'Outdoor', 'Tools', 'Toys']
 --   p3 = CA
@@ -253,10 +253,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT avg(n)
 FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) per_customer
 -- => plan
--- shop.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 0
+-- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
 --   avg from moments: clamp 0 .. 40, grid 1, rows 1, output grid 0.000001, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(r4."n"), pg_catalog.sum((2 * ((pg_catalog.int8larger(pg_catalog.int8smaller(r4."n", %(p1)s::bigint), %(p2)s::bigint))::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL
+SELECT pg_catalog.count(r3."n"), pg_catalog.sum((2 * ((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p1)s::bigint), %(p2)s::bigint))::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
 --   p1 = 40
 --   p2 = 0
 -- => loss
@@ -270,10 +270,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 num
 SELECT n, count(*) AS customers
 FROM (SELECT customer_id, count(*) AS n FROM shop.orders WHERE status = 'returned' GROUP BY customer_id) per_customer GROUP BY n ORDER BY n
 -- => plan
--- shop.orders, unit 1 row(s), partitions by hash of r7."dp_unit", r7."dp_unit" not null; keys n of 41; cells 0
+-- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys n of 41; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r7."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r6."unit" AS "customer_id", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r5 WHERE r5."customer_id" IS NOT NULL AND (r5."status" = %(p2)s::text) GROUP BY r5."customer_id") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r3."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."status" = %(p2)s::text) GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 40
 --   p2 = returned
 --   p3 = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '19', '20', '21', '22', '23', '24', '25', '26', '27', '28', '29', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39', '40']
@@ -288,11 +288,11 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 big
 SELECT count(*), avg(spent)
 FROM (SELECT customer_id, sum(quantity) AS spent FROM shop.orders GROUP BY customer_id) x WHERE spent >= 10
 -- => plan
--- shop.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 0
+-- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r4."spent"), pg_catalog.sum((2 * ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."spent", %(p3)s::numeric), %(p2)s::numeric))::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r3."unit" AS "customer_id", r3."a1" AS "spent", r3."unit" AS "dp_unit" FROM (SELECT r2."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p7)s::integer), %(p6)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL GROUP BY r2."customer_id") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."spent" >= %(p4)s::numeric)
+SELECT pg_catalog.count(*), pg_catalog.count(r3."spent"), pg_catalog.sum((2 * ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."spent", %(p3)s::numeric), %(p2)s::numeric))::integer)::bigint - %(p1)s::bigint)) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "spent", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p7)s::integer), %(p6)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."spent" >= %(p4)s::numeric)
 --   p1 = 200
 --   p2 = 0
 --   p3 = 200
@@ -334,10 +334,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 big
 SELECT extract(year FROM created_at) AS year, count(*), sum(count(*)) OVER (ORDER BY extract(year FROM created_at))
 FROM shop.orders GROUP BY extract(year FROM created_at) ORDER BY 1
 -- => plan
--- shop.orders, unit r2."customer_id": rows 40, groups None, per group None; keys expression of 8; cells 0
+-- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys expression of 8; cells 0
 --   count(*): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."customer_id" AS unit, (extract(year FROM r2."created_at"))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r2 WHERE r2."customer_id" IS NOT NULL AND ((extract(year FROM r2."created_at"))::text = ANY(%(p2)s::text[])) GROUP BY r2."customer_id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."customer_id" AS unit, (extract(year FROM r1."created_at"))::text AS k1, pg_catalog.count(*) AS v0 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND ((extract(year FROM r1."created_at"))::text = ANY(%(p2)s::text[])) GROUP BY r1."customer_id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = ['2020', '2021', '2022', '2023', '2024', '2025', '2026', '2027']
 -- => loss

@@ -1,11 +1,11 @@
 -- case: public keys of an enumeration
 SELECT e, count(*), avg(i4) FROM orders GROUP BY e
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys e of 3; cells 175
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys e of 3; cells 175
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."e"::text)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."e"::text = ANY(%(p8)s::text[]::text[]) OR r2."e"::text IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."e"::text)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."e"::text = ANY(%(p8)s::text[]::text[]) OR r1."e"::text IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -23,12 +23,12 @@ SELECT dp_b1.k1 AS "e", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.j
 -- case: private keys of an enumeration
 SELECT e, count(*), sum(i4) FROM visits GROUP BY e
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys e of private; cells 0
+-- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys e of private; cells 0
 --   selection: epsilon 8/3 delta 1/3000, each epsilon 0.533333 delta 6.668e-05
 --   count(*): sensitivity 5, scale 15/8, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 375/2, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p6)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."e"::text)::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p6)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."e"::text)::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -43,10 +43,10 @@ SELECT dp_b1.k1 AS "e", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.j
 -- case: labels narrowed
 SELECT e, count(*) FROM people WHERE e IN ('low', 'x') GROUP BY e
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys e of 1; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys e of 1; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."e"::text IN (%(p1)s::text, %(p2)s::text)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r1."e"::text)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."e"::text IN (%(p1)s::text, %(p2)s::text)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = low
 --   p2 = x
 --   p3 = ['low']
@@ -131,11 +131,11 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "count" FROM pg_cat
 -- case: keys of labels and texts
 SELECT nullif(coalesce(e, c), 'x') AS k, count(*) FROM people GROUP BY k
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of private; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of private; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (nullif(coalesce(r2."e"::text, r2."c"), %(p1)s::text))::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
+SELECT (nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
 --   p1 = x
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -145,10 +145,10 @@ SELECT dp_b1.k1 AS k, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1
 -- case: labels of a public table
 SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELECT e FROM moods WHERE e <> 'low') GROUP BY m.e
 -- => plan
--- w.people, w.moods, unit 1 row(s), partitions by hash of r4."id"; keys e of 4; cells 0
+-- w.people, w.moods, unit 1 row(s), partitions by hash of r1."id"; keys e of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r5."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r4 JOIN "w"."moods" AS r5 ON (r4."c" = r5."e"::text)) WHERE (r4."t" = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r1 JOIN "w"."moods" AS r2 ON (r1."c" = r2."e"::text)) WHERE (r1."t" = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p2 = ['a ', 'low', 'unlisted', 'x']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = low
@@ -187,7 +187,7 @@ SELECT k, count(*) FROM (SELECT e AS k FROM people UNION ALL SELECT lower(t) FRO
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT ((r16."k")::text)::varchar(1024)::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "k" FROM (SELECT r10."k"::text AS "c1" FROM (SELECT r9."e"::text AS "k", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."lower" AS "c1" FROM (SELECT (pg_catalog.lower((r11."t")::varchar(1048576)::text))::varchar(1024)::text AS "lower", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
+SELECT ((r8."k")::text)::varchar(1024)::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "k" FROM (SELECT r2."k"::text AS "c1" FROM (SELECT r1."e"::text AS "k", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."lower" AS "c1" FROM (SELECT (pg_catalog.lower((r3."t")::varchar(1048576)::text))::varchar(1024)::text AS "lower", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -196,10 +196,10 @@ SELECT dp_b1.k1 AS "k", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: texts above labels
 SELECT k, count(*) FROM (SELECT t AS k, uid FROM orders UNION ALL SELECT e, uid FROM calls) q GROUP BY k
 -- => plan
--- w.orders, w.calls, unit r16."dp_unit": rows 8, groups 2, per group 2; keys k of 6; cells 0
+-- w.orders, w.calls, unit r8."dp_unit": rows 8, groups 2, per group 2; keys k of 6; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."k")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r15."c1" AS "k", r15."c2" AS "uid", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."k" AS "c1", r10."uid" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."t" AS "k", r9."uid" AS "uid", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."e"::text AS "c1", r12."uid" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."e"::text AS "e", r11."uid" AS "uid", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."k" = ANY(%(p3)s::text[]::text[]) OR r16."k" IS NULL) GROUP BY r16."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r8."dp_unit" AS unit, (r8."k")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r7."c1" AS "k", r7."c2" AS "uid", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."k" AS "c1", r2."uid" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."t" AS "k", r1."uid" AS "uid", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."e"::text AS "c1", r4."uid" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."e"::text AS "e", r3."uid" AS "uid", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL AND (r8."k" = ANY(%(p3)s::text[]::text[]) OR r8."k" IS NULL) GROUP BY r8."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 8
 --   p2 = 2
 --   p3 = ['x', 'y', 'z', 'low', 'high']
@@ -212,11 +212,11 @@ SELECT dp_b1.k1 AS "k", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: labels of a unit
 SELECT sum(n), count(*) FILTER (WHERE n > 1) FROM (SELECT uid, count(DISTINCT e) AS n FROM orders GROUP BY uid) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 0
+-- w.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
 --   sum: clamp 0 .. 6, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r4."n", %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.count(*) FILTER (WHERE (r4."n" > %(p3)s::bigint)) FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(DISTINCT (r2."e"::text)::varchar(1024)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL
+SELECT pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.count(*) FILTER (WHERE (r3."n" > %(p3)s::bigint)) FROM (SELECT r2."unit" AS "uid", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(DISTINCT (r1."e"::text)::varchar(1024)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
 --   p1 = 0
 --   p2 = 6
 --   p3 = 1

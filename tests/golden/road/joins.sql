@@ -22,11 +22,11 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- case: join on the unit by groups
 SELECT o.t, count(*), avg(c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.t
 -- => plan
--- w.orders, w.calls, unit r3."uid": rows 12, groups 2, per group 2; keys t of 4; cells 175
+-- w.orders, w.calls, unit r1."uid": rows 12, groups 2, per group 2; keys t of 4; cells 175
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ((SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p8)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p8)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."calls" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p10)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p10)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 12
 --   p2 = 2
 --   p3 = 0
@@ -46,11 +46,11 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.j
 -- case: join with a table of one row per unit
 SELECT m.t, count(*), max(o.i4) FROM members m JOIN orders o USING (uid) GROUP BY m.t
 -- => plan
--- w.members, w.orders, unit r3."uid": rows 6, groups 2, per group 2; keys t of 4; cells 89
+-- w.members, w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 89
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 89 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r4."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ("w"."members" AS r3 JOIN "w"."orders" AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p8)s::text[]::text[]) OR r3."t" IS NULL) GROUP BY r3."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ("w"."members" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -167,11 +167,11 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: join with a public table
 SELECT z.zone, count(*), avg(p.i4) FROM people p JOIN places z ON p.t = z.code GROUP BY z.zone
 -- => plan
--- w.people, w.places, unit 1 row(s), partitions by hash of r3."id"; keys zone of 2; cells 87
+-- w.people, w.places, unit 1 row(s), partitions by hash of r1."id"; keys zone of 2; cells 87
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r4."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r3."i4" AS x1 FROM ("w"."people" AS r3 JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) WHERE (r4."zone" = ANY(%(p3)s::text[]::text[])) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r2."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i4" AS x1 FROM ("w"."people" AS r1 JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) WHERE (r2."zone" = ANY(%(p3)s::text[]::text[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
@@ -186,11 +186,11 @@ SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalo
 -- case: left join with a public table
 SELECT z.zone, count(*), sum(p.i4) FROM people p LEFT JOIN places z ON p.t = z.code GROUP BY z.zone
 -- => plan
--- w.people, w.places, unit 1 row(s), partitions by hash of r3."id"; keys zone of 3; cells 0
+-- w.people, w.places, unit 1 row(s), partitions by hash of r1."id"; keys zone of 3; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r4."zone")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ("w"."people" AS r3 LEFT JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r2."zone")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ("w"."people" AS r1 LEFT JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
@@ -222,10 +222,10 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset
 -- case: join on the unit and with a public table
 SELECT z.zone, count(*) FROM orders o JOIN calls c ON o.uid = c.uid LEFT JOIN places z ON z.code = c.t GROUP BY z.zone
 -- => plan
--- w.orders, w.calls, w.places, unit r4."uid": rows 12, groups 2, per group 2; keys zone of 3; cells 0
+-- w.orders, w.calls, w.places, unit r1."uid": rows 12, groups 2, per group 2; keys zone of 3; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p6)s::bigint), k1) AS rank FROM (SELECT r4."uid" AS unit, (r6."zone")::text AS k1, pg_catalog.count(*) AS v0 FROM (((SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p3)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."orders" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r4 JOIN (SELECT * FROM (SELECT r5."id", r5."uid", r5."i2", r5."i4", r5."i8", r5."n2", r5."n", r5."f4", r5."f8", r5."t", r5."c", r5."s", r5."b", r5."d", r5."ts", r5."tz", r5."free", r5."e", pg_catalog.row_number() OVER (PARTITION BY r5."uid" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p3)s::bigint), r5."id") AS "dp_place_of_unit" FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL) AS r5 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r5 ON (r4."uid" = r5."uid")) LEFT JOIN "w"."places" AS r6 ON (r5."t" = r6."code")) WHERE r4."uid" IS NOT NULL AND (r6."zone" = ANY(%(p5)s::text[]::text[]) OR r6."zone" IS NULL) GROUP BY r4."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p6)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r3."zone")::text AS k1, pg_catalog.count(*) AS v0 FROM (((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r2 ON (r1."uid" = r2."uid")) LEFT JOIN "w"."places" AS r3 ON (r2."t" = r3."code")) WHERE r1."uid" IS NOT NULL AND (r3."zone" = ANY(%(p5)s::text[]::text[]) OR r3."zone" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 12
 --   p2 = 2
 --   p3 = random

@@ -1,11 +1,11 @@
 -- case: group by a column without values
 SELECT s, count(*) FROM people GROUP BY s
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys s of private; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys s of private; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (r2."s")::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
+SELECT (r1."s")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -14,13 +14,13 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: private keys of many per unit
 SELECT s, count(*), sum(i4), avg(i4) FROM visits GROUP BY s
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys s of private; cells 987
+-- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys s of private; cells 987
 --   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
 --   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 250, epsilon 2 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 987 partitions, epsilon 2 delta 1/4000, each epsilon 2/5 delta 5e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r2."uid" # ((r2."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -38,12 +38,12 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg
 -- case: private keys with bounds per group
 SELECT s, count(*), sum(i4) FROM orders GROUP BY s
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
 --   selection: epsilon 8/3 delta 1/3000, each epsilon 1.33333 delta 0.0001667
 --   count(*): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 150, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::bigint), least(v2, %(p2)s::bigint) * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::bigint), least(v2, %(p2)s::bigint) * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -59,11 +59,11 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.j
 -- case: private and public keys
 SELECT s, b, count(*) FROM notes GROUP BY s, b
 -- => plan
--- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys s of private, b of 2; cells 0
+-- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys s of private, b of 2; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p3)s::bigint), k1, k2) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, (r2."b")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) GROUP BY r2."uid", 2, 3) g) c WHERE rank <= %(p4)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p3)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."b")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p2)s::text[]::boolean[])) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p4)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = ['true', 'false']
 --   p3 = random
@@ -76,11 +76,11 @@ SELECT dp_b1.k1 AS "s", dp_b1.k2 AS "b", dp_b1.a1 AS "count" FROM pg_catalog.jso
 -- case: private keys of trips
 SELECT free, count(*) FROM trips GROUP BY free
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys free of private; cells 0
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys free of private; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 1.33333 delta 1.158e-05
 --   count(*): sensitivity 3, scale 3/4, epsilon 4 delta 0
 -- => backend
-SELECT (r2."free")::text, pg_catalog.count(*) FROM "w"."trips" AS r2 GROUP BY 1
+SELECT (r1."free")::text, pg_catalog.count(*) FROM "w"."trips" AS r1 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -89,15 +89,15 @@ SELECT dp_b1.k1 AS "free", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordse
 -- case: private keys and units
 SELECT s, count(DISTINCT uid), count(DISTINCT i4) FROM orders GROUP BY s
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
 --   selection: epsilon 8/3 delta 1/3000, each epsilon 1.33333 delta 0.0001667
 --   count(distinct) of units: sensitivity 2, scale 3/4, epsilon 8/3 delta 0
 --   count(distinct): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = random
 --   p2 = 2
-SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p1)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, (r2."i4") AS v FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."i4") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint GROUP BY k1
+SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p1)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."i4") AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."i4") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint GROUP BY k1
 --   p1 = random
 --   p2 = 6
 -- => loss
@@ -109,13 +109,13 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog
 -- policy: best
 SELECT s, max(i4), avg(i4), variance(i4) FROM visits GROUP BY s
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys s of private; cells 0
+-- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys s of private; cells 0
 --   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
 --   max of order: clamp 0 .. 100, grid 1, rows 5, needed 248, epsilon 2 delta 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
 --   var_samp from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p8)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 100
 --   p3 = 0
@@ -124,7 +124,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p6 = 10000
 --   p7 = -10000
 --   p8 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p3)s::bigint), k1, v) AS rank FROM (SELECT r2."uid" AS unit, (r2."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p5)s::bigint
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, v), %(p3)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p5)s::bigint
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -152,11 +152,11 @@ SELECT DISTINCT dp_b1.k1 AS "s" FROM pg_catalog.jsonb_to_recordset(($1)::pg_cata
 -- case: private keys of an expression
 SELECT lower(s), count(*) FROM orders GROUP BY lower(s)
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys expression of private; cells 0
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys expression of private; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, ((pg_catalog.lower((r2."s")::varchar(1048576)::text))::text)::varchar(1024)::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, ((pg_catalog.lower((r1."s")::varchar(1048576)::text))::text)::varchar(1024)::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = random
@@ -168,12 +168,12 @@ SELECT dp_b1.k1 AS "lower", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_records
 -- case: private keys of one row per unit
 SELECT s, count(*), max(i4) FROM members GROUP BY s
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys s of private; cells 65
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys s of private; cells 65
 --   selection: epsilon 8/3 delta 1/3000, each epsilon 2.66667 delta 0.0003333
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT (r2."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r2."i4" AS x1 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -191,7 +191,7 @@ SELECT s, count(*) FROM (SELECT s FROM people UNION ALL SELECT s FROM events) q 
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT (r16."s")::text, pg_catalog.count(*) FROM (SELECT r15."c1" AS "s" FROM (SELECT r10."s" AS "c1" FROM (SELECT r9."s" AS "s", r9."id" AS "dp_key1" FROM "w"."people" AS r9) AS r10 UNION ALL SELECT r12."s" AS "c1" FROM (SELECT r11."s" AS "s", r11."ctid" AS "dp_key1" FROM "w"."events" AS r11) AS r12) AS r15) AS r16 GROUP BY 1
+SELECT (r8."s")::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "s" FROM (SELECT r2."s" AS "c1" FROM (SELECT r1."s" AS "s", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."s" AS "c1" FROM (SELECT r3."s" AS "s", r3."ctid" AS "dp_key1" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 GROUP BY 1
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -200,11 +200,11 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: group by an expression
 SELECT count(*) FROM people GROUP BY i4 / 10
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of private; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of private; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric))::text, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1
+SELECT (pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric))::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 10
@@ -216,11 +216,11 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: labels as keys
 SELECT CASE WHEN i4 > 50 THEN 'high' WHEN i4 >= 0 THEN 'low' END AS label, count(*), avg(n2) FROM orders GROUP BY 1
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys expression of 3; cells 187
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys expression of 3; cells 187
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p14)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (CASE WHEN (r2."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r2."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN (r2."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r2."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r2."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r2."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p14)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
@@ -243,10 +243,10 @@ SELECT dp_b1.k1 AS label, dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog
 -- case: years as keys
 SELECT extract(year FROM d) AS y, count(*) FROM visits GROUP BY y
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys expression of 21; cells 0
+-- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys expression of 21; cells 0
 --   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (extract(year FROM r2."d"))::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((extract(year FROM r2."d"))::text = ANY(%(p2)s::text[])) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p3)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (extract(year FROM r1."d"))::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND ((extract(year FROM r1."d"))::text = ANY(%(p2)s::text[])) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = ['2000', '2001', '2002', '2003', '2004', '2005', '2006', '2007', '2008', '2009', '2010', '2011', '2012', '2013', '2014', '2015', '2016', '2017', '2018', '2019', '2020']
 --   p3 = random
@@ -258,11 +258,11 @@ SELECT dp_b1.k1 AS y, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1
 -- case: months as keys, narrowed
 SELECT date_trunc('month', d) AS m, count(*), sum(i4) FROM visits WHERE d >= '2010-01-01' AND d < '2010-12-31' GROUP BY 1
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups 5, per group None; keys expression of 12; cells 0
+-- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys expression of 12; cells 0
 --   count(*): sensitivity 5, scale 5/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 125, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (pg_catalog.date_trunc('month', (pg_catalog.date_larger(pg_catalog.date_smaller(r2."d", %(p7)s::date), %(p6)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."i4") AS v2 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND ((pg_catalog.date_trunc('month', (pg_catalog.date_larger(pg_catalog.date_smaller(r2."d", %(p7)s::date), %(p6)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p8)s::text[])) AND ((r2."d" >= %(p9)s::date) AND (r2."d" < %(p10)s::date)) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.date_trunc('month', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p7)s::date), %(p6)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.date_trunc('month', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p7)s::date), %(p6)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p8)s::text[])) AND ((r1."d" >= %(p9)s::date) AND (r1."d" < %(p10)s::date)) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -282,10 +282,10 @@ SELECT dp_b1.k1 AS m, dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jso
 -- case: whole numbers as keys
 SELECT floor(n2 / 50), count(*) FROM trips GROUP BY floor(n2 / 50)
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys expression of 5; cells 0
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys expression of 5; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (pg_catalog.floor(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric / %(p3)s::numeric)))::text AS k1, pg_catalog.count(*) FROM "w"."trips" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+SELECT * FROM (SELECT (pg_catalog.floor(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric / %(p3)s::numeric)))::text AS k1, pg_catalog.count(*) FROM "w"."trips" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 50
@@ -298,10 +298,10 @@ SELECT dp_b1.k1 AS "floor", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_records
 -- case: a condition as key
 SELECT i4 > 50, count(*) FROM people GROUP BY i4 > 50
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 2; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."i4" > %(p1)s::bigint))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT ((r1."i4" > %(p1)s::bigint))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = 50
 --   p2 = ['true', 'false']
 -- => loss
@@ -312,11 +312,11 @@ SELECT dp_b1.k1 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_reco
 -- case: keys narrowed
 SELECT t, count(*), avg(i4) FROM orders WHERE t IN ('x', 'y', 'nowhere') GROUP BY t
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups None, per group 2; keys t of 2; cells 175
+-- w.orders, unit r1."uid": rows 6, groups None, per group 2; keys t of 2; cells 175
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[])) AND (r2."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r2."uid", 2) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[])) AND (r1."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r1."uid", 2) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -336,12 +336,12 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.j
 -- case: keys narrowed to none
 SELECT t, count(*), count(DISTINCT uid), max(i4) FROM orders WHERE t = 'nowhere' GROUP BY t
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups None, per group None; keys t of 0; cells 65
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys t of 0; cells 65
 --   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 --   count(distinct) of units: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[])) AND (r2."t" = %(p8)s::text) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r1."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[])) AND (r1."t" = %(p8)s::text) GROUP BY r1."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
@@ -358,10 +358,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "m
 -- case: keys narrowed by padded text
 SELECT c, count(*) FROM people WHERE c = 'a ' GROUP BY c
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys c of 1; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys c of 1; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."c")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."c" = %(p1)s::bpchar) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT (r1."c")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."c" = %(p1)s::bpchar) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = a 
 --   p2 = ['a']
 -- => loss
@@ -373,10 +373,10 @@ SELECT dp_b1.k1 AS "c", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- policy: world
 SELECT floor(i4 / 25.0) * 25.0 AS bin, count(*) FROM people GROUP BY floor(i4 / 25.0) * 25.0 ORDER BY 1
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 5; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((pg_catalog.floor(((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+SELECT * FROM (SELECT ((pg_catalog.floor(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric / %(p3)s::numeric)) * %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 100
 --   p3 = 25
@@ -389,10 +389,10 @@ SELECT dp_b1.k1 AS bin, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: bins of a tool as keys
 SELECT floor((n2 - 0.0) / 12.5) * 12.5 + 0.5 AS bin, sum(n2) FROM people GROUP BY 1
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 15; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 15; cells 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 4375/2, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (((pg_catalog.floor((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric - %(p1)s::numeric) / %(p4)s::numeric)) * %(p4)s::numeric) + %(p5)s::numeric))::text AS k1, pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+SELECT * FROM (SELECT (((pg_catalog.floor((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric - %(p1)s::numeric) / %(p4)s::numeric)) * %(p4)s::numeric) + %(p5)s::numeric))::text AS k1, pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 100

@@ -22,10 +22,10 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset
 -- parameters: integer 7
 SELECT t, sum(i4) FROM orders WHERE i8 NOT IN (SELECT k FROM rates WHERE k > $1) AND b GROUP BY t
 -- => plan
--- w.orders, unit r3."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 50, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r3."uid" AS unit, (r3."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r3."i4") AS v1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(p7)s::text[]::text[]) OR r3."t" IS NULL) AND ((NOT (r3."i8" = ANY(%(l1)s::bigint[]))) AND r3."b") GROUP BY r3."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[]) OR r1."t" IS NULL) AND ((NOT (r1."i8" = ANY(%(l1)s::bigint[]))) AND r1."b") GROUP BY r1."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -60,10 +60,10 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: values of a public table below a relation per unit
 SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT code FROM places) GROUP BY uid) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r5."dp_unit", r5."dp_unit" not null; keys none; cells 53
+-- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r5."dp_unit"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r5."n" AS x1 FROM (SELECT r4."unit" AS "uid", r4."a1" AS "n", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL AND (r3."t" = ANY(%(l1)s::text[])) GROUP BY r3."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(l1)s::text[])) GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p4 = random
@@ -104,10 +104,10 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: values of a public table in a CTE
 WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')) SELECT t, count(*) FROM w GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r5."dp_key1"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r3."dp_key1"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r5."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r4."t" AS "t", r4."i4" AS "i4", r4."id" AS "dp_key1" FROM "w"."people" AS r4 WHERE (r4."t" = ANY(%(l1)s::text[]))) AS r5 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r3."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r2."t" AS "t", r2."i4" AS "i4", r2."id" AS "dp_key1" FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[]))) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
 --   p2 = ['x', 'y', 'z']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
@@ -119,10 +119,10 @@ WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zo
 -- case: values of a public table below groups
 SELECT k, count(*) FROM (SELECT c IN (SELECT code FROM places) AS k FROM people WHERE t IN (SELECT code FROM places)) q GROUP BY k
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r6."dp_key1"; keys k of 2; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r4."dp_key1"; keys k of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r6."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r5."c" = ANY(%(l1)s::text[])) AS "k", r5."id" AS "dp_key1" FROM "w"."people" AS r5 WHERE (r5."t" = ANY(%(l2)s::text[]))) AS r6 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r4."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r3."c" = ANY(%(l1)s::text[])) AS "k", r3."id" AS "dp_key1" FROM "w"."people" AS r3 WHERE (r3."t" = ANY(%(l2)s::text[]))) AS r4 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p3 = ['true', 'false']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 --   l2 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."code")::text AS v FROM "w"."places" AS r2 LIMIT 50001) AS f) AS g
@@ -134,20 +134,20 @@ SELECT dp_b1.k1 AS "k", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: values of a public table in FILTER
 SELECT count(*) FILTER (WHERE t IN (SELECT code FROM places)), count(*) FILTER (WHERE i4 > (SELECT avg(i4) FROM calls)) FROM people
 -- => plan
--- w.calls, unit r3."uid": rows 2, groups None, per group None; keys none; cells 131
+-- w.calls, unit r2."uid": rows 2, groups None, per group None; keys none; cells 131
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
--- w.people, unit 1 row(s), partitions by hash of r4."id"; keys none; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r3."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r3."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r3."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 131
-SELECT pg_catalog.count(*) FILTER (WHERE (r4."t" = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r4."i4")::numeric > %(s65536)s::numeric)) FROM "w"."people" AS r4
---   s65536 = None
+SELECT pg_catalog.count(*) FILTER (WHERE (r3."t" = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r3."i4")::numeric > %(s1)s::numeric)) FROM "w"."people" AS r3
+--   s1 = None
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/3000

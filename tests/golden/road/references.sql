@@ -23,11 +23,11 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog
 -- case: rows of a reference by groups
 SELECT t, count(*), min(i2) FROM lines GROUP BY t
 -- => plan
--- w.lines, w.orders, unit r2u."uid": rows 7, groups None, per group None; keys t of 4; cells 109
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys t of 4; cells 109
 --   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
 --   min: -5 .. 10 steps of 1, fill 10, 109 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 0.000125
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.min(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2u."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2u."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r2."i2"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) WHERE r2u."uid" IS NOT NULL AND (r2."t" = ANY(%(p7)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2u."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.min(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1u."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1u."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r1."i2"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1u."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 7
 --   p2 = -5
 --   p3 = 10
@@ -65,10 +65,10 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- case: left join along the reference
 SELECT o.t, count(*) FROM lines l LEFT JOIN orders o ON l.order_id = o.id GROUP BY o.t
 -- => plan
--- w.lines, w.orders, unit r3u."uid": rows 7, groups None, per group None; keys t of 4; cells 0
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys t of 4; cells 0
 --   count(*): sensitivity 7, scale 7/8, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r3u."uid" AS unit, (r4."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) LEFT JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL AND (r4."t" = ANY(%(p2)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r3u."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1u."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) LEFT JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL AND (r2."t" = ANY(%(p2)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r1u."uid", 2) g) u GROUP BY 1
 --   p1 = 7
 --   p2 = ['x', 'y', 'z']
 -- => loss
@@ -129,11 +129,11 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: private keys of a reference
 SELECT order_id, count(*) FROM lines GROUP BY order_id
 -- => plan
--- w.lines, w.orders, unit r2u."uid": rows 7, groups 7, per group None; keys order_id of private; cells 0
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups 7, per group None; keys order_id of private; cells 0
 --   selection: epsilon 4 delta 1/2000, each epsilon 0.571429 delta 7.144e-05
 --   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p2)s::bigint), k1) AS rank FROM (SELECT r2u."uid" AS unit, (r2."order_id")::text AS k1, pg_catalog.count(*) AS v0 FROM ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) WHERE r2u."uid" IS NOT NULL GROUP BY r2u."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p2)s::bigint), k1) AS rank FROM (SELECT r1u."uid" AS unit, (r1."order_id")::text AS k1, pg_catalog.count(*) AS v0 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
 --   p1 = 7
 --   p2 = random
 -- => loss

@@ -17,10 +17,10 @@ SELECT round(100.0 * dp_b1.a1 / dp_b1.a2, 1) AS "Share", dp_b1.a2 n FROM pg_cata
 -- case: having, order, limit
 SELECT t, count(*) AS n FROM people GROUP BY t HAVING count(*) > 5 AND t <> 'x' ORDER BY count(*) DESC, t LIMIT 2 OFFSET 1
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -30,10 +30,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::p
 -- case: order by an alias that is a column
 SELECT count(*) AS free, t FROM people GROUP BY t ORDER BY free
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -59,10 +59,10 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a1 / dp_b1.a2, dp_b1.a1 AS "sum" FROM pg_catalog
 -- case: window over results
 SELECT t, count(*), rank() OVER (ORDER BY count(*) DESC), sum(count(*)) OVER () FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -72,10 +72,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", rank() OVER (ORDER BY dp_b1.a1 DESC
 -- case: cte over results
 WITH q AS (SELECT t, avg(n2) AS a FROM people GROUP BY t) SELECT t, a * 2 FROM q WHERE a > 5
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 47
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 47
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 47 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p4)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -128,10 +128,10 @@ SELECT dp_b1.a1 AS "count", (SELECT dp_b2.a1 AS "avg" FROM pg_catalog.jsonb_to_r
 -- case: subquery in from
 SELECT max(n) FROM (SELECT count(*) AS n FROM people GROUP BY t) q
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -165,10 +165,10 @@ DECLARE k CURSOR FOR SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_records
 -- case: create table as
 CREATE TEMP TABLE x AS SELECT t, count(*) FROM people GROUP BY t WITH DATA
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -190,10 +190,10 @@ COPY (SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_cat
 -- case: insert
 INSERT INTO mine SELECT t, sum(i4) FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -297,10 +297,10 @@ SELECT DISTINCT dp_b1.k1 AS "b" FROM pg_catalog.jsonb_to_recordset(($1)::pg_cata
 -- case: distinct results
 SELECT DISTINCT t, count(*) FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -310,10 +310,10 @@ SELECT DISTINCT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_re
 -- case: group by alias
 SELECT t AS kind, count(*) FROM people GROUP BY kind
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -323,10 +323,10 @@ SELECT dp_b1.k1 AS kind, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(
 -- case: group by in brackets
 SELECT count(*) FROM people GROUP BY (t), b
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4, b of 2; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4, b of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, (r2."b")::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL) AND (k2 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, (r1."b")::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL) AND (k2 = ANY(%(p2)s::text[]))
 --   p1 = ['x', 'y', 'z']
 --   p2 = ['true', 'false']
 -- => loss
@@ -337,10 +337,10 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: qualified and quoted
 SELECT "people"."t", count(*) FROM w."people" GROUP BY w.people.t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -390,10 +390,10 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 SELECT /* t */ count(*) -- x
 FROM people WHERE b GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE r2."b" GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE r1."b" GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
@@ -404,10 +404,10 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 -- case: key named twice in the output
 SELECT t, t AS u, upper(t), count(*) FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0

@@ -42,11 +42,11 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset((
 -- case: a subquery without its unit
 SELECT t, count(*), avg(x) FROM (SELECT t, i4 AS x FROM orders) q GROUP BY t
 -- => plan
--- w.orders, unit r4."dp_unit": rows 6, groups 2, per group 2; keys t of 4; cells 175
+-- w.orders, unit r2."dp_unit": rows 6, groups 2, per group 2; keys t of 4; cells 175
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r4."dp_unit" AS unit, (r4."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r4."x") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r4."x", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM (SELECT r3."t" AS "t", r3."i4" AS "x", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL AND (r4."t" = ANY(%(p8)s::text[]::text[]) OR r4."t" IS NULL) GROUP BY r4."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r2."dp_unit" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."x") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM (SELECT r1."t" AS "t", r1."i4" AS "x", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit" IS NOT NULL AND (r2."t" = ANY(%(p8)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -105,11 +105,11 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- case: rows per unit
 SELECT avg(n), max(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 103
+-- w.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 103
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 103 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   max: 0 .. 6 steps of 1, fill 0, 17 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.max(x1), %(p2)s::bigint), %(p1)s::bigint) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.max(x1), %(p2)s::bigint), %(p1)s::bigint) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r3."n" AS x1 FROM (SELECT r2."unit" AS "uid", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = random
@@ -123,10 +123,10 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset((
 -- case: groups of rows per unit
 SELECT n, count(*) FROM (SELECT uid, count(*) AS n FROM calls GROUP BY uid) q GROUP BY n
 -- => plan
--- w.calls, unit 1 row(s), partitions by hash of r7."dp_unit", r7."dp_unit" not null; keys n of 3; cells 0
+-- w.calls, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys n of 3; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r7."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r6."unit" AS "uid", r6."a1" AS "n", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL GROUP BY r5."uid") AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT (r3."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r2."unit" AS "uid", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "w"."calls" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = 2
 --   p2 = ['0', '1', '2']
 -- => loss
@@ -137,14 +137,14 @@ SELECT dp_b1.k1 AS "n", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: sums per unit
 SELECT count(*), sum(s), avg(a), max(m), avg(d) FROM (SELECT uid, sum(n2) AS s, avg(i4) AS a, max(i4) AS m, count(DISTINCT t) AS d FROM orders WHERE b GROUP BY uid HAVING count(*) > 1) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 265
+-- w.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 265
 --   count(*): sensitivity 1, scale 5/8, epsilon 8/5 delta 0
 --   sum: clamp 0 .. 1050, grid 0.01, sensitivity 105000 steps, scale 65625, epsilon 8/5 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 223 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 --   max: 0 .. 100 steps of 1, fill 0, 111 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 265 partitions, epsilon 8/5 delta 1/5000, each epsilon 8/5 delta 0.0002
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x4, %(p5)s::bigint), %(p4)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."s", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."a", %(p1)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x2, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."m", %(p1)s::numeric), %(p2)s::numeric))::integer AS x3, r4."d" AS x4 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."a2" AS "a", r3."a3" AS "m", r3."a4" AS "d", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p7)s::numeric), %(p2)s::numeric))::numeric) AS a1, pg_catalog.avg((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a2, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a3, least(pg_catalog.count(DISTINCT (r2."t")::varchar(1024)), %(p5)s::bigint) AS a4, least(pg_catalog.count(*), %(p5)s::bigint) AS a5 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid") AS r3 WHERE (r3."a5" > %(p6)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x4), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x4, %(p5)s::bigint), %(p4)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."s", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."a", %(p1)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x2, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."m", %(p1)s::numeric), %(p2)s::numeric))::integer AS x3, r3."d" AS x4 FROM (SELECT r2."unit" AS "uid", r2."a1" AS "s", r2."a2" AS "a", r2."a3" AS "m", r2."a4" AS "d", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p7)s::numeric), %(p2)s::numeric))::numeric) AS a1, pg_catalog.avg((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a2, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a3, least(pg_catalog.count(DISTINCT (r1."t")::varchar(1024)), %(p5)s::bigint) AS a4, least(pg_catalog.count(*), %(p5)s::bigint) AS a5 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND r1."b" GROUP BY r1."uid") AS r2 WHERE (r2."a5" > %(p6)s::bigint)) AS r3 WHERE r3."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 100
 --   p2 = 0
 --   p3 = 1050
@@ -165,10 +165,10 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg", dp_b1.a4 AS "m
 -- case: sums per unit of a join
 SELECT avg(s) FROM (SELECT o.uid, sum(o.i4 + c.i4) AS s FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.uid) q
 -- => plan
--- w.orders, w.calls, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 49
+-- w.orders, w.calls, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 49
 --   avg: 0 .. 24000 steps of 0.1, fill 12000, 49 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r6."s", %(p2)s::numeric), %(p1)s::numeric))::integer AS x1 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.sum(((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p5)s::integer), %(p4)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r4."i4", %(p5)s::integer), %(p4)s::integer))::numeric)) AS a1 FROM ((SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p6)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p6)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."calls" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r4 ON (r3."uid" = r4."uid")) WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."s", %(p2)s::numeric), %(p1)s::numeric))::integer AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "s", r3."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.sum(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p5)s::integer), %(p4)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p5)s::integer), %(p4)s::integer))::numeric)) AS a1 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p6)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 2400
 --   p3 = 12
@@ -188,10 +188,10 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: a join with rows per unit
 SELECT m.t, avg(q.n) FROM members m LEFT JOIN (SELECT uid, count(*) FILTER (WHERE i4 > 5) AS n FROM orders GROUP BY uid) q ON m.uid = q.uid GROUP BY m.t
 -- => plan
--- w.members, w.orders, unit 1 row(s), partitions by hash of r6."uid", r6."uid" not null; keys t of 4; cells 53
+-- w.members, w.orders, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys t of 4; cells 53
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT (r6."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r6."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r9."n" AS x1 FROM ("w"."members" AS r6 LEFT JOIN (SELECT r8."unit" AS "uid", r8."a1" AS "n", r8."unit" AS "dp_unit" FROM (SELECT r7."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r7."i4" > %(p4)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r7 WHERE r7."uid" IS NOT NULL GROUP BY r7."uid") AS r8) AS r9 ON (r6."uid" = r9."uid")) WHERE r6."uid" IS NOT NULL AND (r6."t" = ANY(%(p3)s::text[]::text[]) OR r6."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r4."n" AS x1 FROM ("w"."members" AS r1 LEFT JOIN (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (r2."i4" > %(p4)s::bigint)), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 6
 --   p3 = ['x', 'y', 'z']
@@ -210,7 +210,7 @@ SELECT sum(o.i4) FROM orders o JOIN (SELECT uid, max(i4) AS most FROM orders GRO
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r4."unit" AS "uid", r4."a1" AS "most", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::numeric) AS a1 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."uid") AND ((r1."i4")::numeric = (r5."most")::numeric)) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r5."most")::numeric) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM ("w"."orders" AS r1 JOIN (SELECT r3."unit" AS "uid", r3."a1" AS "most", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."uid") AND ((r1."i4")::numeric = (r4."most")::numeric)) WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric = (r4."most")::numeric) GROUP BY r1."uid") u
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -224,11 +224,11 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: per unit through a reference
 SELECT avg(n), sum(s) FROM (SELECT o.uid, count(*) AS n, sum(l.i4) AS s FROM lines l JOIN orders o ON l.order_id = o.id GROUP BY o.uid) q
 -- => plan
--- w.lines, w.orders, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 105
+-- w.lines, w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 105
 --   avg: 0 .. 70000 steps of 0.0001, fill 35000, 105 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   sum: clamp 0 .. 700, grid 1, sensitivity 700 steps, scale 175, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.sum(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r6."n" AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r6."s", %(p4)s::numeric), %(p3)s::numeric))::integer AS x2 FROM (SELECT r5."unit" AS "uid", r5."a1" AS "n", r5."a2" AS "s", r5."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p6)s::integer), %(p5)s::integer))::numeric) AS a2 FROM (("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) JOIN "w"."orders" AS r4 ON (r3."order_id" = r4."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid") AS r5) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer), pg_catalog.sum(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r4."n" AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r4."s", %(p4)s::numeric), %(p3)s::numeric))::integer AS x2 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."a2" AS "s", r3."unit" AS "dp_unit" FROM (SELECT r1u."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p6)s::integer), %(p5)s::integer))::numeric) AS a2 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 7
 --   p3 = 0
@@ -246,11 +246,11 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset((
 -- case: dates per unit
 SELECT max(last), count(*) FROM (SELECT uid, max(d) AS last FROM orders GROUP BY uid) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 83
+-- w.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 83
 --   max: 10957 .. 18262 steps of 1, fill 10957, 83 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(*) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r4."last" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "last", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, pg_catalog.max(pg_catalog.date_larger(pg_catalog.date_smaller(r2."d", %(p2)s::date), %(p1)s::date)) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(*) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r3."last" AS x1 FROM (SELECT r2."unit" AS "uid", r2."a1" AS "last", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.max(pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -292,7 +292,7 @@ SELECT t, count(*), sum(i4) FROM (SELECT t, i4 FROM people WHERE b UNION ALL SEL
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r16."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r16."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r15."c1" AS "t", r15."c2" AS "i4" FROM (SELECT r10."t" AS "c1", r10."i4" AS "c2" FROM (SELECT r9."t" AS "t", r9."i4" AS "i4", r9."id" AS "dp_key1" FROM "w"."people" AS r9 WHERE r9."b") AS r10 UNION ALL SELECT r12."t" AS "c1", r12."i4" AS "c2" FROM (SELECT r11."t" AS "t", r11."i4" AS "i4", r11."id" AS "dp_key1" FROM "w"."people" AS r11) AS r12) AS r15) AS r16 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r8."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r8."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r7."c1" AS "t", r7."c2" AS "i4" FROM (SELECT r2."t" AS "c1", r2."i4" AS "c2" FROM (SELECT r1."t" AS "t", r1."i4" AS "i4", r1."id" AS "dp_key1" FROM "w"."people" AS r1 WHERE r1."b") AS r2 UNION ALL SELECT r4."t" AS "c1", r4."i4" AS "c2" FROM (SELECT r3."t" AS "t", r3."i4" AS "i4", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -320,11 +320,11 @@ SELECT dp_b1.a1 AS "max", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset
 -- case: union by groups and units
 SELECT t, count(*), count(DISTINCT uid) FROM (SELECT uid, t FROM orders UNION ALL SELECT uid, t FROM calls) q GROUP BY t
 -- => plan
--- w.orders, w.calls, unit r16."dp_unit": rows 8, groups 2, per group 2; keys t of 4; cells 0
+-- w.orders, w.calls, unit r8."dp_unit": rows 8, groups 2, per group 2; keys t of 4; cells 0
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   count(distinct) of units: sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r16."dp_unit" AS unit, (r16."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.count(r16."uid") AS v1 FROM (SELECT r15."c1" AS "uid", r15."c2" AS "t", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."t" AS "c2", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."t" AS "t", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."t" AS "c2", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."t" AS "t", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL AND (r16."t" = ANY(%(p3)s::text[]::text[]) OR r16."t" IS NULL) GROUP BY r16."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, 1)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p4)s::bigint), k1) AS rank FROM (SELECT r8."dp_unit" AS unit, (r8."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.count(r8."uid") AS v1 FROM (SELECT r7."c1" AS "uid", r7."c2" AS "t", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."t" AS "c2", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."t" AS "c2", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."t" AS "t", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL AND (r8."t" = ANY(%(p3)s::text[]::text[]) OR r8."t" IS NULL) GROUP BY r8."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 8
 --   p2 = 2
 --   p3 = ['x', 'y', 'z']
@@ -337,10 +337,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog
 -- case: union per unit
 SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM (SELECT uid FROM orders UNION ALL SELECT uid FROM calls) a GROUP BY uid) q
 -- => plan
--- w.orders, w.calls, unit 1 row(s), partitions by hash of r18."dp_unit", r18."dp_unit" not null; keys none; cells 55
+-- w.orders, w.calls, unit 1 row(s), partitions by hash of r10."dp_unit", r10."dp_unit" not null; keys none; cells 55
 --   avg: 0 .. 80000 steps of 0.0001, fill 40000, 55 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r18."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r18."n" AS x1 FROM (SELECT r17."unit" AS "uid", r17."a1" AS "n", r17."unit" AS "dp_unit" FROM (SELECT r16."dp_unit" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM (SELECT r15."c1" AS "uid", r15."dp_unit" AS "dp_unit" FROM (SELECT r10."uid" AS "c1", r10."dp_unit" AS "dp_unit" FROM (SELECT r9."uid" AS "uid", r9."uid" AS "dp_unit" FROM "w"."orders" AS r9) AS r10 UNION ALL SELECT r12."uid" AS "c1", r12."dp_unit" AS "dp_unit" FROM (SELECT r11."uid" AS "uid", r11."uid" AS "dp_unit" FROM "w"."calls" AS r11) AS r12) AS r15) AS r16 WHERE r16."dp_unit" IS NOT NULL GROUP BY r16."dp_unit") AS r17) AS r18 WHERE r18."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r10."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r10."n" AS x1 FROM (SELECT r9."unit" AS "uid", r9."a1" AS "n", r9."unit" AS "dp_unit" FROM (SELECT r8."dp_unit" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM (SELECT r7."c1" AS "uid", r7."dp_unit" AS "dp_unit" FROM (SELECT r2."uid" AS "c1", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "uid", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 UNION ALL SELECT r4."uid" AS "c1", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."uid" AS "uid", r3."uid" AS "dp_unit" FROM "w"."calls" AS r3) AS r4) AS r7) AS r8 WHERE r8."dp_unit" IS NOT NULL GROUP BY r8."dp_unit") AS r9) AS r10 WHERE r10."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 8
 --   p3 = random
@@ -354,19 +354,19 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: subquery in where
 SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 87
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 87
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
--- w.people, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 87
-SELECT pg_catalog.count(*) FROM "w"."people" AS r3 WHERE ((r3."i4")::numeric > %(s65536)s::numeric)
---   s65536 = None
+SELECT pg_catalog.count(*) FROM "w"."people" AS r2 WHERE ((r2."i4")::numeric > %(s1)s::numeric)
+--   s1 = None
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -375,19 +375,19 @@ SELECT dp_b2.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: an answer inside an aggregate
 SELECT sum(CASE WHEN i4 > (SELECT avg(i4) FROM orders) THEN 1 ELSE 0 END) FROM orders
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 87
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 87
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
--- w.orders, unit r3."uid": rows 6, groups None, per group None; keys none; cells 0
+-- w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 1, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 87
-SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r3."uid" AS unit, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN ((r3."i4")::numeric > %(s65536)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM "w"."orders" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") u
---   s65536 = None
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END) FROM (SELECT r2."uid" AS unit, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN ((r2."i4")::numeric > %(s1)s::numeric) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u
+--   s1 = None
 --   p2 = 1
 --   p3 = 0
 --   p4 = 6

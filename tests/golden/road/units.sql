@@ -375,7 +375,7 @@ SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: all aggregates of people by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 593
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -383,7 +383,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -406,7 +406,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of events by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GROUP BY t
 -- => plan
--- w.events, unit 1 row(s), partitions by hash of r2."ctid"; keys t of 4; cells 593
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -414,7 +414,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtidextended(r2."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."events" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."events" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -437,7 +437,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of trips by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GROUP BY t
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys t of 4; cells 2097
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys t of 4; cells 2097
 --   count(*): sensitivity 3, scale 9/4, epsilon 4/3 delta 0
 --   count: sensitivity 3, scale 9/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 52500 steps, scale 39375, epsilon 4/3 delta 0
@@ -445,7 +445,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1429 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2097 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -468,7 +468,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of visits by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GROUP BY t
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups None, per group None; keys t of 4; cells 2643
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 2643
 --   count(*): sensitivity 5, scale 15/4, epsilon 4/3 delta 0
 --   count: sensitivity 5, scale 15/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, scale 65625, epsilon 4/3 delta 0
@@ -476,7 +476,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1801 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2643 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r2."uid" # ((r2."uid" >> 32) * (%(p14)s::bigint >> 33))), %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r2."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r2."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p17)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p14)s::bigint >> 33))), %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = 100
 --   p3 = 17500
@@ -502,7 +502,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of orders by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GROUP BY t
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys t of 4; cells 1247
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 1247
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
@@ -510,7 +510,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p6)s::bigint), least(v3, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p15)s::bigint)) & %(p16)s::bigint)::integer, %(p17)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p9)s::integer), %(p8)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r2."f4"), %(p11)s::double precision), %(p10)s::double precision))::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r2."ts"), %(p14)s::timestamp without time zone), %(p13)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p18)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p6)s::bigint), least(v3, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p15)s::bigint)) & %(p16)s::bigint)::integer, %(p17)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p9)s::integer), %(p8)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p11)s::double precision), %(p10)s::double precision))::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p14)s::timestamp without time zone), %(p13)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p18)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
@@ -538,7 +538,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of notes by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GROUP BY t
 -- => plan
--- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys t of 4; cells 1247
+-- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys t of 4; cells 1247
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
@@ -546,7 +546,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p18)s::bigint), k1) AS rank FROM (SELECT r2."uid" AS unit, (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r2."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r2."n2") AS v3, pg_catalog.count(r2."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r2."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r2."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p17)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r2."uid", 2) g) c WHERE rank <= %(p19)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p18)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p19)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = 100
 --   p3 = 17500
@@ -574,7 +574,7 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of members by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members GROUP BY t
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys t of 4; cells 593
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys t of 4; cells 593
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
@@ -582,7 +582,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members G
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r2."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r2."i2" AS x3, r2."f4" AS x4, r2."ts" AS x5 FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(p11)s::text[]::text[]) OR r2."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -605,10 +605,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: counts of people by two keys
 SELECT b, i2, count(*) FROM people WHERE i4 > 5 GROUP BY b, i2
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys b of 2, i2 of 2; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r2 WHERE (r2."i4" > %(p1)s::bigint) GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[])) AND (k2 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."i4" > %(p1)s::bigint) GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[])) AND (k2 = ANY(%(p3)s::text[]))
 --   p1 = 5
 --   p2 = ['true', 'false']
 --   p3 = ['1', '2']
@@ -620,10 +620,10 @@ SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.js
 -- case: counts of trips by two keys
 SELECT b, i2, count(*) FROM trips WHERE i4 > 5 GROUP BY b, i2
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys b of 2, i2 of 2; cells 0
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."i4" > %(p1)s::bigint) GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[])) AND (k2 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) FROM "w"."trips" AS r1 WHERE (r1."i4" > %(p1)s::bigint) GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[])) AND (k2 = ANY(%(p3)s::text[]))
 --   p1 = 5
 --   p2 = ['true', 'false']
 --   p3 = ['1', '2']
@@ -635,10 +635,10 @@ SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.js
 -- case: counts of visits by two keys
 SELECT b, i2, count(*) FROM visits WHERE i4 > 5 GROUP BY b, i2
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups None, per group None; keys b of 2, i2 of 2; cells 0
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 5, scale 5/8, epsilon 8 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."uid" AS unit, (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r2."i4" > %(p1)s::bigint) GROUP BY r2."uid", 2, 3) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."uid" AS unit, (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p2)s::text[]::boolean[])) AND (r1."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r1."i4" > %(p1)s::bigint) GROUP BY r1."uid", 2, 3) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = ['true', 'false']
 --   p3 = ['1', '2']
@@ -650,10 +650,10 @@ SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.js
 -- case: counts of orders by two keys
 SELECT b, i2, count(*) FROM orders WHERE i4 > 5 GROUP BY b, i2
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups 2, per group 2; keys b of 2, i2 of 2; cells 0
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p6)s::bigint), k1, k2) AS rank FROM (SELECT r2."uid" AS unit, (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p3)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p4)s::text[]::smallint[])) AND (r2."i4" > %(p5)s::bigint) GROUP BY r2."uid", 2, 3) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p6)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) AND (r1."i2" = ANY(%(p4)s::text[]::smallint[])) AND (r1."i4" > %(p5)s::bigint) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = ['true', 'false']
@@ -668,10 +668,10 @@ SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.js
 -- case: counts of notes by two keys
 SELECT b, i2, count(*) FROM notes WHERE i4 > 5 GROUP BY b, i2
 -- => plan
--- w.notes, unit r2."uid": rows 4, groups 2, per group None; keys b of 2, i2 of 2; cells 0
+-- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p5)s::bigint), k1, k2) AS rank FROM (SELECT r2."uid" AS unit, (r2."b")::text AS k1, (r2."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."b" = ANY(%(p2)s::text[]::boolean[])) AND (r2."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r2."i4" > %(p4)s::bigint) GROUP BY r2."uid", 2, 3) g) c WHERE rank <= %(p6)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1, k2), %(p5)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p2)s::text[]::boolean[])) AND (r1."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r1."i4" > %(p4)s::bigint) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p6)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = ['true', 'false']
 --   p3 = ['1', '2']
@@ -686,10 +686,10 @@ SELECT dp_b1.k1 AS "b", dp_b1.k2 AS "i2", dp_b1.a1 AS "count" FROM pg_catalog.js
 -- case: by one single key of visits
 SELECT c, sum(i8) AS total FROM visits GROUP BY 1
 -- => plan
--- w.visits, unit r2."uid": rows 5, groups None, per group None; keys c of 2; cells 0
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2500 steps, scale 625/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r2."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r1."uid" AS unit, (r1."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r1."i8") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r1."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -705,10 +705,10 @@ SELECT dp_b1.k1 AS "c", dp_b1.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1
 -- case: by one single key of orders
 SELECT c, sum(i8) AS total FROM orders GROUP BY 1
 -- => plan
--- w.orders, unit r2."uid": rows 6, groups None, per group 2; keys c of 2; cells 0
+-- w.orders, unit r1."uid": rows 6, groups None, per group 2; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::bigint), least(v1, %(p5)s::bigint) * %(p7)s::bigint) END) FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r2."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r2."uid", 2) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p5)s::bigint) * %(p6)s::bigint), least(v1, %(p5)s::bigint) * %(p7)s::bigint) END) FROM (SELECT r1."uid" AS unit, (r1."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r1."i8") AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."c" = ANY(%(p8)s::text[]::bpchar[])) GROUP BY r1."uid", 2) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -725,10 +725,10 @@ SELECT dp_b1.k1 AS "c", dp_b1.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1
 -- case: by one single key of notes
 SELECT c, sum(i8) AS total FROM notes GROUP BY 1
 -- => plan
--- w.notes, unit r2."uid": rows 4, groups None, per group None; keys c of 2; cells 0
+-- w.notes, unit r1."uid": rows 4, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r2."uid" AS unit, (r2."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r2."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r2."i8") AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r2."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r1."uid" AS unit, (r1."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r1."i8") AS v1 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r1."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10

@@ -14,6 +14,7 @@ from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.placeholders import ClientParameter
 
 _TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.BOOLEAN: SqlType.BOOL,
@@ -51,7 +52,8 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return typing_rules.settle(ir.Constant(value, None, position_of(node)), target)
     if source is target or (source.is_text and target.is_text):
         return operand
-    if isinstance(operand, ir.Parameter) and source.is_text and operand.number not in scope.scalars:
+    is_client = isinstance(operand, ir.Parameter) and isinstance(operand.source, ClientParameter)
+    if is_client and source.is_text:
         return replace(operand, type=target)  # its text is read as that type when it is bound
     if source.is_number and target.is_number:
         if target.is_integer and not source.is_integer:

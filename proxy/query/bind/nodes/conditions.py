@@ -8,11 +8,18 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.nodes.operands import read_constant, repeated, text_operand, together, typed
+from proxy.query.bind.nodes.operands import (
+    parameter_text,
+    read_constant,
+    repeated,
+    text_operand,
+    together,
+    typed,
+)
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
-from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.placeholders import PublicSubquery, of_token
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
     exp.EQ: ir.Comparator.EQ,
@@ -111,8 +118,8 @@ def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:
     items = node.expressions
     if len(items) != 1 or not isinstance(items[0], exp.Parameter):
         return None
-    number = typing_rules.ordinal(str(items[0].this.this))
-    return None if number is None else scope.public.get(number)
+    placeholder = of_token(parameter_text(items[0]))
+    return scope.public.get(placeholder) if isinstance(placeholder, PublicSubquery) else None
 
 
 def _between(node: exp.Expr, scope: Scope) -> Expression:

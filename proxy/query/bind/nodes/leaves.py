@@ -8,10 +8,12 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.nodes.operands import parameter_text
 from proxy.query.bind.scope import Readers, Scope, identifier, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer, of_token
 
 
 def _column(node: exp.Expr, scope: Scope) -> Expression:
@@ -76,19 +78,16 @@ def _raw_string(node: exp.Expr, scope: Scope) -> Expression:
 
 def _parameter(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this")
-    # `@ x` (absolute value in PostgreSQL) also parses as a Parameter, of something other than a number.
-    number = None
-    if isinstance(node.this, exp.Literal):
-        number = typing_rules.ordinal(str(node.this.this))
-    if number is None:
-        raise unknown(node)
-    if number in scope.scalars:
-        return ir.Parameter(number, scope.scalars[number])
-    if not 1 <= number <= len(scope.parameters):
+    text = parameter_text(node)
+    placeholder = of_token(text)
+    if isinstance(placeholder, ScalarAnswer) and placeholder in scope.scalars:
+        return ir.Parameter(placeholder, scope.scalars[placeholder])
+    number = typing_rules.ordinal(text)
+    if number is None or not 1 <= number <= len(scope.parameters):
         raise unknown(node)
     if scope.parameters[number - 1] is SqlType.OTHER:
         raise unknown(node)
-    return ir.Parameter(number, scope.parameters[number - 1])
+    return ir.Parameter(ClientParameter(number), scope.parameters[number - 1])
 
 
 def _paren(node: exp.Expr, scope: Scope) -> Expression:

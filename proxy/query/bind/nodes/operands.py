@@ -75,6 +75,14 @@ def number_operands(
     return operands, meeting
 
 
+def parameter_text(node: exp.Expr) -> str:
+    """What stands after the dollar sign; "" for `@ x` (absolute value in PostgreSQL), which the parser takes
+    for a parameter of something other than a number."""
+    literal = node.this
+    is_number = isinstance(literal, exp.Literal) and not literal.args.get("is_string")
+    return str(literal.this) if is_number else ""
+
+
 def text_operand(node: exp.Expr, scope: Scope) -> Expression:
     """A text, or a literal taken as one."""
     expression = typed(scope.read(node))

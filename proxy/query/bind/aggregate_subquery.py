@@ -1,0 +1,104 @@
+"""One SELECT that aggregates protected rows, read: its typed form, and what stands where in it."""
+
+from __future__ import annotations
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import IntervalColumn
+from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
+from proxy.query.bind.clause_reading import read_where
+from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.select_context import context_of
+from proxy.query.bind.source_reading import source_of, take_source
+from proxy.query.bind.sources import Sources
+from proxy.query.bind.span_reading import read_spans
+from proxy.query.ir.bound_statement import AggregateSubquery, IntervalValue
+from proxy.query.ir.query import Block
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.syntax.selects import Select
+from proxy.query.syntax.slices import HINT as _ASK
+from proxy.query.syntax.slices import parse_item
+from proxy.query.syntax.statements import split_commas
+from proxy.query.syntax.tokens import Lexed
+
+
+def read_subquery(
+    sources: Sources, select: Select, number: int, is_constant: bool
+) -> AggregateSubquery:
+    """
+    Given    number, is_constant: as of AggregateSubquery
+    Refuses  every construct that is not known to be safe, with its position
+    """
+    _no_empty_clause(sources.lexed, select)
+    relation, scope = take_source(sources, select)
+    relation, where = read_where(sources, select, relation, scope)
+    context = context_of(sources, select, scope)
+    keys = read_keys(context)
+    spans = read_spans(context, keys)
+    intervals = [m for m in spans.values() if isinstance(m, IntervalValue)]
+    found = [
+        m.aggregate if isinstance(m, IntervalValue) else m
+        for m in spans.values()
+        if isinstance(m, Aggregate | IntervalValue)
+    ]
+    aggregates = tuple(dict.fromkeys(found))  # equal ones are one
+    if len(aggregates) > limits.RELEASES_PER_STATEMENT:
+        raise Refusal(
+            Code.TOO_COMPLEX,
+            f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
+            "Ask several questions.",
+            context.start(),
+        )
+    grouped = "group" in select.clauses or select.distinct
+    if not grouped and not aggregates:  # count(*) OVER () and the like
+        raise Refusal(
+            Code.RAW_ROWS, "rows of a protected table cannot be read", _ASK, context.start()
+        )
+    numbers = {aggregate: place for place, aggregate in enumerate(aggregates, start=1)}
+    block = Block(
+        relation,
+        where,
+        tuple(written.key for written in keys),
+        grouped,
+        aggregates,
+        frozenset(IntervalColumn(m.end, numbers[m.aggregate]) for m in intervals),
+    )
+    return AggregateSubquery(
+        number=number,
+        select=select,
+        block=block,
+        spans=spans,
+        unnamed=tuple(item.inner for item in context.items if item.alias is None),
+        is_constant=is_constant,
+    )
+
+
+def read_scalar(sources: Sources, select: Select) -> Aggregate:
+    """The one aggregate of a scalar subquery: `SELECT avg(x) FROM t WHERE ...`.
+
+    Refuses  UNSUPPORTED: groups, several columns, arithmetic around the aggregate
+    """
+    items = split_commas(sources.lexed, *select.items)
+    extra = set(select.clauses) - {"items", "from", "where"}
+    node = parse_item(sources.lexed, items[0], sources.placeholders)[0]
+    if len(items) != 1 or extra or select.distinct or not is_aggregate(node):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a subquery in a condition on a protected table must be one aggregate of a table",
+            "Write (SELECT avg(column) FROM table), or ask for the value first.",
+            sources.lexed.lexemes[select.keyword].position,
+        )
+    _, scope = source_of(sources, select)
+    return read_aggregate(node, scope)
+
+
+def _no_empty_clause(lexed: Lexed, select: Select) -> None:
+    """PostgreSQL has accepted the statement, so a clause without content means that we cut it wrongly."""
+    for first, last in select.clauses.values():
+        if first >= last:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a clause of the question cannot be read",
+                _ASK,
+                lexed.lexemes[select.keyword].position,
+            )

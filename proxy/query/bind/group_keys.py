@@ -1,0 +1,104 @@
+"""Keys of GROUP BY (or of SELECT DISTINCT) read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.reading import read_expression
+from proxy.query.bind.select_context import SelectContext, placed
+from proxy.query.bind.subquery_columns import column_type
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query import Key
+from proxy.query.ir.typing_rules import ordinal
+from proxy.query.syntax.output_names import output_name
+from proxy.query.syntax.selects import (
+    AGGREGATES,
+    Span,
+    is_call,
+    own_lexemes,
+)
+from proxy.query.syntax.slices import HINT as _ASK
+from proxy.query.syntax.slices import parse
+from proxy.query.syntax.statements import split_commas
+from proxy.query.syntax.tokens import Lexeme, fold
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenKey:
+    """A key and the words by which its expression is found again elsewhere in the SELECT."""
+
+    key: Key
+    words: tuple[str, ...]
+
+
+def read_keys(context: SelectContext) -> tuple[WrittenKey, ...]:
+    """GROUP BY: input columns first, then output names, then ordinals (manual 7.2.3, SELECT)."""
+    clauses = context.select.clauses
+    if context.select.distinct and "group" not in clauses:
+        if context.lexed.lexemes[context.select.keyword + 2].word == "on":
+            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _ASK, context.start())
+        spans = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
+    else:
+        spans = split_commas(context.lexed, *clauses["group"]) if "group" in clauses else ()
+    found: dict[Expression, WrittenKey] = {}
+    for span in spans:
+        key, place = _key(context, span)
+        found.setdefault(key.expression, WrittenKey(key, context.words(place)))
+    return tuple(found.values())
+
+
+def _has_aggregate(context: SelectContext) -> bool:
+    lexed = context.lexed
+    return any(
+        lexed.lexemes[i].name in AGGREGATES and is_call(lexed, i)
+        for i in own_lexemes(lexed, context.select.items)
+    )
+
+
+def _key(context: SelectContext, span: Span) -> tuple[Key, Span]:
+    node = parse(context.lexed, span, context.sources.placeholders)  # which refuses an empty span
+    lexeme = context.lexed.lexemes[span[0]]
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Literal) and not node.is_string and span[1] - span[0] == 1:
+        return _ordinal(context, ordinal(str(node.this)), lexeme)
+    if isinstance(node, exp.Column) and not node.args.get("table"):
+        name = lexeme.name if span[1] - span[0] == 1 else fold(node.name)
+        aliased = _aliased(context, name)
+        if context.scope.find((), name) is None and aliased is not None:
+            return _key_of(context, *aliased)
+    return _key_of(context, node, span)
+
+
+def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tuple[Key, Span]:
+    if number is None or not 1 <= number <= len(context.items):
+        raise Refusal(
+            Code.SYNTAX,
+            f"GROUP BY position {'of this form' if number is None else number} is not in select list",
+            _ASK,
+            lexeme.position,
+        )
+    item = context.items[number - 1]
+    return _key_of(context, item.node, item.inner)
+
+
+def _aliased(context: SelectContext, name: str) -> tuple[exp.Expr, Span] | None:
+    for item in context.items:
+        implied = output_name(context.lexed, item.inner) if item.alias is None else None
+        if name == (item.alias if implied is None else implied.name):
+            return item.node, item.inner
+    return None
+
+
+def _key_of(context: SelectContext, node: exp.Expr, span: Span) -> tuple[Key, Span]:
+    lexeme = context.lexed.lexemes[span[0]]
+    try:
+        expression = read_expression(node, context.scope)
+    except Refusal as refusal:
+        raise placed(refusal, lexeme) from None
+    kind = column_type(expression, expression.type or SqlType.TEXT, context.scope)
+    return Key(expression, kind.type, kind.type_name, lexeme.position), span

@@ -1,0 +1,93 @@
+"""A statement on protected tables, bound: its aggregate subqueries as typed forms, and what stands where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NoReturn
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.source_reading import nature_of
+from proxy.query.bind.sources import Nature, Sources
+from proxy.query.bind.subqueries_in_conditions import bind_subquery, find_public_lists
+from proxy.query.ir.bound_statement import BoundStatement
+from proxy.query.ir.exposed import Exposed
+from proxy.query.syntax.from_functions import refuse_in_function
+from proxy.query.syntax.probes import unused_ctes
+from proxy.query.syntax.selects import Select
+from proxy.query.syntax.statements import Kind, Statement
+from proxy.query.syntax.with_clauses import Visible, visible_ctes
+
+_HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
+
+
+def bind_statement(
+    statement: Statement,
+    found: tuple[Select, ...],
+    occurrences: Mapping[int, Exposed],
+    parameters: tuple[SqlType, ...],
+) -> BoundStatement | None:
+    """
+    Given    found: its SELECTs; occurrences: first lexeme of what names a table of the policy -> table, of
+             which one at least is protected; parameters: types of $1, $2, ...
+    Gives    None for an EXPLAIN of rows, which runs nothing
+    Refuses  as read_statement
+    """
+    protected = {i: t for i, t in occurrences.items() if t.protected}
+    ctes = visible_ctes(statement.lexed)
+    idle = [cte.body for cte in unused_ctes(statement.lexed, ctes)]
+    sources = Sources(statement.lexed, found, ctes, occurrences, parameters)
+    find_public_lists(sources)
+    for select in found:
+        if select.keyword in sources.consumed:
+            continue
+        if any(first <= select.keyword < last for first, last in idle):
+            continue  # PostgreSQL does not run it
+        nature = nature_of(sources, select)
+        if nature is Nature.AGGREGATES:
+            refuse_in_function(statement.lexed, select, found)
+            bind_subquery(sources, select)
+        elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
+            if statement.kind is Kind.EXPLAIN and not _is_run(statement):
+                return None
+            _refuse_rows(statement, select, protected)
+    return BoundStatement(tuple(sources.subqueries), tuple(sources.scalars))
+
+
+def _is_run(statement: Statement) -> bool:
+    """EXPLAIN ANALYZE."""
+    options = statement.lexed.lexemes[: statement.first]
+    return any(lexeme.word in ("analyze", "analyse") for lexeme in options)
+
+
+def _is_cte_body(select: Select, ctes: tuple[Visible, ...]) -> bool:
+    """A CTE that no aggregate subquery uses is never run."""
+    return any(cte.body[0] <= select.keyword < cte.body[1] for cte in ctes)
+
+
+def _refuse_rows(
+    statement: Statement, select: Select, protected: Mapping[int, Exposed]
+) -> NoReturn:
+    within = [i for i in protected if select.keyword < i < select.end]
+    index = within[0] if within else next(iter(protected))
+    if "group" in select.clauses:  # by anything but the unit it would be an aggregate subquery
+        raise Refusal(
+            Code.RAW_ROWS,
+            "the privacy unit cannot be a key of the result",
+            "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).",
+            statement.lexed.lexemes[select.clauses["group"][0]].position,
+        )
+    refuse_table(statement, index, protected[index])
+
+
+def refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
+    """
+    Given    the lexeme that names a protected table whose rows would be read
+    Refuses  RAW_ROWS
+    """
+    raise Refusal(
+        Code.RAW_ROWS,
+        f"rows of the protected table {table.name} cannot be read",
+        _HINT,
+        statement.lexed.lexemes[index].position,
+    )

@@ -1,0 +1,102 @@
+"""Subqueries whose values are constants to the SELECT around them: scalar aggregates, lists of public tables.
+
+Each is read on its own and known by a placeholder from then on, which stands in the expressions around it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from proxy.base.errors import Code, Refusal
+from proxy.query.bind.aggregate_subquery import read_scalar, read_subquery
+from proxy.query.bind.source_reading import nature_of, read_public_column
+from proxy.query.bind.sources import Nature, Sources
+from proxy.query.syntax.selects import (
+    AGGREGATES,
+    Select,
+    Span,
+    is_call,
+    is_relation,
+    opens_query,
+)
+from proxy.query.syntax.tokens import Lexed
+
+
+def bind_subquery(sources: Sources, select: Select, *, is_constant: bool = False) -> int:
+    """Reads an aggregate subquery, before it those that stand in its conditions.
+
+    Gives    its index among sources.subqueries
+    Refuses  what reading it refuses
+    """
+    for name in ("from", "where", "items", "having", "order"):
+        if name in select.clauses:
+            _bind_scalars(sources, select.clauses[name], name)
+    sources.consumed.add(select.keyword)
+    number = len(sources.subqueries) + 1
+    sources.subqueries.append(read_subquery(sources, select, number, is_constant))
+    return number - 1
+
+
+def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
+    """Scalar subqueries that aggregate: in conditions and inside aggregates their answers are constants;
+    outside aggregates they stay where they are and are aggregate subqueries of their own."""
+    lexed = sources.lexed
+    for index in range(*span):
+        if not opens_query(lexed, index) or index in sources.placeholders:
+            continue
+        inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
+        if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):
+            continue
+        if clause == "from" and is_relation(lexed, index):
+            continue
+        nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
+        if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
+            continue
+        if nested is None or nature_of(sources, nested) is not Nature.AGGREGATES:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "this subquery inside a condition on a protected table is not available",
+                "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), "
+                "or after IN a column of a public table.",
+                lexed.lexemes[index].position,
+            )
+        aggregate = read_scalar(sources, nested)
+        sources.add_scalar(index, aggregate.type, bind_subquery(sources, nested, is_constant=True))
+
+
+def find_public_lists(sources: Sources) -> None:
+    """Those below FROM and in CTEs, before anything is asked of the SELECTs that stand around them."""
+    spans = [s.clauses["from"] for s in sources.selects if "from" in s.clauses]
+    spans += [cte.body for cte in sources.ctes]
+    for select in sources.selects:
+        index = select.keyword - 1
+        among_rows = any(first <= index < last for first, last in spans)
+        if among_rows and opens_query(sources.lexed, index):
+            with suppress(Refusal):  # which is raised where the list is looked at
+                _is_public_list(sources, select, index)
+
+
+def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
+    """x IN (SELECT column FROM public table ...): read, and known by a placeholder from now on."""
+    lexed = sources.lexed
+    if index == 0 or lexed.lexemes[index - 1].word != "in":
+        return False
+    if (select.keyword, select.end) != (index + 1, lexed.partner[index]):
+        return False  # a part of something larger: WITH, UNION
+    if nature_of(sources, select) is not Nature.CLEAN:
+        return False
+    found = read_public_column(sources, select)
+    if found is None:
+        return False
+    sources.add_public(index, found)
+    return True
+
+
+def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:
+    """Whether a bracket stands inside the brackets of an aggregate, or of its FILTER."""
+    return any(
+        (lexed.lexemes[at].name in AGGREGATES or lexed.lexemes[at].word == "filter")
+        and is_call(lexed, at)
+        and at < index < lexed.partner[at + 1]
+        for at in range(span[0], index)
+    )

@@ -1,0 +1,63 @@
+"""What binding finds in a statement: its typed query, and what stands where in its text. Plain data.
+
+Binding changes no text; rewriting is a function of the statement and of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proxy.base.result_columns import IntervalEnd
+from proxy.query.ir.query import Block, Key, Query, Scalar
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.syntax.selects import Select, Span
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValue:
+    """A GROUP BY key, written again. as_float: as date_part(), which gives double precision where the key,
+    EXTRACT, is numeric (manual 9.9.1)."""
+
+    key: Key
+    as_float: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalValue:
+    """dp.low, dp.high or dp.error of an aggregate."""
+
+    end: IntervalEnd
+    aggregate: Aggregate
+
+
+SpanMeaning = Aggregate | KeyValue | IntervalValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregateSubquery:
+    """One SELECT that aggregates rows of protected tables, and what stands in it.
+
+    number: from 1, in the order in which they are answered; spans: lexemes -> the value of the noisy relation
+    that they mean; unnamed: the items of its list without an alias;
+    is_constant: it stands in a condition or an aggregate of another, whose text does not stay.
+    """
+
+    number: int
+    select: Select
+    block: Block
+    spans: Mapping[Span, SpanMeaning]
+    unnamed: tuple[Span, ...]
+    is_constant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStatement:
+    """All aggregate subqueries of a statement; one whose answer stands in another comes before it."""
+
+    subqueries: tuple[AggregateSubquery, ...]
+    scalars: tuple[Scalar, ...]
+
+    @property
+    def query(self) -> Query:
+        return Query(tuple(subquery.block for subquery in self.subqueries), self.scalars)

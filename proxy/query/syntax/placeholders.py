@@ -1,0 +1,58 @@
+"""Values that stand in an expression without being parsed with it, each tagged with what it is.
+
+A subquery in a condition is answered on its own; where it stood, the parser of the expression meets a
+parameter. Its token holds the tag in words, which no client can write: a client's parameter is digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientParameter:
+    """$number of the client's own statement, its value known when the statement is run."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarAnswer:
+    """The one value of a scalar subquery, known once that has been answered. index: among those of the
+    statement."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class PublicSubquery:
+    """What IN (SELECT ...) of a public table looks up. index: among those of the statement."""
+
+    index: int
+
+
+SubqueryPlaceholder = ScalarAnswer | PublicSubquery
+Placeholders = Mapping[int, SubqueryPlaceholder]  # by the opening bracket of the subquery
+
+_WORDS: Mapping[str, type[SubqueryPlaceholder]] = {"answer": ScalarAnswer, "list": PublicSubquery}
+
+
+def token_text(placeholder: SubqueryPlaceholder) -> str:
+    """
+    >>> token_text(ScalarAnswer(0)), token_text(PublicSubquery(2))
+    ('answer 0', 'list 2')
+    """
+    word = next(word for word, tag in _WORDS.items() if isinstance(placeholder, tag))
+    return f"{word} {placeholder.index}"
+
+
+def of_token(text: str) -> SubqueryPlaceholder | None:
+    """None: a parameter of the client's.
+
+    >>> of_token("list 2"), of_token("2")
+    (PublicSubquery(index=2), None)
+    """
+    word, _, index = text.partition(" ")
+    tag = _WORDS.get(word)
+    return None if tag is None else tag(int(index))
