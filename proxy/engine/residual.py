@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.engine.questions import Question
+from proxy.engine.policy_statements import Question
 from proxy.query.syntax.statements import Kind
 
 _PLAN_TEXT = (

@@ -15,16 +15,15 @@ from proxy.base.limits import ARGUMENTS_BYTES, LOOKED_AT_BYTES, PARAMETERS
 from proxy.pgwire.answers import SMALLEST_LENGTH, Expectation, Kind, Outcome, Reply
 from proxy.pgwire.calls import (
     Answered,
-    Ask,
     Look,
     LookPrepared,
     Read,
-    Reader,
     Refuse,
+    RunQuery,
+    StatementReader,
     Substitute,
     Verbatim,
 )
-from proxy.pgwire.deciding import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of, readable
 from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG
 from proxy.pgwire.extended import bind_message, function_call, parse_message, refused
 from proxy.pgwire.frames import (
@@ -39,6 +38,7 @@ from proxy.pgwire.frames import (
 )
 from proxy.pgwire.session import Conversation, Session, Substituted, Wait
 from proxy.pgwire.simple import simple_query
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of
 
 FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
 # Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
@@ -67,30 +67,30 @@ _MALFORMED = Expectation(Kind.MALFORMED)
 _COPY_ENDED = Expectation(Kind.COPY_END)
 
 
-Asked = Ask | Read | Look | LookPrepared
+Wanted = RunQuery | Read | Look | LookPrepared
 Result = Answered | Verbatim | Substitute | Refuse | Looked | Pieces
 
 
 @dataclass(slots=True)
 class Effects:
-    """What to do now. ask: answer it by `answered`; all but Ask take long, and are for a thread. close: after
-    the bytes were sent."""
+    """What to do now. wanted: answer it by `answered`; all but RunQuery take long, and are for a thread. close:
+    after the bytes were sent."""
 
     to_client: bytes = b""
     to_shadow: bytes = b""
-    ask: Asked | None = None
+    wanted: Wanted | None = None
     close: bool = False
     more: bool = False  # frames are left for another turn: call `go_on`
 
 
 class Relay:
-    def __init__(self, reader: Reader, client_encoding: bytes = b"UTF8") -> None:
+    def __init__(self, reader: StatementReader, client_encoding: bytes = b"UTF8") -> None:
         self._session = Session(reader, client_encoding)
         self._client = bytearray()
         self._passing = 0  # bytes of CopyData still to come, which pass unread
         self._conversation: Conversation | None = None
         self._waits_for: Wait | None = None
-        self._ask: Asked | None = None
+        self._wanted: Wanted | None = None
         # The text of the frame that comes next: asked for, and what it holds.
         self._looking: Look | None = None
         self._pieces: Pieces | None = None
@@ -146,7 +146,7 @@ class Relay:
             assert isinstance(result, tuple)
             self._looking, self._pieces = None, result
         else:
-            assert isinstance(self._waits_for, Ask | Read | LookPrepared)
+            assert isinstance(self._waits_for, RunQuery | Read | LookPrepared)
             self._resume(result)
         return self._turn()
 
@@ -162,13 +162,13 @@ class Relay:
         effects = Effects(
             b"".join(session.to_client),
             b"".join(session.to_shadow),
-            self._ask,
+            self._wanted,
             self._close,
             self._more,
         )
         session.to_client.clear()
         session.to_shadow.clear()
-        self._ask = None
+        self._wanted = None
         return effects
 
     def _resume(self, value: Any) -> None:
@@ -180,7 +180,7 @@ class Relay:
             return
         self._waits_for = wait
         if not isinstance(wait, Reply):
-            self._ask = wait
+            self._wanted = wait
 
     def _read_client(self) -> None:
         buffer = self._client
@@ -290,14 +290,14 @@ class Relay:
         session = self._session
         if pieces is not None and self._looked_at_in == session.answers.client_encoding:
             return pieces
-        read = None if b"\0" in text else readable(session, text)
+        read = None if b"\0" in text else session.readable(text)
         if read is None:
             return ()
         wanted = Look(*read, is_query)
         if len(wanted.text) <= LOOKED_AT_AT_ONCE:
             return pieces_of(session.reader, wanted)
         self._looked_at_in = session.answers.client_encoding
-        self._looking = self._ask = wanted
+        self._looking = self._wanted = wanted
         return None
 
     def _query(self, payload: bytes, known: Pieces | None) -> Conversation | None:
@@ -356,7 +356,7 @@ class Relay:
         target = _target(bytes(self._client[start:end]))
         if target is not None and target[0] == b"S":
             statement = self._session.statements.get(target[1])
-            if isinstance(statement, Substituted) and not statement.substitute.as_literal:
+            if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
                 return Expectation(Kind.DESCRIBE, hides_last_parameter=True)
         return _DESCRIBED
 

@@ -19,34 +19,35 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply, Shown
-from proxy.pgwire.calls import Answered, ExecutePrepared, Inspect, Refuse, Verbatim
-from proxy.pgwire.deciding import (
-    FAILED,
-    NOT_UTF8,
-    Failed,
-    Looked,
+from proxy.pgwire.calls import (
+    Arguments,
+    ExecutePrepared,
+    Inspect,
+    ReadArguments,
+    Refuse,
     Run,
-    answer,
-    decide,
-    decide_execute,
-    run_of,
+    Verbatim,
 )
-from proxy.pgwire.exchange import INTERNAL, raise_refusal, session_settings
+from proxy.pgwire.exchange import (
+    INTERNAL,
+    bind_values,
+    parse_of,
+    raise_refusal,
+    session_settings,
+)
+from proxy.pgwire.frame_driver import ArgumentsReading, Message, perform
 from proxy.pgwire.frames import (
     FLUSH,
     bind,
     close_statement,
     describe_portal,
     execute,
-    parse,
     query,
 )
-from proxy.pgwire.rehearsing import Given
-from proxy.pgwire.session import Conversation, Session, Wait
+from proxy.pgwire.query_sequence import run_prepared, run_statement
+from proxy.pgwire.session import Conversation, Failed, Session, Wait
+from proxy.pgwire.statement_look import NOT_UTF8, Looked
 from proxy.pgwire.wording import Wording
-
-# undefined_parameter: a simple Query has none. The extended protocol would take it for a parameter.
-NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
 
 
 def simple_query(
@@ -70,14 +71,13 @@ def simple_query(
                 if offset and not statement.isascii():
                     # It was read in the encoding that the whole string came in.
                     settings = yield from session_settings(session)
-                    if settings is None:
+                    if isinstance(settings, Failed):
                         break
                     if session.answers.client_encoding != encoding:
                         reply = raise_refusal(session, NOT_UTF8)
                         yield reply
                         break
-                run = Run(statement.encode(), (), (), None)
-                outcome = yield from _run(session, run, Wording(shift=offset))
+                outcome = yield from _run(session, Run(statement), Wording(shift=offset))
             case Run():
                 outcome = yield from _run(session, decided, Wording(has_position=False))
             case Refuse():
@@ -103,34 +103,36 @@ def _decide(
         case Verbatim() | Refuse():
             return looked
         case ExecutePrepared():
-            return (yield from decide_execute(session, looked))
+            return (yield from perform(session, run_prepared(looked), Message()))
         case Inspect():
-            wording = Wording(shift=offset, names_hint=True)
-            decided = yield from decide(session, looked, (), wording)
-            if isinstance(decided, Failed):
-                return FAILED
-            read, analysis = decided
-            if analysis.parameter_oids:
-                return NO_PARAMETER
-            if isinstance(read, Verbatim | Refuse):
-                return read
-            result = yield from answer(session, read, (), analysis.settings, Given(), is_part)
-            return run_of(read, result) if isinstance(result, Answered) else result
+            of = Message(
+                wording=Wording(shift=offset, names_hint=True),
+                arguments=lambda step: _no_arguments(session, step, is_part),
+                takes_parameters=False,
+            )
+            return (yield from perform(session, run_statement(looked), of))
         case _:
             assert_never(looked)
+
+
+def _no_arguments(session: Session, step: ReadArguments, is_part: bool) -> ArgumentsReading:
+    """A simple Query has none; the settings are those of the analysis, a moment ago."""
+    yield from ()
+    return Arguments((), step.settings, in_block=session.in_block(is_part))
 
 
 def _run(session: Session, run: Run, wording: Wording) -> Generator[Wait, Any, Outcome]:
     """Wait for its end: it may be a COPY FROM STDIN, in whose data nothing may be sent between."""
     reply = Reply()
+    command_tag = None if run.command_tag is None else run.command_tag.encode()
     for frame, kind in (
         (close_statement(INTERNAL), Kind.CLOSE),
-        (parse(INTERNAL, run.text, run.parameter_oids), Kind.PARSE),
-        (bind(b"", INTERNAL, run.values), Kind.BIND),
+        (parse_of(INTERNAL, run), Kind.PARSE),
+        (bind(b"", INTERNAL, bind_values(run)), Kind.BIND),
         (describe_portal(b""), Kind.DESCRIBE),
         (execute(b""), Kind.EXECUTE),
     ):
-        tag = run.command_tag if kind is Kind.EXECUTE else None
+        tag = command_tag if kind is Kind.EXECUTE else None
         expectation = Expectation(kind, Shown.RESULTS, reply, wording=wording, command_tag=tag)
         expectation.ends_reply = kind is Kind.EXECUTE
         session.send(frame, expectation)

@@ -24,8 +24,7 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.engine.sessions import Analysed, PostgresError, Resolved, ResultColumn, Rows, Values
 from proxy.pgwire.answers import REPORT_BYTES
-from proxy.pgwire.calls import Column, Rehearsal
-from proxy.pgwire.deciding import NO_RELATION
+from proxy.pgwire.calls import NO_RELATION, Column, Rehearsal
 from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation

@@ -1,4 +1,4 @@
-"""What the HTTP door serves. Every route under /v1 runs as the analyst who asks."""
+"""What the HTTP listener serves. Every route under /v1 runs as the analyst who has logged in."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from proxy.base.errors import Fault, Refusal
-from proxy.engine.asking import Engine
 from proxy.engine.fair_share import Busy
+from proxy.engine.query_pipeline import Engine
 from proxy.engine.sessions import (
     AnalystSession,
     AnalystSessions,
@@ -28,10 +28,11 @@ from proxy.engine.sessions import (
     WrongCredentials,
 )
 from proxy.servers.client_address import network_of
-from proxy.servers.http.answering import answer, explain
+from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.in_pieces import ResponseInPieces
+from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.openapi import Operation, openapi_document
 from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
@@ -70,6 +71,7 @@ class Routes:
         gate: LoginGate,
     ) -> None:
         self._engines = engines
+        self._adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
         self._sessions = sessions
         self._readiness = readiness
         self._health = health
@@ -116,7 +118,8 @@ class Routes:
 
     async def _answered(self, request: Request, credentials: Credentials, asked: Asked) -> Response:
         async with self._session(asked.database, credentials, asked.settings) as session:
-            answered = await answer(self._engines[asked.database], session, asked)
+            driver = LibpqDriver(self._adapters[asked.database], session, asked)
+            answered = await driver.run()
         if not _wants_csv(request):
             return ResponseInPieces(await as_json(answered), media_type="application/json")
         headers = privacy_headers(answered.privacy)
@@ -130,7 +133,7 @@ class Routes:
 
     async def _explained(self, credentials: Credentials, asked: Asked) -> Response:
         async with self._session(asked.database, credentials, asked.settings) as session:
-            plan = await explain(self._engines[asked.database], session, asked)
+            plan = await LibpqDriver(self._adapters[asked.database], session, asked).explain()
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:

@@ -34,7 +34,7 @@ class Question:
         return not self.reading.query.blocks
 
 
-class Questions:
+class PolicyStatements:
     """What statements ask under one policy."""
 
     def __init__(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proxy.pgwire.calls import Column, MadeOfNulls, Rehearsal
+from proxy.pgwire.calls import NO_RELATION, Column, MadeOfNulls, Rehearsal
 from proxy.query.statement_reading import Reading
 from proxy.query.syntax.made_by_statement import (
     copy_around,
@@ -20,8 +20,6 @@ from proxy.query.syntax.made_by_statement import (
     made,
 )
 from proxy.query.syntax.statements import Kind, Statement
-
-NOTHING = "{}"  # the relation of a statement that needs none
 
 
 def rehearsal(
@@ -52,13 +50,19 @@ def rehearsal(
             what.tag,
         ),
         copy=_copy(statement, columns) if statement.kind is Kind.COPY else None,
-        without_rows=reading.inlined(NOTHING) if statement.kind is Kind.COPY else None,
+        without_rows=reading.inlined(NO_RELATION) if statement.kind is Kind.COPY else None,
     )
 
 
 def goes_to_the_server(statement: Statement) -> bool:
     """COPY TO a file or a program: PostgreSQL refuses it to every analyst, before it runs anything."""
     return statement.kind is Kind.COPY and not is_copy_to_client(statement)
+
+
+def needs_block(statement: Statement) -> bool:
+    """DECLARE of a cursor that ends with its transaction."""
+    words = [lexeme.word for lexeme in statement.lexed.lexemes[: statement.first]]
+    return words[:1] == ["declare"] and words[-3:-1] != ["with", "hold"]
 
 
 def _evaluated(clauses: Sequence[str], divides: bool) -> str | None:
