@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from proxy.pgwire.frames import (
+    SMALLEST_LENGTH,
     U32,
     ProtocolError,
     decode_parameter_description,
@@ -26,7 +27,6 @@ _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
-SMALLEST_LENGTH = 4
 _REPORTS = frozenset(b"EN")
 # Of an error or a notice: an analyst's RAISE can be a gigabyte, and is held whole to be read.
 REPORT_BYTES = 64 * 1024

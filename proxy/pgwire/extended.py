@@ -13,7 +13,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code
-from proxy.base.limits import ARGUMENTS_BYTES
+from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
 from proxy.pgwire.answers import Expectation, Kind, Shown
 from proxy.pgwire.calls import (
     Arguments,
@@ -35,7 +35,16 @@ from proxy.pgwire.exchange import (
     session_settings,
 )
 from proxy.pgwire.frame_driver import NO_PARAMETER, ArgumentsReading, Message, perform
-from proxy.pgwire.frames import Bind, Parse, bind, close_statement, parse
+from proxy.pgwire.frames import (
+    Bind,
+    Parse,
+    ProtocolError,
+    bind,
+    close_statement,
+    decode_execute,
+    decode_target,
+    parse,
+)
 from proxy.pgwire.query_sequence import QuerySequence, Rewritten, answer, decide, run_prepared
 from proxy.pgwire.session import (
     Conversation,
@@ -50,6 +59,8 @@ from proxy.pgwire.statement_look import Looked
 from proxy.pgwire.wording import Wording
 
 STATEMENTS_KEPT = 1_000
+# Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
+_BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
 
 TOO_MANY_STATEMENTS = Refuse(
     Code.TOO_COMPLEX.sqlstate,
@@ -221,6 +232,67 @@ def _tag(session: Session, message: Bind, command_tag: str | None) -> None:
         session.command_tags.pop(message.portal, None)
     else:
         session.command_tags[message.portal] = command_tag.encode()
+
+
+def bind_frame(
+    session: Session, payload: bytes, statement: Statement
+) -> Expectation | Conversation:
+    """Gives  the expectation if the Bind passes as it is: PostgreSQL says what is wrong with it"""
+    if len(payload) > _BIND_BYTES:
+        return refused(session, ARGUMENTS_TOO_LONG)
+    try:
+        message = Bind.decode(payload)
+    except ProtocolError:
+        return Expectation(Kind.BIND)
+    return bind_message(session, message, statement)
+
+
+def named_frame(session: Session, tag: int, payload: bytes) -> Expectation:
+    """Of a Describe, Execute or Close, which may name a statement or portal of ours. Malformed ones pass."""
+    match tag:
+        case 0x44:  # D, Describe
+            return _described(session, payload)
+        case 0x45:  # E, Execute
+            return _executed(session, payload)
+        case _:  # C, Close
+            return _closed(session, payload)
+
+
+def _described(session: Session, payload: bytes) -> Expectation:
+    target = _target(payload)
+    if target is not None and target[0] == b"S":
+        statement = session.statements.get(target[1])
+        if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
+            return Expectation(Kind.DESCRIBE, hides_last_parameter=True)
+    return Expectation(Kind.DESCRIBE)
+
+
+def _executed(session: Session, payload: bytes) -> Expectation:
+    try:
+        portal = decode_execute(payload)
+    except ProtocolError:
+        return Expectation(Kind.EXECUTE)
+    return Expectation(Kind.EXECUTE, command_tag=session.command_tags.get(portal))
+
+
+def _closed(session: Session, payload: bytes) -> Expectation:
+    target = _target(payload)
+    if target is None:
+        return Expectation(Kind.CLOSE)
+    kind, name = target
+    if kind == b"P":
+        session.command_tags.pop(name, None)
+        return Expectation(Kind.CLOSE)
+    closing = session.remember(name, None)
+    closing.kind = Kind.CLOSE
+    return closing
+
+
+def _target(payload: bytes) -> tuple[bytes, bytes] | None:
+    try:
+        return decode_target(payload)
+    except ProtocolError:
+        return None
 
 
 def function_call(session: Session) -> Conversation:

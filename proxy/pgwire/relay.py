@@ -7,42 +7,36 @@ wait.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from proxy.base.errors import Code
-from proxy.base.limits import ARGUMENTS_BYTES, LOOKED_AT_BYTES, PARAMETERS
-from proxy.pgwire.answers import SMALLEST_LENGTH, Expectation, Kind, Outcome, Reply
+from proxy.base.limits import LOOKED_AT_BYTES
+from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply
 from proxy.pgwire.calls import (
-    Answered,
     Look,
     LookPrepared,
     Read,
-    Refuse,
     RunQuery,
     StatementReader,
-    Substitute,
     Verbatim,
 )
-from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG
-from proxy.pgwire.extended import bind_message, function_call, parse_message, refused
+from proxy.pgwire.effects import Effects, Result, Wanted
+from proxy.pgwire.extended import (
+    bind_frame,
+    function_call,
+    named_frame,
+    parse_message,
+)
 from proxy.pgwire.frames import (
     FLUSH,
     U32,
-    Bind,
     Parse,
     ProtocolError,
-    decode_execute,
-    decode_target,
-    fatal,
+    trouble_of,
 )
-from proxy.pgwire.session import Conversation, Session, Substituted, Wait
+from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.simple import simple_query
-from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
 
-FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
-# Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
-_BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
 # What is done in one turn before other sessions get theirs, about 5 us each: a frame counts one. A short text
 # is looked at where it stands, twice, at 6 us a byte or more; a long one ends the turn: a thread looks at it.
 TURN_WORK = 4_000
@@ -55,7 +49,6 @@ _SYNC, _COPY_DATA, _TERMINATE = b"SdX"
 _QUERY = b"Q"[0]
 _TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
-_KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # and p, which only comes before
 
 _DESCRIBED = Expectation(Kind.DESCRIBE)
 _BOUND = Expectation(Kind.BIND)
@@ -65,22 +58,6 @@ _SYNCED = Expectation(Kind.SYNC)
 _QUERIED = Expectation(Kind.QUERY)
 _MALFORMED = Expectation(Kind.MALFORMED)
 _COPY_ENDED = Expectation(Kind.COPY_END)
-
-
-Wanted = RunQuery | Read | Look | LookPrepared
-Result = Answered | Verbatim | Substitute | Refuse | Looked | Pieces
-
-
-@dataclass(slots=True)
-class Effects:
-    """What to do now. wanted: answer it by `answered`; all but RunQuery take long, and are for a thread. close:
-    after the bytes were sent."""
-
-    to_client: bytes = b""
-    to_shadow: bytes = b""
-    wanted: Wanted | None = None
-    close: bool = False
-    more: bool = False  # frames are left for another turn: call `go_on`
 
 
 class Relay:
@@ -202,7 +179,7 @@ class Relay:
                 break
             length = U32.unpack_from(buffer, position + 1)[0]
             end = position + 1 + length
-            if trouble := _trouble(tag, length):
+            if trouble := trouble_of(tag, length):
                 session.to_client.append(trouble)
                 self._close = True
                 break
@@ -252,12 +229,14 @@ class Relay:
                 return self._parse(_piece(self._client, start, end), pieces)
             case 0x42:  # B, Bind
                 return self._bind(start, end)
+            case 0x44 | 0x45 | 0x43 if session.statements or session.command_tags:
+                answers.expect(named_frame(session, tag, _piece(self._client, start, end)))
             case 0x44:  # D, Describe
-                answers.expect(self._describe(start, end) if session.statements else _DESCRIBED)
+                answers.expect(_DESCRIBED)
             case 0x45:  # E, Execute
-                answers.expect(self._execute(start, end) if session.command_tags else _EXECUTED)
+                answers.expect(_EXECUTED)
             case 0x43:  # C, Close
-                answers.expect(self._closing(start, end))
+                answers.expect(_CLOSED)
             case 0x53:  # S, Sync
                 answers.skipping = False
                 if not answers.copying_in:  # else the server ignores it (answers.py)
@@ -340,69 +319,17 @@ class Relay:
                 return None
             statement = session.statements.get(_piece(self._client, portal + 1, name))
             if statement is not None:
-                if end - start > _BIND_BYTES:
-                    return refused(session, ARGUMENTS_TOO_LONG)
-                try:
-                    message = Bind.decode(_piece(self._client, start, end))
-                except ProtocolError:
-                    session.answers.expect(_BOUND)
-                    return None
-                return bind_message(session, message, statement)
+                outcome = bind_frame(session, _piece(self._client, start, end), statement)
+                if not isinstance(outcome, Expectation):
+                    return outcome
+                session.answers.expect(outcome)
+                return None
             session.command_tags.pop(_piece(self._client, start, portal), None)
         session.answers.expect(_BOUND)
         return None
-
-    def _describe(self, start: int, end: int) -> Expectation:
-        target = _target(bytes(self._client[start:end]))
-        if target is not None and target[0] == b"S":
-            statement = self._session.statements.get(target[1])
-            if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
-                return Expectation(Kind.DESCRIBE, hides_last_parameter=True)
-        return _DESCRIBED
-
-    def _execute(self, start: int, end: int) -> Expectation:
-        try:
-            portal = decode_execute(bytes(self._client[start:end]))
-        except ProtocolError:
-            return _EXECUTED
-        tag = self._session.command_tags.get(portal)
-        return _EXECUTED if tag is None else Expectation(Kind.EXECUTE, command_tag=tag)
-
-    def _closing(self, start: int, end: int) -> Expectation:
-        session = self._session
-        if not session.statements and not session.command_tags:
-            return _CLOSED
-        target = _target(bytes(self._client[start:end]))
-        if target is None:
-            return _CLOSED
-        kind, name = target
-        if kind == b"P":
-            session.command_tags.pop(name, None)
-            return _CLOSED
-        closing = session.remember(name, None)
-        closing.kind = Kind.CLOSE
-        return closing
 
 
 def _piece(buffer: bytearray, start: int, end: int) -> bytes:
     """Copied once: a slice of a bytearray would be a copy of its own."""
     with memoryview(buffer) as view:
         return bytes(view[start:end])
-
-
-def _target(payload: bytes) -> tuple[bytes, bytes] | None:
-    try:
-        return decode_target(payload)
-    except ProtocolError:
-        return None
-
-
-def _trouble(tag: int, length: int) -> bytes | None:
-    """Why the stream cannot be read on, as PostgreSQL would say it before it closes."""
-    if tag not in _KNOWN_TAGS:
-        return fatal("08P01", f"invalid frontend message type {tag}")
-    if length < SMALLEST_LENGTH:
-        return fatal("08P01", "invalid message length")
-    if length > FRAME_BYTES:
-        return fatal(Code.TOO_COMPLEX.sqlstate, f"message of {length} bytes is too long")
-    return None

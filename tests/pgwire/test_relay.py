@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from proxy.pgwire import frames
 from proxy.pgwire.answers import Answers, Expectation, Kind
 from proxy.pgwire.calls import Look, LookPrepared, Read
+from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.frames import ProtocolError
-from proxy.pgwire.relay import Effects, Relay, Result, Wanted
+from proxy.pgwire.relay import Relay
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from tests.raw_client import RawClient
 from tests.scripted_engine import ScriptedEngine

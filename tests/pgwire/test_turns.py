@@ -22,8 +22,10 @@ from proxy.pgwire.calls import (
     Substitute,
     Verbatim,
 )
+from proxy.pgwire.effects import Effects
+from proxy.pgwire.frames import FRAME_BYTES
 from proxy.pgwire.query_sequence import READ_AT_ONCE
-from proxy.pgwire.relay import FRAME_BYTES, TURN_WORK, UNANSWERED, Effects, Relay
+from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Relay
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of, prepared_of
 from proxy.query.syntax.statements import Names, Statement, look, pieces, prepared_query
 from tests.query.test_parser_limits import FORMS, HOSTILE

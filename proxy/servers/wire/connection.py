@@ -13,8 +13,9 @@ from typing import cast
 
 import structlog
 
+from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
-from proxy.pgwire.relay import Effects, Relay, Result
+from proxy.pgwire.relay import Relay
 from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of

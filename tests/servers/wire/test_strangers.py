@@ -12,8 +12,9 @@ from functools import partial
 import psycopg
 import pytest
 
+from proxy.pgwire.effects import Effects
 from proxy.pgwire.frames import query
-from proxy.pgwire.relay import Effects, Relay
+from proxy.pgwire.relay import Relay
 from proxy.servers.wire.shared_server_state import Limits
 from tests.raw_client import RawClient
 from tests.servers.address_hop import AddressHop
