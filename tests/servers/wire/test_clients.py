@@ -212,7 +212,7 @@ def test_client_encodings(encoding: str, relay: Running) -> None:
                 connection.execute(text)
 
 
-def test_errors_of_the_brain_are_neutral(relay: Running) -> None:
+def test_errors_of_the_engine_are_neutral(relay: Running) -> None:
     with relay.connect() as connection:
         for text in (f"{COUNT} WHERE amount > 666", f"{COUNT} -- read fails"):
             with pytest.raises(psycopg.OperationalError) as caught:
