@@ -74,7 +74,7 @@ class ExecutePrepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DescribedColumn:
     name: str
     type_oid: int
     type_modifier: int
@@ -100,7 +100,7 @@ class Analysis:
 
     relation_oids: tuple[int | None, ...]
     parameter_oids: tuple[int, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[DescribedColumn, ...]
     settings: Mapping[str, str]
 
 
@@ -111,7 +111,7 @@ class Read:
     handle: Any
     relation_oids: tuple[int | None, ...]
     parameter_oids: tuple[int, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[DescribedColumn, ...]
     settings: Mapping[str, str]
     is_long: bool = False
 
@@ -125,7 +125,7 @@ class MadeOfNulls:
     """
 
     head: str
-    columns: tuple[Column, ...]
+    columns: tuple[DescribedColumn, ...]
     tail: str
     if_not_exists: bool
     tag: str | None
@@ -266,7 +266,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ShadowStatement:
     """A statement to run on the shadow in the client's place.
 
     values: in text format, or as they came. relation: the value of one more parameter, jsonb, if it has one.

@@ -14,25 +14,15 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
-from proxy.pgwire.answers import Expectation, Kind, Shown
+from proxy.pgwire.answers import Expectation, MessageKind, Shown
 from proxy.pgwire.calls import (
     Arguments,
     ExecutePrepared,
     Inspect,
     ReadArguments,
     Refuse,
-    Run,
+    ShadowStatement,
     Verbatim,
-)
-from proxy.pgwire.exchange import (
-    ARGUMENTS_TOO_LONG,
-    INTERNAL,
-    JSONB_OID,
-    bind_values,
-    decode_arguments,
-    parse_of,
-    raise_refusal,
-    session_settings,
 )
 from proxy.pgwire.frame_driver import NO_PARAMETER, ArgumentsReading, Message, perform
 from proxy.pgwire.frames import (
@@ -54,6 +44,16 @@ from proxy.pgwire.session import (
     Statement,
     Substituted,
     Wait,
+)
+from proxy.pgwire.shadow_exchanges import (
+    ARGUMENTS_TOO_LONG,
+    INTERNAL,
+    JSONB_OID,
+    bind_values,
+    decode_arguments,
+    parse_of,
+    raise_refusal,
+    session_settings,
 )
 from proxy.pgwire.statement_look import Looked
 from proxy.pgwire.wording import Wording
@@ -143,7 +143,7 @@ def bind_message(session: Session, message: Bind, statement: Statement) -> Conve
             assert_never(statement)
 
 
-def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | Run]:
+def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
     rewritten = statement.rewritten
     return answer(rewritten, ReadArguments(rewritten.parameter_oids, rewritten.settings))
 
@@ -171,19 +171,19 @@ def _bind_substituted(
             yield raise_refusal(session, run)
         case Verbatim() if message.statement in session.statements:
             # PostgreSQL's own error (42P03: the portal's name is taken), before anything is charged.
-            session.send(message.with_appended(None), Expectation(Kind.BIND))
+            session.send(message.with_appended(None), Expectation(MessageKind.BIND))
         case Verbatim():
             # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.
             _relay_bind(session, message)
-        case Run():
+        case ShadowStatement():
             _tag(session, message, run.command_tag)
-            session.send(message.with_appended(bind_values(run)[-1]), Expectation(Kind.BIND))
+            session.send(message.with_appended(bind_values(run)[-1]), Expectation(MessageKind.BIND))
         case _:
             assert_never(run)
 
 
 def _bind_decided(
-    session: Session, message: Bind, decided: Verbatim | Refuse | Run | Failed
+    session: Session, message: Bind, decided: Verbatim | Refuse | ShadowStatement | Failed
 ) -> Generator[Wait, Any, None]:
     match decided:
         case Failed():
@@ -192,7 +192,7 @@ def _bind_decided(
             yield raise_refusal(session, decided)
         case Verbatim():
             _relay_bind(session, message)
-        case Run():
+        case ShadowStatement():
             _bind_run(session, message, decided)
         case _:
             assert_never(decided)
@@ -206,23 +206,23 @@ def _relay_bind(session: Session, message: Bind) -> None:
         message.formats,
         message.result_formats,
     )
-    session.send(relayed, Expectation(Kind.BIND))
+    session.send(relayed, Expectation(MessageKind.BIND))
 
 
-def _bind_run(session: Session, message: Bind, run: Run) -> None:
+def _bind_run(session: Session, message: Bind, run: ShadowStatement) -> None:
     """Another statement under the client's portal. A portal outlives the statement it was bound to:
     PostgreSQL keeps the plan (plancache.c counts references)."""
     wording = Wording(has_position=False)
     _tag(session, message, run.command_tag)
     for sent, kind, shown in (
-        (close_statement(INTERNAL), Kind.CLOSE, Shown.NOTHING),
-        (parse_of(INTERNAL, run), Kind.PARSE, Shown.NOTHING),
+        (close_statement(INTERNAL), MessageKind.CLOSE, Shown.NOTHING),
+        (parse_of(INTERNAL, run), MessageKind.PARSE, Shown.NOTHING),
         (
             bind(message.portal, INTERNAL, bind_values(run), (), message.result_formats),
-            Kind.BIND,
+            MessageKind.BIND,
             Shown.ALL,
         ),
-        (close_statement(INTERNAL), Kind.CLOSE, Shown.NOTHING),
+        (close_statement(INTERNAL), MessageKind.CLOSE, Shown.NOTHING),
     ):
         session.send(sent, Expectation(kind, shown, wording=wording))
 
@@ -243,7 +243,7 @@ def bind_frame(
     try:
         message = Bind.decode(payload)
     except ProtocolError:
-        return Expectation(Kind.BIND)
+        return Expectation(MessageKind.BIND)
     return bind_message(session, message, statement)
 
 
@@ -263,28 +263,28 @@ def _described(session: Session, payload: bytes) -> Expectation:
     if target is not None and target[0] == b"S":
         statement = session.statements.get(target[1])
         if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
-            return Expectation(Kind.DESCRIBE, hides_last_parameter=True)
-    return Expectation(Kind.DESCRIBE)
+            return Expectation(MessageKind.DESCRIBE, hides_last_parameter=True)
+    return Expectation(MessageKind.DESCRIBE)
 
 
 def _executed(session: Session, payload: bytes) -> Expectation:
     try:
         portal = decode_execute(payload)
     except ProtocolError:
-        return Expectation(Kind.EXECUTE)
-    return Expectation(Kind.EXECUTE, command_tag=session.command_tags.get(portal))
+        return Expectation(MessageKind.EXECUTE)
+    return Expectation(MessageKind.EXECUTE, command_tag=session.command_tags.get(portal))
 
 
 def _closed(session: Session, payload: bytes) -> Expectation:
     target = _target(payload)
     if target is None:
-        return Expectation(Kind.CLOSE)
+        return Expectation(MessageKind.CLOSE)
     kind, name = target
     if kind == b"P":
         session.command_tags.pop(name, None)
-        return Expectation(Kind.CLOSE)
+        return Expectation(MessageKind.CLOSE)
     closing = session.remember(name, None)
-    closing.kind = Kind.CLOSE
+    closing.kind = MessageKind.CLOSE
     return closing
 
 

@@ -1,8 +1,8 @@
 """Drives the sequence of a query with frames, on the client's own session of the shadow.
 
 `perform` answers each step of `query_sequence.py`: those about the session by exchanges of our own
-(`exchange.py`, `rehearsing.py`), those about the engine at once where they are quick, and else by handing them
-out of the machine.
+(`shadow_exchanges.py`, `rehearsing.py`), those about the engine at once where they are quick, and else by handing
+them out of the machine.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from proxy.pgwire.calls import (
     RunQuery,
     Verbatim,
 )
-from proxy.pgwire.exchange import analyse, evaluate, look_up_prepared
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
 from proxy.pgwire.rehearsing import rehearse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
+from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of
 from proxy.pgwire.wording import Wording
 

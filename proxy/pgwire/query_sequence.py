@@ -44,8 +44,8 @@ from proxy.pgwire.calls import (
     ReadArguments,
     Refuse,
     Rehearse,
-    Run,
     RunQuery,
+    ShadowStatement,
     Substitute,
     Verbatim,
 )
@@ -66,7 +66,7 @@ ExecuteStep = QueryStep | LookUpPrepared | LookPrepared | Evaluate
 
 T = TypeVar("T")
 Wanted = TypeVar("Wanted", ReadArguments, Evaluate)
-Outcome = TypeVar("Outcome", bound=Verbatim | Refuse | Run)
+Decision = TypeVar("Decision", bound=Verbatim | Refuse | ShadowStatement)
 QuerySequence = Generator[QueryStep, Any, T]
 ExecuteSequence = Generator[ExecuteStep, Any, T]
 
@@ -108,7 +108,7 @@ def decide(
 
 def answer(
     rewritten: Rewritten, wanted: Wanted
-) -> Generator[QueryStep | Wanted, Any, Verbatim | Refuse | Run]:
+) -> Generator[QueryStep | Wanted, Any, Verbatim | Refuse | ShadowStatement]:
     """What runs on the shadow in the statement's place, with the noisy relation, once PostgreSQL has no
     objection of its own; a statement that does not read the relation gets an empty one, and is not charged.
 
@@ -138,7 +138,7 @@ def answer(
     return _run_of(rewritten, answered, arguments)
 
 
-def run_statement(inspect: Inspect) -> QuerySequence[Verbatim | Refuse | Run]:
+def run_statement(inspect: Inspect) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
     decided = yield from decide(inspect)
     if not isinstance(decided, Rewritten):
         return decided
@@ -146,7 +146,7 @@ def run_statement(inspect: Inspect) -> QuerySequence[Verbatim | Refuse | Run]:
     return (yield from answer(decided, wanted))
 
 
-def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse | Run]:
+def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse | ShadowStatement]:
     """EXECUTE of SQL. Verbatim wherever PostgreSQL has its own answer, or the statement is none of
     ours."""
     prepared: Prepared | None = yield LookUpPrepared(execute.name)
@@ -165,11 +165,11 @@ def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse 
     return _unplaced((yield from answer(decided, wanted)))
 
 
-def _run_of(rewritten: Rewritten, answered: Answered, arguments: Arguments) -> Run:
+def _run_of(rewritten: Rewritten, answered: Answered, arguments: Arguments) -> ShadowStatement:
     substitute = rewritten.substitute
     if substitute.as_literal and answered.inlined_text is not None:
-        return Run(answered.inlined_text, command_tag=substitute.command_tag)
-    return Run(
+        return ShadowStatement(answered.inlined_text, command_tag=substitute.command_tag)
+    return ShadowStatement(
         substitute.text,
         rewritten.parameter_oids,
         arguments.values,
@@ -178,6 +178,6 @@ def _run_of(rewritten: Rewritten, answered: Answered, arguments: Arguments) -> R
     )
 
 
-def _unplaced(outcome: Outcome) -> Outcome | Refuse:
+def _unplaced(outcome: Decision) -> Decision | Refuse:
     """A refusal without the position, which is one in the text of the PREPARE."""
     return replace(outcome, position=None) if isinstance(outcome, Refuse) else outcome

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from proxy.pgwire.answers import Kind
+from proxy.pgwire.answers import MessageKind
 from proxy.pgwire.calls import NO_RELATION, MadeOfNulls, Rehearsal, Rehearse
-from proxy.pgwire.exchange import INTERNAL, JSONB_OID, Row, rows_of, run
 from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
+from proxy.pgwire.shadow_exchanges import INTERNAL, JSONB_OID, Row, rows_of, run
 from proxy.pgwire.wording import Wording
 
 MAKE = "SELECT dp.rehearse($1, $2, $3, $4, $5, $6)"
@@ -78,7 +78,7 @@ def needs_relation(
     return is_made != b"f"
 
 
-def _make(session: Session, made: MadeOfNulls) -> list[tuple[bytes, Kind]]:
+def _make(session: Session, made: MadeOfNulls) -> list[tuple[bytes, MessageKind]]:
     """Raises where it cannot be made."""
     return run(MAKE.encode(), MAKE_OIDS, [session.encode(value) for value in make_values(made)])
 
@@ -88,14 +88,14 @@ def _named(made: MadeOfNulls) -> Wording:
     return Wording(has_position=False, renamed=renamed)
 
 
-def _take_portal(name: bytes) -> list[tuple[bytes, Kind]]:
+def _take_portal(name: bytes) -> list[tuple[bytes, MessageKind]]:
     """A name that is taken is PostgreSQL's own error (42P03); one that is not is free again."""
     return [
-        (close_statement(INTERNAL), Kind.CLOSE),
-        (parse(INTERNAL, b"SELECT"), Kind.PARSE),
-        (bind(name, INTERNAL, ()), Kind.BIND),
-        (close_portal(name), Kind.CLOSE),
-        (close_statement(INTERNAL), Kind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
+        (parse(INTERNAL, b"SELECT"), MessageKind.PARSE),
+        (bind(name, INTERNAL, ()), MessageKind.BIND),
+        (close_portal(name), MessageKind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
     ]
 
 

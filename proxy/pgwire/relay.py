@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.base.limits import LOOKED_AT_BYTES
-from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply
+from proxy.pgwire.answers import Expectation, MessageKind, Reply, ReplyOutcome
 from proxy.pgwire.calls import (
     Look,
     LookPrepared,
@@ -50,14 +50,14 @@ _QUERY = b"Q"[0]
 _TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
 
-_DESCRIBED = Expectation(Kind.DESCRIBE)
-_BOUND = Expectation(Kind.BIND)
-_EXECUTED = Expectation(Kind.EXECUTE)
-_CLOSED = Expectation(Kind.CLOSE)
-_SYNCED = Expectation(Kind.SYNC)
-_QUERIED = Expectation(Kind.QUERY)
-_MALFORMED = Expectation(Kind.MALFORMED)
-_COPY_ENDED = Expectation(Kind.COPY_END)
+_DESCRIBED = Expectation(MessageKind.DESCRIBE)
+_BOUND = Expectation(MessageKind.BIND)
+_EXECUTED = Expectation(MessageKind.EXECUTE)
+_CLOSED = Expectation(MessageKind.CLOSE)
+_SYNCED = Expectation(MessageKind.SYNC)
+_QUERIED = Expectation(MessageKind.QUERY)
+_MALFORMED = Expectation(MessageKind.MALFORMED)
+_COPY_ENDED = Expectation(MessageKind.COPY_END)
 
 
 class Relay:
@@ -114,7 +114,10 @@ class Relay:
         if session.answers.discarded_statements:
             session.answers.discarded_statements = False
             session.statements.clear()
-        while isinstance(self._waits_for, Reply) and self._waits_for.outcome is not Outcome.PENDING:
+        while (
+            isinstance(self._waits_for, Reply)
+            and self._waits_for.outcome is not ReplyOutcome.PENDING
+        ):
             self._resume(None)
         return self._turn()
 
@@ -297,7 +300,7 @@ class Relay:
         try:
             message = Parse.decode(payload)
         except ProtocolError:
-            session.answers.expect(Expectation(Kind.PARSE))
+            session.answers.expect(Expectation(MessageKind.PARSE))
             return None
         pieces = self._look(message.text, known, is_query=False)
         if pieces is None:

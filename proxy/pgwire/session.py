@@ -12,7 +12,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.pgwire.answers import Answers, Expectation, Kind, Outcome, Reply, Shown
+from proxy.pgwire.answers import Answers, Expectation, MessageKind, Reply, ReplyOutcome, Shown
 from proxy.pgwire.calls import (
     ExecutePrepared,
     LookPrepared,
@@ -73,11 +73,11 @@ class Session:
 
     def send_sync(self, shown: Shown = Shown.ALL) -> None:
         self.answers.skipping = False
-        self.send(SYNC, Expectation(Kind.SYNC, shown))
+        self.send(SYNC, Expectation(MessageKind.SYNC, shown))
 
     def send_all(
         self,
-        messages: list[tuple[bytes, Kind]],
+        messages: list[tuple[bytes, MessageKind]],
         shown: Shown = Shown.NOTHING,
         wording: Wording | None = None,
         reply: Reply | None = None,
@@ -154,7 +154,7 @@ class Session:
         else:
             self.statements[name] = statement
         if before is None and statement is None:
-            return Expectation(Kind.PARSE)
+            return Expectation(MessageKind.PARSE)
 
         def undo() -> None:
             if before is None:
@@ -162,11 +162,11 @@ class Session:
             else:
                 self.statements[name] = before
 
-        return Expectation(Kind.PARSE, undo=undo)
+        return Expectation(MessageKind.PARSE, undo=undo)
 
 
 def succeeded(reply: Reply) -> bool:
-    return reply.outcome is Outcome.COMPLETE
+    return reply.outcome is ReplyOutcome.COMPLETE
 
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")

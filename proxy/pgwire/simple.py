@@ -18,22 +18,15 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply, Shown
+from proxy.pgwire.answers import Expectation, MessageKind, Reply, ReplyOutcome, Shown
 from proxy.pgwire.calls import (
     Arguments,
     ExecutePrepared,
     Inspect,
     ReadArguments,
     Refuse,
-    Run,
+    ShadowStatement,
     Verbatim,
-)
-from proxy.pgwire.exchange import (
-    INTERNAL,
-    bind_values,
-    parse_of,
-    raise_refusal,
-    session_settings,
 )
 from proxy.pgwire.frame_driver import ArgumentsReading, Message, perform
 from proxy.pgwire.frames import (
@@ -46,6 +39,13 @@ from proxy.pgwire.frames import (
 )
 from proxy.pgwire.query_sequence import run_prepared, run_statement
 from proxy.pgwire.session import Conversation, Failed, Session, Wait
+from proxy.pgwire.shadow_exchanges import (
+    INTERNAL,
+    bind_values,
+    parse_of,
+    raise_refusal,
+    session_settings,
+)
 from proxy.pgwire.statement_look import NOT_UTF8, Looked
 from proxy.pgwire.wording import Wording
 
@@ -56,7 +56,7 @@ def simple_query(
     """pieces: each statement's offset in characters, its text, and what `look` said of it."""
     encoding = session.answers.client_encoding
     # A simple Query destroys the unnamed statement (manual 55.2.3).
-    session.send(close_statement(b""), Expectation(Kind.CLOSE, Shown.NOTHING, Reply()))
+    session.send(close_statement(b""), Expectation(MessageKind.CLOSE, Shown.NOTHING, Reply()))
     for offset, statement, looked in pieces:
         decided = yield from _decide(session, looked, offset, len(pieces) > 1)
         match decided:
@@ -66,7 +66,7 @@ def simple_query(
                 if len(pieces) == 1:
                     # End our analysis, then it may run as the Query that it is.
                     session.send_sync(Shown.NOTHING)
-                    session.send(query(text), Expectation(Kind.QUERY))
+                    session.send(query(text), Expectation(MessageKind.QUERY))
                     return
                 if offset and not statement.isascii():
                     # It was read in the encoding that the whole string came in.
@@ -77,8 +77,10 @@ def simple_query(
                         reply = raise_refusal(session, NOT_UTF8)
                         yield reply
                         break
-                outcome = yield from _run(session, Run(statement), Wording(shift=offset))
-            case Run():
+                outcome = yield from _run(
+                    session, ShadowStatement(statement), Wording(shift=offset)
+                )
+            case ShadowStatement():
                 outcome = yield from _run(session, decided, Wording(has_position=False))
             case Refuse():
                 reply = raise_refusal(session, decided, offset)
@@ -86,10 +88,10 @@ def simple_query(
                 outcome = reply.outcome
             case _:
                 assert_never(decided)
-        if outcome is not Outcome.COMPLETE:
+        if outcome is not ReplyOutcome.COMPLETE:
             break
     if not session.answers.skipping:
-        session.send(close_statement(INTERNAL), Expectation(Kind.CLOSE, Shown.NOTHING))
+        session.send(close_statement(INTERNAL), Expectation(MessageKind.CLOSE, Shown.NOTHING))
         session.send_sync()
     elif session.answers.failed_ours:
         # Else an earlier, unsynced message failed, and the server has skipped the Query, too.
@@ -98,7 +100,7 @@ def simple_query(
 
 def _decide(
     session: Session, looked: Looked, offset: int, is_part: bool
-) -> Generator[Wait, Any, Verbatim | Run | Refuse | Failed]:
+) -> Generator[Wait, Any, Verbatim | ShadowStatement | Refuse | Failed]:
     match looked:
         case Verbatim() | Refuse():
             return looked
@@ -121,20 +123,22 @@ def _no_arguments(session: Session, step: ReadArguments, is_part: bool) -> Argum
     return Arguments((), step.settings, in_block=session.in_block(is_part))
 
 
-def _run(session: Session, run: Run, wording: Wording) -> Generator[Wait, Any, Outcome]:
+def _run(
+    session: Session, run: ShadowStatement, wording: Wording
+) -> Generator[Wait, Any, ReplyOutcome]:
     """Wait for its end: it may be a COPY FROM STDIN, in whose data nothing may be sent between."""
     reply = Reply()
     command_tag = None if run.command_tag is None else run.command_tag.encode()
     for frame, kind in (
-        (close_statement(INTERNAL), Kind.CLOSE),
-        (parse_of(INTERNAL, run), Kind.PARSE),
-        (bind(b"", INTERNAL, bind_values(run)), Kind.BIND),
-        (describe_portal(b""), Kind.DESCRIBE),
-        (execute(b""), Kind.EXECUTE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
+        (parse_of(INTERNAL, run), MessageKind.PARSE),
+        (bind(b"", INTERNAL, bind_values(run)), MessageKind.BIND),
+        (describe_portal(b""), MessageKind.DESCRIBE),
+        (execute(b""), MessageKind.EXECUTE),
     ):
-        tag = command_tag if kind is Kind.EXECUTE else None
+        tag = command_tag if kind is MessageKind.EXECUTE else None
         expectation = Expectation(kind, Shown.RESULTS, reply, wording=wording, command_tag=tag)
-        expectation.ends_reply = kind is Kind.EXECUTE
+        expectation.ends_reply = kind is MessageKind.EXECUTE
         session.send(frame, expectation)
     session.to_shadow.append(FLUSH)
     yield reply

@@ -7,7 +7,7 @@ from proxy.engine.answering import Answer
 from proxy.engine.policy_statements import Question
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, needs_block, rehearsal
-from proxy.engine.residual import residual_text
+from proxy.engine.rewritten_text import rewritten_text
 from proxy.pgwire.calls import (
     Answered,
     ExecutePrepared,
@@ -58,7 +58,7 @@ class EngineAdapter:
             return Verbatim()
         reading = question.reading
         if statement.kind is Kind.EXPLAIN and not question.reads_nothing:
-            text = residual_text(question)
+            text = rewritten_text(question)
             return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
         if goes_to_the_server(statement):
             return Verbatim()

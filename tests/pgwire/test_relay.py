@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proxy.pgwire import frames
-from proxy.pgwire.answers import Answers, Expectation, Kind
+from proxy.pgwire.answers import Answers, Expectation, MessageKind
 from proxy.pgwire.calls import Look, LookPrepared, Read
 from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.frames import ProtocolError
@@ -179,8 +179,11 @@ def test_random_bytes_from_the_client_never_raise(pieces: list[bytes]) -> None:
     assert machine.waiting_bytes <= sum(map(len, pieces))
 
 
-@given(st.binary(max_size=60), st.sampled_from([Kind.QUERY, Kind.EXECUTE, Kind.DESCRIBE]))
-def test_random_bytes_from_the_shadow(data: bytes, kind: Kind) -> None:
+@given(
+    st.binary(max_size=60),
+    st.sampled_from([MessageKind.QUERY, MessageKind.EXECUTE, MessageKind.DESCRIBE]),
+)
+def test_random_bytes_from_the_shadow(data: bytes, kind: MessageKind) -> None:
     answers = Answers(b"UTF8")
     answers.expect(Expectation(kind))
     with contextlib.suppress(ProtocolError):  # no other error
@@ -189,7 +192,7 @@ def test_random_bytes_from_the_shadow(data: bytes, kind: Kind) -> None:
 
 def test_rows_stream_through_before_they_are_whole() -> None:
     answers = Answers(b"UTF8")
-    answers.expect(Expectation(Kind.QUERY))
+    answers.expect(Expectation(MessageKind.QUERY))
     row = frames.frame(b"D", b"\0\1" + frames.U32.pack(100_000) + b"x" * 100_000)
     heard = b""
     for start in range(0, len(row), 1_000):

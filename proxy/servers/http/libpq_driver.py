@@ -29,17 +29,17 @@ from proxy.pgwire.calls import (
     ReadArguments,
     Refuse,
     Rehearse,
-    Run,
     RunQuery,
+    ShadowStatement,
     Verbatim,
 )
-from proxy.pgwire.exchange import JSONB_OID
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
+from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
 from proxy.query.syntax.statements import Kind
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.problem import problem_of, refused
-from proxy.servers.http.request_reading import Asked
+from proxy.servers.http.request_reading import QueryRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,10 +56,12 @@ class QueryResult:
 class LibpqDriver:
     """One request, to be run or explained once."""
 
-    def __init__(self, engine: EngineAdapter, session: AnalystSession, asked: Asked) -> None:
+    def __init__(
+        self, engine: EngineAdapter, session: AnalystSession, request: QueryRequest
+    ) -> None:
         self._engine = engine
         self._session = session
-        self._asked = asked
+        self._request = request
         self._prepared: str | None = None  # the text that the session holds prepared
         self._answer: Answer | None = None
 
@@ -67,10 +69,10 @@ class LibpqDriver:
         """
         Refuses  what the engine refuses, PostgreSQL's own errors; with the receipt if it was charged
         """
-        asked, session = self._asked, self._session
+        request, session = self._request, self._session
         decided = await self._decided()
         if isinstance(decided, Verbatim):
-            return QueryResult(await session.run(asked.sql, asked.parameters), None)
+            return QueryResult(await session.run(request.sql, request.parameters), None)
         question = _question(decided)
         if question.statement.kind not in (Kind.QUERY, Kind.EXPLAIN):
             raise Refusal(
@@ -82,7 +84,7 @@ class LibpqDriver:
         match run:
             case Refuse():
                 raise refused(run)
-            case Run():
+            case ShadowStatement():
                 rows = await self._run(decided, run)
                 return QueryResult(rows, None if question.reads_nothing else self._answer)
             case Verbatim():
@@ -94,7 +96,7 @@ class LibpqDriver:
         """The privacy plan. None: the statement asks for nothing protected. Reads and charges nothing."""
         decided = await self._decided()
         if isinstance(decided, Verbatim):
-            await self._session.analyse(self._asked.sql, names_hint=True)
+            await self._session.analyse(self._request.sql, names_hint=True)
             return None
         if _question(decided).reads_nothing:
             return None
@@ -108,7 +110,7 @@ class LibpqDriver:
 
     async def _decided(self) -> Verbatim | Rewritten:
         """PostgreSQL's own error comes before a refusal of ours, as over the wire."""
-        sql = self._asked.sql
+        sql = self._request.sql
         wanted = Look(sql, is_exact=True, is_query=False)
         is_long = len(sql) > LOOKED_AT_AT_ONCE
         ((_, _, looked),) = await _beside(is_long, pieces_of, self._engine, wanted)
@@ -157,7 +159,7 @@ class LibpqDriver:
                 assert decided is not None
                 return await self._arguments(step, decided)
             case Rehearse():
-                values = self._asked.parameters
+                values = self._request.parameters
                 return await session.rehearse(step.rehearsal, values, step.parameter_oids)
             case RunQuery():
                 assert decided is not None
@@ -170,7 +172,7 @@ class LibpqDriver:
                 assert_never(step)
 
     async def _arguments(self, step: ReadArguments, decided: Rewritten) -> Arguments:
-        given, oids = self._asked.parameters, step.parameter_oids
+        given, oids = self._request.parameters, step.parameter_oids
         if len(given) != len(oids):
             text = _question(decided).statement.analysed_text()
             await self._session.analyse(text, names_hint=True)
@@ -184,10 +186,10 @@ class LibpqDriver:
             await self._session.prepare(text, (*decided.parameter_oids, JSONB_OID))
             self._prepared = text
 
-    async def _run(self, decided: Rewritten, run: Run) -> Rows:
+    async def _run(self, decided: Rewritten, run: ShadowStatement) -> Rows:
         await self._prepare(decided)
         try:
-            return await self._session.run_prepared((*self._asked.parameters, run.relation))
+            return await self._session.run_prepared((*self._request.parameters, run.relation))
         except Exception as error:
             # The charge stands: PostgreSQL failed on noisy values, e.g. in a division by zero.
             problem = problem_of(error)

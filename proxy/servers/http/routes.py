@@ -37,10 +37,10 @@ from proxy.servers.http.openapi import Operation, openapi_document
 from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
 from proxy.servers.http.request_reading import (
-    Asked,
     Credentials,
-    read_asked,
+    QueryRequest,
     read_credentials,
+    read_query_request,
 )
 from proxy.servers.login_gate import LoginGate
 
@@ -113,12 +113,14 @@ class Routes:
 
     async def query(self, request: Request) -> Response:
         async with self._logged_in(request) as credentials:
-            asked = await read_asked(request)
-            return await _while_connected(request, self._answered(request, credentials, asked))
+            query = await read_query_request(request)
+            return await _while_connected(request, self._answered(request, credentials, query))
 
-    async def _answered(self, request: Request, credentials: Credentials, asked: Asked) -> Response:
-        async with self._session(asked.database, credentials, asked.settings) as session:
-            driver = LibpqDriver(self._adapters[asked.database], session, asked)
+    async def _answered(
+        self, request: Request, credentials: Credentials, query: QueryRequest
+    ) -> Response:
+        async with self._session(query.database, credentials, query.settings) as session:
+            driver = LibpqDriver(self._adapters[query.database], session, query)
             answered = await driver.run()
         if not _wants_csv(request):
             return ResponseInPieces(await as_json(answered), media_type="application/json")
@@ -128,12 +130,12 @@ class Routes:
 
     async def explain(self, request: Request) -> Response:
         async with self._logged_in(request) as credentials:
-            asked = await read_asked(request)
-            return await _while_connected(request, self._explained(credentials, asked))
+            query = await read_query_request(request)
+            return await _while_connected(request, self._explained(credentials, query))
 
-    async def _explained(self, credentials: Credentials, asked: Asked) -> Response:
-        async with self._session(asked.database, credentials, asked.settings) as session:
-            plan = await LibpqDriver(self._adapters[asked.database], session, asked).explain()
+    async def _explained(self, credentials: Credentials, query: QueryRequest) -> Response:
+        async with self._session(query.database, credentials, query.settings) as session:
+            plan = await LibpqDriver(self._adapters[query.database], session, query).explain()
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:

@@ -16,7 +16,7 @@ import structlog
 from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
 from proxy.pgwire.relay import Relay
-from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
+from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of
 from proxy.servers.login_gate import shown
@@ -158,7 +158,7 @@ class ClientConnection(asyncio.Protocol):
         match startup.from_client(data):
             case None:
                 return
-            case Reply(to_client, close):
+            case StartupReply(to_client, close):
                 self._write(to_client)
                 if close:
                     self._close()

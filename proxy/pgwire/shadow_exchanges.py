@@ -16,16 +16,16 @@ from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, CONSTANTS_BYTES
 from proxy.base.session_settings import CLIENT_ENCODING, SESSION_SETTINGS
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.pgwire.answers import Kind, Reply
+from proxy.pgwire.answers import MessageKind, Reply
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
     Arguments,
-    Column,
+    DescribedColumn,
     Evaluate,
     Prepared,
     Refuse,
-    Run,
+    ShadowStatement,
     Verbatim,
 )
 from proxy.pgwire.frames import (
@@ -72,7 +72,7 @@ WHERE p.name OPERATOR(pg_catalog.=) $1 AND p.from_sql ORDER BY u.number"""
 _DATA_ROW, _ROW_DESCRIPTION, _PARAMETER_DESCRIPTION = b"DTt"
 
 Row = tuple[bytes | None, ...]
-Message = tuple[bytes, Kind]
+Message = tuple[bytes, MessageKind]
 
 
 def run(
@@ -84,12 +84,12 @@ def run(
     """Close first: an exchange cut off by an error may have left the name behind, and closing
     what does not exist is no error (manual 55.2.3)."""
     return [
-        (close_statement(INTERNAL), Kind.CLOSE),
-        (parse(INTERNAL, text, oids), Kind.PARSE),
-        (bind(INTERNAL, INTERNAL, values, formats), Kind.BIND),
-        (execute(INTERNAL), Kind.EXECUTE),
-        (close_portal(INTERNAL), Kind.CLOSE),
-        (close_statement(INTERNAL), Kind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
+        (parse(INTERNAL, text, oids), MessageKind.PARSE),
+        (bind(INTERNAL, INTERNAL, values, formats), MessageKind.BIND),
+        (execute(INTERNAL), MessageKind.EXECUTE),
+        (close_portal(INTERNAL), MessageKind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
     ]
 
 
@@ -100,7 +100,7 @@ def rows_of(reply: Reply) -> list[Row]:
 _run, _rows = run, rows_of
 
 
-def parse_of(name: bytes, statement: Run) -> bytes:
+def parse_of(name: bytes, statement: ShadowStatement) -> bytes:
     """A Parse of what runs in the client's place."""
     oids = (
         statement.parameter_oids
@@ -110,7 +110,7 @@ def parse_of(name: bytes, statement: Run) -> bytes:
     return parse(name, statement.text.encode(), oids)
 
 
-def bind_values(statement: Run) -> tuple[bytes | None, ...]:
+def bind_values(statement: ShadowStatement) -> tuple[bytes | None, ...]:
     if statement.relation is None:
         return statement.values
     return (*statement.values, json_in_ascii(statement.relation))
@@ -134,9 +134,9 @@ def analyse(
     reply = Reply()
     session.send_all(
         [
-            (close_statement(INTERNAL), Kind.CLOSE),
-            (parse(INTERNAL, inspect.analyse.encode(), step.parameter_oids), Kind.PARSE),
-            (describe_statement(INTERNAL), Kind.DESCRIBE),
+            (close_statement(INTERNAL), MessageKind.CLOSE),
+            (parse(INTERNAL, inspect.analyse.encode(), step.parameter_oids), MessageKind.PARSE),
+            (describe_statement(INTERNAL), MessageKind.DESCRIBE),
         ],
         wording=wording,
         reply=reply,
@@ -163,13 +163,15 @@ def analyse(
         return FAILED
     frames = reply.frames
     oids_seen: tuple[int, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[DescribedColumn, ...] = ()
     for tag, payload in frames:
         if tag == _PARAMETER_DESCRIPTION:
             oids_seen = decode_parameter_description(payload)
         elif tag == _ROW_DESCRIPTION:
             columns = tuple(
-                Column(session.decode(field.name) or "", field.type_oid, field.type_modifier)
+                DescribedColumn(
+                    session.decode(field.name) or "", field.type_oid, field.type_modifier
+                )
                 for field in decode_row_description(payload)
             )
     (row,) = _rows(reply)
@@ -194,7 +196,7 @@ def decode_arguments(
     )
     reply = session.send_all(
         [
-            (describe_statement(message.statement), Kind.DESCRIBE),
+            (describe_statement(message.statement), MessageKind.DESCRIBE),
             *_run(state.encode(), [TEXT_OID], [message.portal]),
             *_run(text.encode(), oids, message.values, message.formats),
         ],

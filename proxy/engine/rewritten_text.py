@@ -11,7 +11,7 @@ _PLAN_TEXT = (
 _PLAN_JSON = "SELECT (${0}->'explain')::pg_catalog.json AS \"QUERY PLAN\""
 
 
-def residual_text(question: Question) -> str:
+def rewritten_text(question: Question) -> str:
     """Of an EXPLAIN: rows of text as PostgreSQL's own, or one JSON value."""
     reading = question.reading
     if question.statement.kind is not Kind.EXPLAIN or question.reads_nothing:
