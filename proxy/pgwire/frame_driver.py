@@ -1,8 +1,8 @@
 """Drives the sequence of a query with frames, on the client's own session of the shadow.
 
 `perform` answers each step of `query_sequence.py`: those about the session by exchanges of our own
-(`shadow_exchanges.py`, `rehearsing.py`), those about the engine at once where they are quick, and else by handing
-them out of the machine.
+(`shadow_exchanges.py`, `rehearsing.py`), those about the engine at once where they are quick, and else by
+handing them out of the machine.
 """
 
 from __future__ import annotations
