@@ -192,8 +192,7 @@ class LibpqDriver:
             return await self._session.run_prepared((*self._request.parameters, run.relation))
         except Exception as error:
             # The charge stands: PostgreSQL failed on noisy values, e.g. in a division by zero.
-            problem = problem_of(error)
-            if problem is None or self._answer is None:
+            if self._answer is None or (problem := problem_of(error)) is None:
                 raise
             problem.receipt = self._answer.receipt
             raise problem from None
