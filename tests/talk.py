@@ -8,7 +8,7 @@
     < ReadyForQuery I
 
 Each conversation is a paragraph and has a connection of its own. One that begins with `@postgres` must
-go the same way directly with PostgreSQL; `@asks 2` says how many questions the brain is asked.
+go the same way directly with PostgreSQL; `@asks 2` says how many questions the engine is asked.
 Arguments are separated by ` | `.
 """
 

@@ -66,9 +66,15 @@ FAULT_HINT = "What it cost stays charged. Try again later."
 
 
 class Fault(Exception):
-    """Something of ours failed. `message` is for the client and holds nothing from the data."""
+    """Something of ours failed. `message` is for the client and holds nothing from the data.
 
-    def __init__(self, message: str = "the question could not be answered") -> None:
+    is_logged: whoever raises it has told the operator why; else the error boundary of the listeners does.
+    """
+
+    def __init__(
+        self, message: str = "the question could not be answered", *, is_logged: bool = False
+    ) -> None:
         super().__init__(message)
         self.message = message
+        self.is_logged = is_logged
         self.code = Code.UNAVAILABLE

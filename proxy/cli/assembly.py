@@ -1,4 +1,4 @@
-"""The one place that knows all classes: policies in, engines and doors out."""
+"""The one place that knows all classes: policies in, engines and listeners out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import structlog
 
 from proxy.catalog.change import still_holds
 from proxy.catalog.model import Catalog
-from proxy.engine.asking import Engine
 from proxy.engine.os_random import OsRandom
+from proxy.engine.query_pipeline import Engine
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_tables import LedgerTables
@@ -21,9 +21,9 @@ from proxy.policy.model import Policy
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_values
+from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
-from proxy.servers.wire.brain import Served, ShadowAddress
-from proxy.servers.wire.engine_brain import EngineBrain
+from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.server import WireServer
 from proxy.shadow.shadow_database import Shadow
 
@@ -101,8 +101,8 @@ class Assembly:
         requires_tls: bool = False,
     ) -> WireServer:
         served = {
-            name: Served(
-                ShadowAddress(*database.shadow.analyst_host_port), EngineBrain(database.engine)
+            name: ServedDatabase(
+                ShadowAddress(*database.shadow.analyst_host_port), EngineAdapter(database.engine)
             )
             for name, database in self.databases.items()
         }

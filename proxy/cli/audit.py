@@ -14,7 +14,7 @@ from proxy.audit.planted_values import Choices
 from proxy.base.errors import Refusal
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.cli.loading import CheckedPolicy
-from proxy.engine.asking import Engine
+from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_values
@@ -77,15 +77,17 @@ async def _on(
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:
-        texts = [text.strip() for _, text in engine.split(questions) if text.strip(" \n;")]
+        texts = [
+            text.strip() for _, text in engine.statements.split(questions) if text.strip(" \n;")
+        ]
     asked: list[Asked] = []
     refused: list[tuple[str, str]] = []
     for text in texts:
         try:
-            found = engine.look(text)
+            found = engine.statements.look(text)
             question = None
             if isinstance(found, Statement):
-                question = engine.read(found, resolved(found, oids), ())
+                question = engine.statements.read(found, resolved(found, oids), ())
             if question is None:
                 refused.append((text, "asks nothing of a protected table"))
                 continue

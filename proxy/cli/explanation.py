@@ -9,8 +9,8 @@ from typing import NoReturn
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.model import TableName
 from proxy.cli.loading import CheckedPolicy
-from proxy.engine.asking import Engine
 from proxy.engine.os_random import OsRandom
+from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
 from proxy.policy.model import Policy
 from proxy.query.syntax.statements import Statement
@@ -31,23 +31,23 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
     prefix = _EXPLAIN_JSON if as_json else _EXPLAIN
     if words and words[0].lower() == "explain":
         prefix = ""
-    statements = engine.split(sql)
+    statements = engine.statements.split(sql)
     if len(statements) > 1:
         second = len(sql) - len(sql[statements[1][0] :].lstrip()) + 1
         raise Refusal(Code.SYNTAX, "these are several statements", "Explain one by one.", second)
     try:
-        found = engine.look(prefix + sql)
+        found = engine.statements.look(prefix + sql)
         if not isinstance(found, Statement):
             return None
-        question = engine.read(found, resolved(found, oids), ())
+        question = engine.statements.read(found, resolved(found, oids), ())
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
-            bare = engine.look(sql)
+            bare = engine.statements.look(sql)
             if isinstance(bare, Statement):
                 prefix = ""
-                engine.read(bare, resolved(bare, oids), ())
+                engine.statements.read(bare, resolved(bare, oids), ())
             return None
-        answer = await engine.ask(question, (), {}, "")
+        answer = await engine.run(question, (), {}, "")
     except Refusal as refusal:
         if refusal.position is None:
             raise

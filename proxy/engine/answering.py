@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.answer_accuracy import Accuracy
+from proxy.engine.policy_statements import Question
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
-from proxy.engine.questions import Question
 from proxy.engine.threads import beside
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits

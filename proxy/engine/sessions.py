@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.pgwire.calls import Column, Rehearsal
+from proxy.pgwire.calls import DescribedColumn, Rehearsal
 
 Values = Sequence[str | None]
 
@@ -30,7 +30,7 @@ class Rows:
 @dataclass(frozen=True, slots=True)
 class Analysed:
     parameter_oids: tuple[int, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[DescribedColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from proxy.pgwire.frames import (
+    SMALLEST_LENGTH,
     U32,
     ProtocolError,
     decode_parameter_description,
@@ -26,13 +27,12 @@ _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
-SMALLEST_LENGTH = 4
 _REPORTS = frozenset(b"EN")
 # Of an error or a notice: an analyst's RAISE can be a gigabyte, and is held whole to be read.
 REPORT_BYTES = 64 * 1024
 
 
-class Kind(Enum):
+class MessageKind(Enum):
     """The message that was sent -> the tags that end its answer."""
 
     PARSE = b"1"
@@ -54,7 +54,7 @@ class Shown(Enum):
     NOTHING = 2
 
 
-class Outcome(Enum):
+class ReplyOutcome(Enum):
     PENDING = 0
     COMPLETE = 1
     FAILED = 2  # one of its own messages failed; the client has seen the error
@@ -66,14 +66,14 @@ class Reply:
     """What came back for an exchange of our own. frames: (tag, payload) of what was not shown."""
 
     frames: list[tuple[int, bytes]] = field(default_factory=list)
-    outcome: Outcome = Outcome.PENDING
+    outcome: ReplyOutcome = ReplyOutcome.PENDING
 
 
 @dataclass(slots=True, eq=False)
 class Expectation:
     """One message sent to the shadow. undo: what to do if it fails or is discarded."""
 
-    kind: Kind
+    kind: MessageKind
     shown: Shown = Shown.ALL
     reply: Reply | None = None
     ends_reply: bool = False
@@ -111,12 +111,12 @@ class Answers:
         return len(self._queue)
 
     def expect(self, expectation: Expectation) -> None:
-        if expectation.kind is Kind.COPY_END:
+        if expectation.kind is MessageKind.COPY_END:
             self.copying_in = False
             if not self._queue:
                 return
         self.has_executed |= (
-            expectation.kind is Kind.EXECUTE and expectation.shown is not Shown.NOTHING
+            expectation.kind is MessageKind.EXECUTE and expectation.shown is not Shown.NOTHING
         )
         self._queue.append(expectation)
 
@@ -226,11 +226,11 @@ class Answers:
     def _complete(self) -> None:
         done = self._queue.popleft()
         if done.ends_reply and done.reply is not None:
-            done.reply.outcome = Outcome.COMPLETE
+            done.reply.outcome = ReplyOutcome.COMPLETE
         self._drop_marks()
 
     def _drop_marks(self) -> None:
-        while self._queue and self._queue[0].kind is Kind.COPY_END:
+        while self._queue and self._queue[0].kind is MessageKind.COPY_END:
             self._queue.popleft()
 
     def _copy_in(self) -> None:
@@ -239,9 +239,9 @@ class Answers:
         self.copying_in = True
         kept: list[Expectation] = []
         for expectation in list(self._queue)[1:]:
-            if expectation.kind is Kind.COPY_END:
+            if expectation.kind is MessageKind.COPY_END:
                 self.copying_in = False
-            ignored = expectation.kind in (Kind.SYNC, Kind.MALFORMED)
+            ignored = expectation.kind in (MessageKind.SYNC, MessageKind.MALFORMED)
             if not self.copying_in or not ignored:
                 kept.append(expectation)
         head = self._queue[0]
@@ -253,18 +253,18 @@ class Answers:
         self.copying_in = False
         if head is None:
             return reword(payload, None)
-        if head.kind in (Kind.QUERY, Kind.SYNC):
+        if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
             return reword(payload, head.wording)
         self.failed_ours = head.reply is not None
         undone: list[Callable[[], None]] = []
-        outcome = Outcome.FAILED
-        while self._queue and self._queue[0].kind is not Kind.SYNC:
+        outcome = ReplyOutcome.FAILED
+        while self._queue and self._queue[0].kind is not MessageKind.SYNC:
             failed = self._queue.popleft()
             if failed.undo is not None:
                 undone.append(failed.undo)
-            if failed.reply is not None and failed.reply.outcome is Outcome.PENDING:
+            if failed.reply is not None and failed.reply.outcome is ReplyOutcome.PENDING:
                 failed.reply.outcome = outcome
-            outcome = Outcome.SKIPPED
+            outcome = ReplyOutcome.SKIPPED
         self.skipping = not self._queue
         for undo in reversed(undone):
             undo()

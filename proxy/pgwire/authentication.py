@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from proxy.base.role_names import stand_in
-from proxy.pgwire.answers import SMALLEST_LENGTH
-from proxy.pgwire.frames import U32, ProtocolError, fatal, frame, query
+from proxy.pgwire.frames import SMALLEST_LENGTH, U32, ProtocolError, fatal, frame, query
 from proxy.pgwire.startup import Connect, with_parameters
 
 PASSWORD_BYTES = 10_000  # a SCRAM message has at most 1,024 (PG_MAX_SASL_MESSAGE_LENGTH)

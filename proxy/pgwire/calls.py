@@ -1,19 +1,25 @@
-"""What the relay's state machine asks of the floors above, and what it may be told. Plain data.
+"""The vocabulary of running a query, shared by the relay's machine, the HTTP listener and the engine adapter.
 
-The machine knows frames; it does not know SQL. For each statement of a client it asks:
+Plain data. Whoever drives a statement knows no SQL; it needs of the engine:
 
-    look(text)   is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
-    read(Read)   given what the shadow says of it: relay, substitute, refuse   (per statement)
-    Look, LookPrepared, Read   the same of a long text, which takes long: the machine waits
-    Ask(...)     the noised relation of one run of a substituted statement     (per Bind; charges)
+    look(text)      is it to be relayed, inspected, or an EXECUTE of something?   (tokens only)
+    read(Read)      given what the shadow says of it: relay, substitute, refuse   (per statement)
+    RunQuery(...)   the noisy relation of one run of a substituted statement      (per Bind; charges)
 
-`handle` values are opaque to the machine: who answers a look or a read gets its own handle back.
+and of the client's session on the shadow: Analyse, ReadArguments, Rehearse; for EXECUTE also LookUpPrepared and
+Evaluate. The order in which they come is that of `query_sequence.py`. Look, LookPrepared and a long Read take
+long: they are for a thread, and the machine of the relay waits.
+
+`handle` values are opaque: who answers a look or a read gets its own handle back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+NO_RELATION = "{}"  # the relation of a statement that needs none
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +44,9 @@ class Inspect:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a long text holds; answered by `deciding.pieces_of`, in a thread.
+    """What a long text holds; answered by `statement_look.pieces_of`, in a thread.
 
-    is_exact: see `deciding.readable`. is_query: a simple query string, of several statements perhaps.
+    is_exact: see `Session.readable`. is_query: a simple query string, of several statements perhaps.
     """
 
     text: str
@@ -50,7 +56,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class LookPrepared:
-    """As `Look`, of what `PREPARE name AS ...` within a long text stores; `deciding.prepared_of`."""
+    """As `Look`, of what `PREPARE name AS ...` within a text stores; `statement_look.prepared_of`."""
 
     source: str
     name: str
@@ -68,22 +74,46 @@ class ExecutePrepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DescribedColumn:
     name: str
     type_oid: int
     type_modifier: int
 
 
 @dataclass(frozen=True, slots=True)
+class Analyse:
+    """Answered by an Analysis, or a Refuse. is_placed: positions in the text are positions in the client's."""
+
+    inspect: Inspect
+    parameter_oids: tuple[int, ...]
+    is_placed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the shadow says of a statement, what its names mean in the session, and the session's settings.
+
+    relation_oids: of Inspect.relations, in order, None where the session sees no such relation.
+    columns: empty where the statement returns none.
+    settings: those of base.session_settings that are not empty, e.g. {"dp.epsilon": "0.5"}.
+    """
+
+    relation_oids: tuple[int | None, ...]
+    parameter_oids: tuple[int, ...]
+    columns: tuple[DescribedColumn, ...]
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
-    """relation_oids: of Inspect.relations, in order, None where the session sees no such relation.
-    settings: those of base.session_settings that are not empty, e.g. {"dp.epsilon": "0.5"}."""
+    """What an analysed statement asks. is_long: it is for a thread. The other fields are those of Analysis."""
 
     handle: Any
     relation_oids: tuple[int | None, ...]
     parameter_oids: tuple[int, ...]
-    columns: tuple[Column, ...]  # empty where the statement returns none
-    settings: dict[str, str]
+    columns: tuple[DescribedColumn, ...]
+    settings: Mapping[str, str]
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +125,7 @@ class MadeOfNulls:
     """
 
     head: str
-    columns: tuple[Column, ...]
+    columns: tuple[DescribedColumn, ...]
     tail: str
     if_not_exists: bool
     tag: str | None
@@ -103,7 +133,7 @@ class MadeOfNulls:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What the shadow is asked about a substituted statement before an Ask: its own errors then come first.
+    """What the shadow is asked about a substituted statement before a RunQuery: its own errors then come first.
 
     plan: an EXPLAIN, with the statement's parameters. limits: a SELECT of a number for each LIMIT, 0 where it
     lets no row through; lets_nothing_through: those by which the statement has no rows at all.
@@ -123,7 +153,7 @@ class Rehearsal:
 class Substitute:
     """Send `text` in the statement's place, with one more parameter: jsonb, number
     `relation_parameter` (always the highest: the analysis' parameters plus one). Its value comes
-    from an Ask; the client's own parameters stay as they are.
+    from a RunQuery; the client's own parameters stay as they are.
 
     as_literal: the statement cannot take parameters (COPY). `text` is then unused; the whole
     statement comes as Answered.inlined_text.
@@ -144,21 +174,80 @@ class Substitute:
 @dataclass(frozen=True, slots=True)
 class Refuse:
     """To be raised by the shadow in the statement's place; position (1-based, characters) is put
-    into the ErrorResponse by the machine."""
+    into the ErrorResponse by the machine. is_unforeseen: made of an error that nobody has thought of."""
 
     sqlstate: str
     message: str
     hint: str
     position: int | None
+    is_unforeseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """arguments: JSON text of each client parameter (to_jsonb on the shadow), None for NULL."""
+class ReadArguments:
+    """The client's values of one run. Answered by Arguments; by a Refuse, or Verbatim where the session holds
+    another statement by now.
+
+    settings: of the analysis, for those that have analysed it for this run.
+    """
+
+    parameter_oids: tuple[int, ...]
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """The argument expressions of an EXECUTE. types: OID and name of each. Answered as ReadArguments."""
+
+    expressions: tuple[str, ...]
+    types: tuple[tuple[int, str], ...]
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """
+    json: JSON text of each client parameter (to_jsonb on the shadow), None for NULL; None for all of them where
+    they cannot be read in the session's client_encoding.
+    values, formats: as in a Bind, without the relation. in_block: whether a transaction block is open.
+    """
+
+    json: tuple[str | None, ...] | None
+    settings: Mapping[str, str]
+    values: tuple[bytes | None, ...] = ()
+    formats: tuple[int, ...] = ()
+    in_block: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LookUpPrepared:
+    """Answered by Prepared; None: no such statement, or one that cannot be read here."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    source: str
+    types: tuple[tuple[int, str], ...]  # OID and name of each parameter's type
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearse:
+    """Answered by whether the statement needs its relation. parameter_oids: without the relation's."""
+
+    rehearsal: Rehearsal
+    parameter_oids: tuple[int, ...]
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuery:
+    """One run, charged; answered by Answered or Refuse. arguments: as Arguments.json."""
 
     handle: Any
     arguments: tuple[str | None, ...]
-    settings: dict[str, str]
+    settings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +256,33 @@ class Answered:
     notice: text of a NoticeResponse to send, or None.
     inlined_text: the whole statement with the relation's literal in it, where Substitute.as_literal;
     the literal in ASCII (JSON escapes), so that no client_encoding changes it.
+    handle: what else there is to tell of the answer; opaque.
     """
 
     relation: str
     notice: str | None
     inlined_text: str | None = None
+    handle: Any = None
 
 
-class Reader(Protocol):
-    """What the machine asks while it goes: no I/O, and quick (cached by text where it is not)."""
+@dataclass(frozen=True, slots=True)
+class ShadowStatement:
+    """A statement to run on the shadow in the client's place.
 
-    def split(self, text: str) -> tuple[tuple[int, str], ...]:
+    values: in text format, or as they came. relation: the value of one more parameter, jsonb, if it has one.
+    """
+
+    text: str
+    parameter_oids: tuple[int, ...] = ()
+    values: tuple[bytes | None, ...] = ()
+    relation: str | None = None
+    command_tag: str | None = None
+
+
+class StatementReader(Protocol):
+    """What a driver asks while it goes: no I/O, and quick (cached by text where it is not)."""
+
+    def split(self, text: str) -> tuple[tuple[int, str], ...] | Refuse:
         """The statements of a simple query string, each with its offset in characters, without the
         semicolon; empty ones and mere comments left out. What cannot be cut (an open quote) is
         one."""

@@ -1,8 +1,8 @@
-"""Parse and Bind of a statement that is not simply relayed (manual 55.2.3).
+"""Parse and Bind of a statement that is not simply relayed (PostgreSQL 17 documentation, section 55.2.3).
 
-At Parse the original is analysed, then the substituted text goes under the client's own name with
-one more parameter. At Bind the relation is asked for and appended. Portals are the shadow's own
-business.
+At Parse the sequence decides, then the rewritten text goes under the client's own name with one more parameter.
+At Bind it answers, and the relation is appended. The two are apart because a client parses once, binds often,
+and describes in between what it has parsed. Portals are the shadow's own business.
 """
 
 from __future__ import annotations
@@ -13,42 +13,54 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code
-from proxy.base.limits import ARGUMENTS_BYTES
-from proxy.pgwire.answers import Expectation, Kind, Shown
-from proxy.pgwire.calls import ExecutePrepared, Inspect, Refuse, Substitute, Verbatim
-from proxy.pgwire.deciding import (
-    NOT_INLINED,
-    Failed,
-    Looked,
-    Run,
-    answer,
-    decide,
-    decide_execute,
-    run_of,
-)
-from proxy.pgwire.exchange import (
-    ARGUMENTS_TOO_LONG,
-    INTERNAL,
-    JSONB_OID,
+from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
+from proxy.pgwire.answers import Expectation, MessageKind, Shown
+from proxy.pgwire.calls import (
     Arguments,
-    decode_arguments,
-    raise_refusal,
-    session_settings,
+    ExecutePrepared,
+    Inspect,
+    ReadArguments,
+    Refuse,
+    ShadowStatement,
+    Verbatim,
 )
-from proxy.pgwire.frames import Bind, Parse, bind, close_statement, parse
-from proxy.pgwire.rehearsing import Given
+from proxy.pgwire.frame_driver import NO_PARAMETER, ArgumentsReading, Message, perform
+from proxy.pgwire.frames import (
+    Bind,
+    Parse,
+    ProtocolError,
+    bind,
+    close_statement,
+    decode_execute,
+    decode_target,
+    parse,
+)
+from proxy.pgwire.query_sequence import QuerySequence, Rewritten, answer, decide, run_prepared
 from proxy.pgwire.session import (
     Conversation,
     Executed,
+    Failed,
     Session,
     Statement,
     Substituted,
     Wait,
-    json_in_ascii,
 )
+from proxy.pgwire.shadow_exchanges import (
+    ARGUMENTS_TOO_LONG,
+    INTERNAL,
+    JSONB_OID,
+    bind_values,
+    decode_arguments,
+    parse_of,
+    raise_refusal,
+    session_settings,
+)
+from proxy.pgwire.statement_look import Looked
 from proxy.pgwire.wording import Wording
 
 STATEMENTS_KEPT = 1_000
+# Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
+_BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
 
 TOO_MANY_STATEMENTS = Refuse(
     Code.TOO_COMPLEX.sqlstate,
@@ -56,8 +68,6 @@ TOO_MANY_STATEMENTS = Refuse(
     f"A session keeps at most {STATEMENTS_KEPT}; close some.",
     None,
 )
-# undefined_parameter: COPY takes none, which PostgreSQL would only say of the whole statement.
-NO_PARAMETER_IN_COPY = Refuse("42P02", "there is no parameter $1", "", None)
 
 
 def parse_message(
@@ -87,32 +97,26 @@ def refused(session: Session, refuse: Refuse) -> Conversation:
 
 
 def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
-    wording = Wording(names_hint=True)
-    decided = yield from decide(session, inspect, message.parameter_oids, wording)
-    if isinstance(decided, Failed):
-        return
-    read, analysis = decided
+    decided = yield from perform(session, decide(inspect, message.parameter_oids), Message())
     text, oids = message.text, message.parameter_oids
     kept: Statement | None
-    match read:
+    match decided:
+        case Failed():
+            return
         case Verbatim():
             kept = None
         case Refuse():
             # The original is parsed, so that Describe answers as PostgreSQL would; Bind refuses.
-            kept = read
-        case Substitute(as_literal=True) if analysis.parameter_oids:
-            kept = NO_PARAMETER_IN_COPY
-        case Substitute(as_literal=True):
-            kept = Substituted(read, analysis.parameter_oids)
-        case Substitute():
-            if read.relation_parameter != len(analysis.parameter_oids) + 1:
-                kept = NOT_INLINED
-            else:
-                kept = Substituted(read, analysis.parameter_oids)
-                text = read.text.encode()
-                oids = (*analysis.parameter_oids, JSONB_OID)
+            kept = decided
+        case Rewritten() if decided.substitute.as_literal:
+            # COPY takes no parameters, which PostgreSQL would only say of the whole statement.
+            kept = NO_PARAMETER if decided.parameter_oids else Substituted(decided)
+        case Rewritten():
+            kept = Substituted(decided)
+            text = decided.substitute.text.encode()
+            oids = (*decided.parameter_oids, JSONB_OID)
         case _:
-            assert_never(read)
+            assert_never(decided)
     expectation = session.remember(message.name, kept)
     if text is not message.text:
         expectation.wording = Wording(has_position=False)
@@ -124,13 +128,32 @@ def bind_message(session: Session, message: Bind, statement: Statement) -> Conve
         case Refuse():
             yield raise_refusal(session, statement)
         case Executed():
-            yield from _bind_executed(session, message, statement)
-        case Substituted() if statement.substitute.as_literal:
-            yield from _bind_literal(session, message, statement)
+            of = Message(portal=message.portal)
+            decided = yield from perform(session, run_prepared(statement.execute), of)
+            yield from _bind_decided(session, message, decided)
+        case Substituted() if statement.rewritten.substitute.as_literal:
+            of = Message(
+                arguments=lambda step: _settings_alone(session, step), portal=message.portal
+            )
+            decided = yield from perform(session, _answer(statement), of)
+            yield from _bind_decided(session, message, decided)
         case Substituted():
             yield from _bind_substituted(session, message, statement)
         case _:
             assert_never(statement)
+
+
+def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
+    rewritten = statement.rewritten
+    return answer(rewritten, ReadArguments(rewritten.parameter_oids, rewritten.settings))
+
+
+def _settings_alone(session: Session, _: ReadArguments) -> ArgumentsReading:
+    """Of a statement without parameters, with the settings as of its Bind."""
+    settings = yield from session_settings(session)
+    if isinstance(settings, Failed):
+        return settings
+    return Arguments((), settings, in_block=session.in_block())
 
 
 def _bind_substituted(
@@ -139,102 +162,67 @@ def _bind_substituted(
     if sum(len(value) for value in message.values if value) > ARGUMENTS_BYTES:
         yield raise_refusal(session, ARGUMENTS_TOO_LONG)
         return
-    arguments = yield from decode_arguments(
-        session,
-        message.statement,
-        message.portal,
-        statement.parameter_oids,
-        message.values,
-        message.formats,
-    )
-    if arguments is None:
-        return
-    if isinstance(arguments, Refuse):
-        yield raise_refusal(session, arguments)
-        return
-    if not isinstance(arguments, Arguments):
-        # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.
-        session.statements.pop(message.statement, None)
-        relayed = bind(
-            message.portal,
-            message.statement,
-            message.values,
-            message.formats,
-            message.result_formats,
-        )
-        session.send(relayed, Expectation(Kind.BIND))
-        return
-    if arguments.portal_is_taken:
-        # PostgreSQL's own error (42P03), before anything is charged.
-        session.send(message.with_appended(None), Expectation(Kind.BIND))
-        return
-    given = Given(statement.parameter_oids, message.values, message.formats)
-    result = yield from answer(
-        session, statement.substitute, arguments.json, arguments.settings, given
-    )
-    if isinstance(result, Failed):
-        return
-    if isinstance(result, Refuse):
-        yield raise_refusal(session, result)
-        return
-    _tag(session, message, statement.substitute.command_tag)
-    session.send(message.with_appended(json_in_ascii(result.relation)), Expectation(Kind.BIND))
+    of = Message(arguments=lambda step: decode_arguments(session, message, step.parameter_oids))
+    run = yield from perform(session, _answer(statement), of)
+    match run:
+        case Failed():
+            return
+        case Refuse():
+            yield raise_refusal(session, run)
+        case Verbatim() if message.statement in session.statements:
+            # PostgreSQL's own error (42P03: the portal's name is taken), before anything is charged.
+            session.send(message.with_appended(None), Expectation(MessageKind.BIND))
+        case Verbatim():
+            # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.
+            _relay_bind(session, message)
+        case ShadowStatement():
+            _tag(session, message, run.command_tag)
+            session.send(message.with_appended(bind_values(run)[-1]), Expectation(MessageKind.BIND))
+        case _:
+            assert_never(run)
 
 
-def _bind_literal(
-    session: Session, message: Bind, statement: Substituted
+def _bind_decided(
+    session: Session, message: Bind, decided: Verbatim | Refuse | ShadowStatement | Failed
 ) -> Generator[Wait, Any, None]:
-    settings = yield from session_settings(session)
-    if settings is None:
-        return
-    given = Given(portal=message.portal)
-    result = yield from answer(session, statement.substitute, (), settings, given)
-    if isinstance(result, Failed):
-        return
-    if isinstance(result, Refuse):
-        yield raise_refusal(session, result)
-        return
-    _bind_run(session, message, run_of(statement.substitute, result))
-
-
-def _bind_executed(
-    session: Session, message: Bind, statement: Executed
-) -> Generator[Wait, Any, None]:
-    decided = yield from decide_execute(session, statement.execute, message.portal)
     match decided:
         case Failed():
             return
         case Refuse():
             yield raise_refusal(session, decided)
         case Verbatim():
-            relayed = bind(
-                message.portal,
-                message.statement,
-                message.values,
-                message.formats,
-                message.result_formats,
-            )
-            session.send(relayed, Expectation(Kind.BIND))
-        case Run():
+            _relay_bind(session, message)
+        case ShadowStatement():
             _bind_run(session, message, decided)
         case _:
             assert_never(decided)
 
 
-def _bind_run(session: Session, message: Bind, run: Run) -> None:
+def _relay_bind(session: Session, message: Bind) -> None:
+    relayed = bind(
+        message.portal,
+        message.statement,
+        message.values,
+        message.formats,
+        message.result_formats,
+    )
+    session.send(relayed, Expectation(MessageKind.BIND))
+
+
+def _bind_run(session: Session, message: Bind, run: ShadowStatement) -> None:
     """Another statement under the client's portal. A portal outlives the statement it was bound to:
     PostgreSQL keeps the plan (plancache.c counts references)."""
     wording = Wording(has_position=False)
-    _tag(session, message, None if run.command_tag is None else run.command_tag.decode())
+    _tag(session, message, run.command_tag)
     for sent, kind, shown in (
-        (close_statement(INTERNAL), Kind.CLOSE, Shown.NOTHING),
-        (parse(INTERNAL, run.text, run.parameter_oids), Kind.PARSE, Shown.NOTHING),
+        (close_statement(INTERNAL), MessageKind.CLOSE, Shown.NOTHING),
+        (parse_of(INTERNAL, run), MessageKind.PARSE, Shown.NOTHING),
         (
-            bind(message.portal, INTERNAL, run.values, (), message.result_formats),
-            Kind.BIND,
+            bind(message.portal, INTERNAL, bind_values(run), (), message.result_formats),
+            MessageKind.BIND,
             Shown.ALL,
         ),
-        (close_statement(INTERNAL), Kind.CLOSE, Shown.NOTHING),
+        (close_statement(INTERNAL), MessageKind.CLOSE, Shown.NOTHING),
     ):
         session.send(sent, Expectation(kind, shown, wording=wording))
 
@@ -244,6 +232,67 @@ def _tag(session: Session, message: Bind, command_tag: str | None) -> None:
         session.command_tags.pop(message.portal, None)
     else:
         session.command_tags[message.portal] = command_tag.encode()
+
+
+def bind_frame(
+    session: Session, payload: bytes, statement: Statement
+) -> Expectation | Conversation:
+    """Gives  the expectation if the Bind passes as it is: PostgreSQL says what is wrong with it"""
+    if len(payload) > _BIND_BYTES:
+        return refused(session, ARGUMENTS_TOO_LONG)
+    try:
+        message = Bind.decode(payload)
+    except ProtocolError:
+        return Expectation(MessageKind.BIND)
+    return bind_message(session, message, statement)
+
+
+def named_frame(session: Session, tag: int, payload: bytes) -> Expectation:
+    """Of a Describe, Execute or Close, which may name a statement or portal of ours. Malformed ones pass."""
+    match tag:
+        case 0x44:  # D, Describe
+            return _described(session, payload)
+        case 0x45:  # E, Execute
+            return _executed(session, payload)
+        case _:  # C, Close
+            return _closed(session, payload)
+
+
+def _described(session: Session, payload: bytes) -> Expectation:
+    target = _target(payload)
+    if target is not None and target[0] == b"S":
+        statement = session.statements.get(target[1])
+        if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
+            return Expectation(MessageKind.DESCRIBE, hides_last_parameter=True)
+    return Expectation(MessageKind.DESCRIBE)
+
+
+def _executed(session: Session, payload: bytes) -> Expectation:
+    try:
+        portal = decode_execute(payload)
+    except ProtocolError:
+        return Expectation(MessageKind.EXECUTE)
+    return Expectation(MessageKind.EXECUTE, command_tag=session.command_tags.get(portal))
+
+
+def _closed(session: Session, payload: bytes) -> Expectation:
+    target = _target(payload)
+    if target is None:
+        return Expectation(MessageKind.CLOSE)
+    kind, name = target
+    if kind == b"P":
+        session.command_tags.pop(name, None)
+        return Expectation(MessageKind.CLOSE)
+    closing = session.remember(name, None)
+    closing.kind = MessageKind.CLOSE
+    return closing
+
+
+def _target(payload: bytes) -> tuple[bytes, bytes] | None:
+    try:
+        return decode_target(payload)
+    except ProtocolError:
+        return None
 
 
 def function_call(session: Session) -> Conversation:

@@ -11,12 +11,17 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proxy.base.errors import Code
+
 U32 = struct.Struct("!I")
 I32 = struct.Struct("!i")
 I16 = struct.Struct("!h")
 U16 = struct.Struct("!H")
 
 NULL_LENGTH = -1
+SMALLEST_LENGTH = 4
+FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
+_KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # of a client, and p, which only comes before
 TEXT_FORMAT = 0
 
 
@@ -271,3 +276,14 @@ def report(tag: bytes, severity: bytes, sqlstate: str, message: bytes, hint: byt
 
 def fatal(sqlstate: str, message: str) -> bytes:
     return report(b"E", b"FATAL", sqlstate, message.encode())
+
+
+def trouble_of(tag: int, length: int) -> bytes | None:
+    """Why the stream cannot be read on, as PostgreSQL would say it before it closes."""
+    if tag not in _KNOWN_TAGS:
+        return fatal("08P01", f"invalid frontend message type {tag}")
+    if length < SMALLEST_LENGTH:
+        return fatal("08P01", "invalid message length")
+    if length > FRAME_BYTES:
+        return fatal(Code.TOO_COMPLEX.sqlstate, f"message of {length} bytes is too long")
+    return None

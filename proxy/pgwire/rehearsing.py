@@ -1,48 +1,37 @@
 """Asks the shadow what it would say of a statement, before its relation is asked for and charged.
 
 One round trip. Errors are PostgreSQL's own and are shown; notices are not, they come with the statement itself.
-Nothing of the statement is executed (proxy.engine.rehearsing says what is done instead).
+Nothing of the statement is executed (proxy.engine.rehearsal_queries says what is done instead).
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from proxy.base.result_columns import NOISY_RELATION
-from proxy.pgwire.answers import Kind
-from proxy.pgwire.calls import MadeOfNulls, Rehearsal
-from proxy.pgwire.exchange import INTERNAL, JSONB_OID, Row, rows_of, run
+from proxy.pgwire.answers import MessageKind
+from proxy.pgwire.calls import NO_RELATION, MadeOfNulls, Rehearsal, Rehearse
 from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
-from proxy.pgwire.session import Session, Wait, succeeded
+from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
+from proxy.pgwire.shadow_exchanges import INTERNAL, JSONB_OID, Row, rows_of, run
 from proxy.pgwire.wording import Wording
 
 MAKE = "SELECT dp.rehearse($1, $2, $3, $4, $5, $6)"
 MAKE_OIDS = (25, 1009, 1028, 1007, 25, 16)  # text, text[], oid[], integer[], text, boolean
-_SCANNED = (
-    NOISY_RELATION.encode()
-)  # how the noisy relation of a block is called wherever a plan reads it
-_EMPTY = b"{}"
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a statement is run with, but for its relation. portal: the name that it would get."""
-
-    parameter_oids: tuple[int, ...] = ()
-    values: tuple[bytes | None, ...] = ()
-    formats: tuple[int, ...] = ()
-    portal: bytes = b""
+# How the noisy relation is called wherever a plan reads it.
+_SCANNED = NOISY_RELATION.encode()
 
 
 def rehearse(
-    session: Session, rehearsal: Rehearsal, given: Given
-) -> Generator[Wait, Any, bool | None]:
-    """Whether the statement needs its relation. None: an error was shown, or the server is skipping."""
-    oids = (*given.parameter_oids, JSONB_OID)
-    values = (*given.values, _EMPTY)
-    formats = given.formats * len(given.values) if len(given.formats) == 1 else given.formats
+    session: Session, step: Rehearse, portal: bytes = b""
+) -> Generator[Wait, Any, bool | Failed]:
+    """Whether the statement needs its relation. portal: the name that it would get."""
+    rehearsal, arguments = step.rehearsal, step.arguments
+    oids = (*step.parameter_oids, JSONB_OID)
+    values = (*arguments.values, NO_RELATION.encode())
+    formats = arguments.formats
+    formats = formats * len(arguments.values) if len(formats) == 1 else formats
     formats = (*formats, TEXT_FORMAT) if formats else ()
     wording = Wording(has_position=False)
     planned = session.send_all(run(rehearsal.plan.encode(), oids, values, formats), wording=wording)
@@ -58,12 +47,12 @@ def rehearse(
         )
     if rehearsal.copy is not None:
         last = session.send_all(run(rehearsal.copy.encode()), wording=wording)
-    if given.portal:
-        last = session.send_all(_take_portal(given.portal), wording=wording)
+    if portal:
+        last = session.send_all(_take_portal(portal), wording=wording)
     session.to_shadow.append(FLUSH)
     yield last
     if not succeeded(last):
-        return None
+        return FAILED
     return needs_relation(
         rehearsal,
         [row[0] for row in rows_of(planned)],
@@ -91,7 +80,7 @@ def needs_relation(
     return is_made != b"f"
 
 
-def _make(session: Session, made: MadeOfNulls) -> list[tuple[bytes, Kind]]:
+def _make(session: Session, made: MadeOfNulls) -> list[tuple[bytes, MessageKind]]:
     """Raises where it cannot be made."""
     return run(MAKE.encode(), MAKE_OIDS, [session.encode(value) for value in make_values(made)])
 
@@ -101,14 +90,14 @@ def _named(made: MadeOfNulls) -> Wording:
     return Wording(has_position=False, renamed=renamed)
 
 
-def _take_portal(name: bytes) -> list[tuple[bytes, Kind]]:
+def _take_portal(name: bytes) -> list[tuple[bytes, MessageKind]]:
     """A name that is taken is PostgreSQL's own error (42P03); one that is not is free again."""
     return [
-        (close_statement(INTERNAL), Kind.CLOSE),
-        (parse(INTERNAL, b"SELECT"), Kind.PARSE),
-        (bind(name, INTERNAL, ()), Kind.BIND),
-        (close_portal(name), Kind.CLOSE),
-        (close_statement(INTERNAL), Kind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
+        (parse(INTERNAL, b"SELECT"), MessageKind.PARSE),
+        (bind(name, INTERNAL, ()), MessageKind.BIND),
+        (close_portal(name), MessageKind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
     ]
 
 

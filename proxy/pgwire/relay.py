@@ -7,42 +7,36 @@ wait.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from proxy.base.errors import Code
-from proxy.base.limits import ARGUMENTS_BYTES, LOOKED_AT_BYTES, PARAMETERS
-from proxy.pgwire.answers import SMALLEST_LENGTH, Expectation, Kind, Outcome, Reply
+from proxy.base.limits import LOOKED_AT_BYTES
+from proxy.pgwire.answers import Expectation, MessageKind, Reply, ReplyOutcome
 from proxy.pgwire.calls import (
-    Answered,
-    Ask,
     Look,
     LookPrepared,
     Read,
-    Reader,
-    Refuse,
-    Substitute,
+    RunQuery,
+    StatementReader,
     Verbatim,
 )
-from proxy.pgwire.deciding import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of, readable
-from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG
-from proxy.pgwire.extended import bind_message, function_call, parse_message, refused
+from proxy.pgwire.effects import Effects, Result, Wanted
+from proxy.pgwire.extended import (
+    bind_frame,
+    function_call,
+    named_frame,
+    parse_message,
+)
 from proxy.pgwire.frames import (
     FLUSH,
     U32,
-    Bind,
     Parse,
     ProtocolError,
-    decode_execute,
-    decode_target,
-    fatal,
+    trouble_of,
 )
-from proxy.pgwire.session import Conversation, Session, Substituted, Wait
+from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.simple import simple_query
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
 
-FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
-# Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
-_BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
 # What is done in one turn before other sessions get theirs, about 5 us each: a frame counts one. A short text
 # is looked at where it stands, twice, at 6 us a byte or more; a long one ends the turn: a thread looks at it.
 TURN_WORK = 4_000
@@ -55,42 +49,25 @@ _SYNC, _COPY_DATA, _TERMINATE = b"SdX"
 _QUERY = b"Q"[0]
 _TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
-_KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # and p, which only comes before
 
-_DESCRIBED = Expectation(Kind.DESCRIBE)
-_BOUND = Expectation(Kind.BIND)
-_EXECUTED = Expectation(Kind.EXECUTE)
-_CLOSED = Expectation(Kind.CLOSE)
-_SYNCED = Expectation(Kind.SYNC)
-_QUERIED = Expectation(Kind.QUERY)
-_MALFORMED = Expectation(Kind.MALFORMED)
-_COPY_ENDED = Expectation(Kind.COPY_END)
-
-
-Asked = Ask | Read | Look | LookPrepared
-Result = Answered | Verbatim | Substitute | Refuse | Looked | Pieces
-
-
-@dataclass(slots=True)
-class Effects:
-    """What to do now. ask: answer it by `answered`; all but Ask take long, and are for a thread. close: after
-    the bytes were sent."""
-
-    to_client: bytes = b""
-    to_shadow: bytes = b""
-    ask: Asked | None = None
-    close: bool = False
-    more: bool = False  # frames are left for another turn: call `go_on`
+_DESCRIBED = Expectation(MessageKind.DESCRIBE)
+_BOUND = Expectation(MessageKind.BIND)
+_EXECUTED = Expectation(MessageKind.EXECUTE)
+_CLOSED = Expectation(MessageKind.CLOSE)
+_SYNCED = Expectation(MessageKind.SYNC)
+_QUERIED = Expectation(MessageKind.QUERY)
+_MALFORMED = Expectation(MessageKind.MALFORMED)
+_COPY_ENDED = Expectation(MessageKind.COPY_END)
 
 
 class Relay:
-    def __init__(self, reader: Reader, client_encoding: bytes = b"UTF8") -> None:
+    def __init__(self, reader: StatementReader, client_encoding: bytes = b"UTF8") -> None:
         self._session = Session(reader, client_encoding)
         self._client = bytearray()
         self._passing = 0  # bytes of CopyData still to come, which pass unread
         self._conversation: Conversation | None = None
         self._waits_for: Wait | None = None
-        self._ask: Asked | None = None
+        self._wanted: Wanted | None = None
         # The text of the frame that comes next: asked for, and what it holds.
         self._looking: Look | None = None
         self._pieces: Pieces | None = None
@@ -137,7 +114,10 @@ class Relay:
         if session.answers.discarded_statements:
             session.answers.discarded_statements = False
             session.statements.clear()
-        while isinstance(self._waits_for, Reply) and self._waits_for.outcome is not Outcome.PENDING:
+        while (
+            isinstance(self._waits_for, Reply)
+            and self._waits_for.outcome is not ReplyOutcome.PENDING
+        ):
             self._resume(None)
         return self._turn()
 
@@ -146,7 +126,7 @@ class Relay:
             assert isinstance(result, tuple)
             self._looking, self._pieces = None, result
         else:
-            assert isinstance(self._waits_for, Ask | Read | LookPrepared)
+            assert isinstance(self._waits_for, RunQuery | Read | LookPrepared)
             self._resume(result)
         return self._turn()
 
@@ -162,13 +142,13 @@ class Relay:
         effects = Effects(
             b"".join(session.to_client),
             b"".join(session.to_shadow),
-            self._ask,
+            self._wanted,
             self._close,
             self._more,
         )
         session.to_client.clear()
         session.to_shadow.clear()
-        self._ask = None
+        self._wanted = None
         return effects
 
     def _resume(self, value: Any) -> None:
@@ -180,7 +160,7 @@ class Relay:
             return
         self._waits_for = wait
         if not isinstance(wait, Reply):
-            self._ask = wait
+            self._wanted = wait
 
     def _read_client(self) -> None:
         buffer = self._client
@@ -202,7 +182,7 @@ class Relay:
                 break
             length = U32.unpack_from(buffer, position + 1)[0]
             end = position + 1 + length
-            if trouble := _trouble(tag, length):
+            if trouble := trouble_of(tag, length):
                 session.to_client.append(trouble)
                 self._close = True
                 break
@@ -252,12 +232,14 @@ class Relay:
                 return self._parse(_piece(self._client, start, end), pieces)
             case 0x42:  # B, Bind
                 return self._bind(start, end)
+            case 0x44 | 0x45 | 0x43 if session.statements or session.command_tags:
+                answers.expect(named_frame(session, tag, _piece(self._client, start, end)))
             case 0x44:  # D, Describe
-                answers.expect(self._describe(start, end) if session.statements else _DESCRIBED)
+                answers.expect(_DESCRIBED)
             case 0x45:  # E, Execute
-                answers.expect(self._execute(start, end) if session.command_tags else _EXECUTED)
+                answers.expect(_EXECUTED)
             case 0x43:  # C, Close
-                answers.expect(self._closing(start, end))
+                answers.expect(_CLOSED)
             case 0x53:  # S, Sync
                 answers.skipping = False
                 if not answers.copying_in:  # else the server ignores it (answers.py)
@@ -290,14 +272,14 @@ class Relay:
         session = self._session
         if pieces is not None and self._looked_at_in == session.answers.client_encoding:
             return pieces
-        read = None if b"\0" in text else readable(session, text)
+        read = None if b"\0" in text else session.readable(text)
         if read is None:
             return ()
         wanted = Look(*read, is_query)
         if len(wanted.text) <= LOOKED_AT_AT_ONCE:
             return pieces_of(session.reader, wanted)
         self._looked_at_in = session.answers.client_encoding
-        self._looking = self._ask = wanted
+        self._looking = self._wanted = wanted
         return None
 
     def _query(self, payload: bytes, known: Pieces | None) -> Conversation | None:
@@ -318,7 +300,7 @@ class Relay:
         try:
             message = Parse.decode(payload)
         except ProtocolError:
-            session.answers.expect(Expectation(Kind.PARSE))
+            session.answers.expect(Expectation(MessageKind.PARSE))
             return None
         pieces = self._look(message.text, known, is_query=False)
         if pieces is None:
@@ -340,69 +322,17 @@ class Relay:
                 return None
             statement = session.statements.get(_piece(self._client, portal + 1, name))
             if statement is not None:
-                if end - start > _BIND_BYTES:
-                    return refused(session, ARGUMENTS_TOO_LONG)
-                try:
-                    message = Bind.decode(_piece(self._client, start, end))
-                except ProtocolError:
-                    session.answers.expect(_BOUND)
-                    return None
-                return bind_message(session, message, statement)
+                outcome = bind_frame(session, _piece(self._client, start, end), statement)
+                if not isinstance(outcome, Expectation):
+                    return outcome
+                session.answers.expect(outcome)
+                return None
             session.command_tags.pop(_piece(self._client, start, portal), None)
         session.answers.expect(_BOUND)
         return None
-
-    def _describe(self, start: int, end: int) -> Expectation:
-        target = _target(bytes(self._client[start:end]))
-        if target is not None and target[0] == b"S":
-            statement = self._session.statements.get(target[1])
-            if isinstance(statement, Substituted) and not statement.substitute.as_literal:
-                return Expectation(Kind.DESCRIBE, hides_last_parameter=True)
-        return _DESCRIBED
-
-    def _execute(self, start: int, end: int) -> Expectation:
-        try:
-            portal = decode_execute(bytes(self._client[start:end]))
-        except ProtocolError:
-            return _EXECUTED
-        tag = self._session.command_tags.get(portal)
-        return _EXECUTED if tag is None else Expectation(Kind.EXECUTE, command_tag=tag)
-
-    def _closing(self, start: int, end: int) -> Expectation:
-        session = self._session
-        if not session.statements and not session.command_tags:
-            return _CLOSED
-        target = _target(bytes(self._client[start:end]))
-        if target is None:
-            return _CLOSED
-        kind, name = target
-        if kind == b"P":
-            session.command_tags.pop(name, None)
-            return _CLOSED
-        closing = session.remember(name, None)
-        closing.kind = Kind.CLOSE
-        return closing
 
 
 def _piece(buffer: bytearray, start: int, end: int) -> bytes:
     """Copied once: a slice of a bytearray would be a copy of its own."""
     with memoryview(buffer) as view:
         return bytes(view[start:end])
-
-
-def _target(payload: bytes) -> tuple[bytes, bytes] | None:
-    try:
-        return decode_target(payload)
-    except ProtocolError:
-        return None
-
-
-def _trouble(tag: int, length: int) -> bytes | None:
-    """Why the stream cannot be read on, as PostgreSQL would say it before it closes."""
-    if tag not in _KNOWN_TAGS:
-        return fatal("08P01", f"invalid frontend message type {tag}")
-    if length < SMALLEST_LENGTH:
-        return fatal("08P01", "invalid message length")
-    if length > FRAME_BYTES:
-        return fatal(Code.TOO_COMPLEX.sqlstate, f"message of {length} bytes is too long")
-    return None

@@ -12,21 +12,20 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.pgwire.answers import Answers, Expectation, Kind, Outcome, Reply, Shown
+from proxy.pgwire.answers import Answers, Expectation, MessageKind, Reply, ReplyOutcome, Shown
 from proxy.pgwire.calls import (
-    Answered,
-    Ask,
     ExecutePrepared,
     LookPrepared,
     Read,
-    Reader,
     Refuse,
-    Substitute,
+    RunQuery,
+    StatementReader,
 )
 from proxy.pgwire.frames import SYNC, ProtocolError, report
+from proxy.pgwire.query_sequence import Rewritten
 from proxy.pgwire.wording import Wording
 
-Wait = Reply | Ask | Read | LookPrepared
+Wait = Reply | RunQuery | Read | LookPrepared
 Conversation = Generator[Wait, Any, None]
 
 # What Python calls the encodings in which a relayed value may have to be read.
@@ -37,8 +36,7 @@ _CODECS = {b"UTF8": "utf-8", b"LATIN1": "iso8859-1", b"LATIN9": "iso8859-15", b"
 class Substituted:
     """The client's statement that the shadow holds with one more parameter."""
 
-    substitute: Substitute
-    parameter_oids: tuple[int, ...]
+    rewritten: Rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +49,17 @@ class Executed:
 Statement = Substituted | Executed | Refuse
 
 
+class Failed:
+    """An error was shown to the client, or the server is skipping: nothing is left to do."""
+
+
+FAILED = Failed()
+
+
 class Session:
     """Buffers of one turn, and what outlives it: the statements that are not simply relayed."""
 
-    def __init__(self, reader: Reader, client_encoding: bytes) -> None:
+    def __init__(self, reader: StatementReader, client_encoding: bytes) -> None:
         self.reader = reader
         self.answers = Answers(client_encoding)
         self.statements: dict[bytes, Statement] = {}
@@ -68,11 +73,11 @@ class Session:
 
     def send_sync(self, shown: Shown = Shown.ALL) -> None:
         self.answers.skipping = False
-        self.send(SYNC, Expectation(Kind.SYNC, shown))
+        self.send(SYNC, Expectation(MessageKind.SYNC, shown))
 
     def send_all(
         self,
-        messages: list[tuple[bytes, Kind]],
+        messages: list[tuple[bytes, MessageKind]],
         shown: Shown = Shown.NOTHING,
         wording: Wording | None = None,
         reply: Reply | None = None,
@@ -90,6 +95,26 @@ class Session:
     @property
     def speaks_utf8(self) -> bool:
         return self.answers.client_encoding == b"UTF8"
+
+    def in_block(self, is_part: bool = False) -> bool:
+        """Whether a transaction block is open, by BEGIN or implicit. is_part: of a string of several."""
+        return is_part or self.answers.transaction_status != b"I" or self.answers.has_executed
+
+    def readable(self, text: bytes) -> tuple[str, bool] | None:
+        """(the text, whether it is exact), or None where it is not text: PostgreSQL says why (22021).
+
+        In other encodings than UTF8 only ASCII is read; a second byte of a character that happens to be
+        ASCII could deceive us, but only about what to relay, and what is relayed meets an empty
+        database.
+        """
+        if text.isascii():
+            return text.decode("ascii"), True
+        if not self.speaks_utf8:
+            return text.decode("ascii", "replace"), False
+        try:
+            return text.decode(), True
+        except UnicodeDecodeError:
+            return None
 
     def encode(self, text: str) -> bytes:
         """Text of ours for the shadow or the client, in a form that any client_encoding reads."""
@@ -129,7 +154,7 @@ class Session:
         else:
             self.statements[name] = statement
         if before is None and statement is None:
-            return Expectation(Kind.PARSE)
+            return Expectation(MessageKind.PARSE)
 
         def undo() -> None:
             if before is None:
@@ -137,11 +162,11 @@ class Session:
             else:
                 self.statements[name] = before
 
-        return Expectation(Kind.PARSE, undo=undo)
+        return Expectation(MessageKind.PARSE, undo=undo)
 
 
 def succeeded(reply: Reply) -> bool:
-    return reply.outcome is Outcome.COMPLETE
+    return reply.outcome is ReplyOutcome.COMPLETE
 
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -158,6 +183,3 @@ def json_in_ascii(text: str) -> bytes:
         return text.encode("ascii")
     # The json module's own escapes, without the quotes around them.
     return _BEYOND_ASCII.sub(lambda run: json.dumps(run[0])[1:-1], text).encode("ascii")
-
-
-Result = Answered | Refuse

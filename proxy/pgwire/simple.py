@@ -18,35 +18,36 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from proxy.pgwire.answers import Expectation, Kind, Outcome, Reply, Shown
-from proxy.pgwire.calls import Answered, ExecutePrepared, Inspect, Refuse, Verbatim
-from proxy.pgwire.deciding import (
-    FAILED,
-    NOT_UTF8,
-    Failed,
-    Looked,
-    Run,
-    answer,
-    decide,
-    decide_execute,
-    run_of,
+from proxy.pgwire.answers import Expectation, MessageKind, Reply, ReplyOutcome, Shown
+from proxy.pgwire.calls import (
+    Arguments,
+    ExecutePrepared,
+    Inspect,
+    ReadArguments,
+    Refuse,
+    ShadowStatement,
+    Verbatim,
 )
-from proxy.pgwire.exchange import INTERNAL, raise_refusal, session_settings
+from proxy.pgwire.frame_driver import ArgumentsReading, Message, perform
 from proxy.pgwire.frames import (
     FLUSH,
     bind,
     close_statement,
     describe_portal,
     execute,
-    parse,
     query,
 )
-from proxy.pgwire.rehearsing import Given
-from proxy.pgwire.session import Conversation, Session, Wait
+from proxy.pgwire.query_sequence import run_prepared, run_statement
+from proxy.pgwire.session import Conversation, Failed, Session, Wait
+from proxy.pgwire.shadow_exchanges import (
+    INTERNAL,
+    bind_values,
+    parse_of,
+    raise_refusal,
+    session_settings,
+)
+from proxy.pgwire.statement_look import NOT_UTF8, Looked
 from proxy.pgwire.wording import Wording
-
-# undefined_parameter: a simple Query has none. The extended protocol would take it for a parameter.
-NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
 
 
 def simple_query(
@@ -55,7 +56,7 @@ def simple_query(
     """pieces: each statement's offset in characters, its text, and what `look` said of it."""
     encoding = session.answers.client_encoding
     # A simple Query destroys the unnamed statement (manual 55.2.3).
-    session.send(close_statement(b""), Expectation(Kind.CLOSE, Shown.NOTHING, Reply()))
+    session.send(close_statement(b""), Expectation(MessageKind.CLOSE, Shown.NOTHING, Reply()))
     for offset, statement, looked in pieces:
         decided = yield from _decide(session, looked, offset, len(pieces) > 1)
         match decided:
@@ -65,20 +66,21 @@ def simple_query(
                 if len(pieces) == 1:
                     # End our analysis, then it may run as the Query that it is.
                     session.send_sync(Shown.NOTHING)
-                    session.send(query(text), Expectation(Kind.QUERY))
+                    session.send(query(text), Expectation(MessageKind.QUERY))
                     return
                 if offset and not statement.isascii():
                     # It was read in the encoding that the whole string came in.
                     settings = yield from session_settings(session)
-                    if settings is None:
+                    if isinstance(settings, Failed):
                         break
                     if session.answers.client_encoding != encoding:
                         reply = raise_refusal(session, NOT_UTF8)
                         yield reply
                         break
-                run = Run(statement.encode(), (), (), None)
-                outcome = yield from _run(session, run, Wording(shift=offset))
-            case Run():
+                outcome = yield from _run(
+                    session, ShadowStatement(statement), Wording(shift=offset)
+                )
+            case ShadowStatement():
                 outcome = yield from _run(session, decided, Wording(has_position=False))
             case Refuse():
                 reply = raise_refusal(session, decided, offset)
@@ -86,10 +88,10 @@ def simple_query(
                 outcome = reply.outcome
             case _:
                 assert_never(decided)
-        if outcome is not Outcome.COMPLETE:
+        if outcome is not ReplyOutcome.COMPLETE:
             break
     if not session.answers.skipping:
-        session.send(close_statement(INTERNAL), Expectation(Kind.CLOSE, Shown.NOTHING))
+        session.send(close_statement(INTERNAL), Expectation(MessageKind.CLOSE, Shown.NOTHING))
         session.send_sync()
     elif session.answers.failed_ours:
         # Else an earlier, unsynced message failed, and the server has skipped the Query, too.
@@ -98,41 +100,45 @@ def simple_query(
 
 def _decide(
     session: Session, looked: Looked, offset: int, is_part: bool
-) -> Generator[Wait, Any, Verbatim | Run | Refuse | Failed]:
+) -> Generator[Wait, Any, Verbatim | ShadowStatement | Refuse | Failed]:
     match looked:
         case Verbatim() | Refuse():
             return looked
         case ExecutePrepared():
-            return (yield from decide_execute(session, looked))
+            return (yield from perform(session, run_prepared(looked), Message()))
         case Inspect():
-            wording = Wording(shift=offset, names_hint=True)
-            decided = yield from decide(session, looked, (), wording)
-            if isinstance(decided, Failed):
-                return FAILED
-            read, analysis = decided
-            if analysis.parameter_oids:
-                return NO_PARAMETER
-            if isinstance(read, Verbatim | Refuse):
-                return read
-            result = yield from answer(session, read, (), analysis.settings, Given(), is_part)
-            return run_of(read, result) if isinstance(result, Answered) else result
+            of = Message(
+                wording=Wording(shift=offset, names_hint=True),
+                arguments=lambda step: _no_arguments(session, step, is_part),
+                takes_parameters=False,
+            )
+            return (yield from perform(session, run_statement(looked), of))
         case _:
             assert_never(looked)
 
 
-def _run(session: Session, run: Run, wording: Wording) -> Generator[Wait, Any, Outcome]:
+def _no_arguments(session: Session, step: ReadArguments, is_part: bool) -> ArgumentsReading:
+    """A simple Query has none; the settings are those of the analysis, a moment ago."""
+    yield from ()
+    return Arguments((), step.settings, in_block=session.in_block(is_part))
+
+
+def _run(
+    session: Session, run: ShadowStatement, wording: Wording
+) -> Generator[Wait, Any, ReplyOutcome]:
     """Wait for its end: it may be a COPY FROM STDIN, in whose data nothing may be sent between."""
     reply = Reply()
+    command_tag = None if run.command_tag is None else run.command_tag.encode()
     for frame, kind in (
-        (close_statement(INTERNAL), Kind.CLOSE),
-        (parse(INTERNAL, run.text, run.parameter_oids), Kind.PARSE),
-        (bind(b"", INTERNAL, run.values), Kind.BIND),
-        (describe_portal(b""), Kind.DESCRIBE),
-        (execute(b""), Kind.EXECUTE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
+        (parse_of(INTERNAL, run), MessageKind.PARSE),
+        (bind(b"", INTERNAL, bind_values(run)), MessageKind.BIND),
+        (describe_portal(b""), MessageKind.DESCRIBE),
+        (execute(b""), MessageKind.EXECUTE),
     ):
-        tag = run.command_tag if kind is Kind.EXECUTE else None
+        tag = command_tag if kind is MessageKind.EXECUTE else None
         expectation = Expectation(kind, Shown.RESULTS, reply, wording=wording, command_tag=tag)
-        expectation.ends_reply = kind is Kind.EXECUTE
+        expectation.ends_reply = kind is MessageKind.EXECUTE
         session.send(frame, expectation)
     session.to_shadow.append(FLUSH)
     yield reply

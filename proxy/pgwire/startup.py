@@ -46,12 +46,12 @@ class Connect:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class StartupReply:
     to_client: bytes
     close: bool
 
 
-Opening = StartTls | Cancel | Connect | Reply | None
+Opening = StartTls | Cancel | Connect | StartupReply | None
 
 
 class Startup:
@@ -93,40 +93,42 @@ class Startup:
         if len(buffer) < 8:
             # PostgreSQL, too, closes without a word on what is no start-up packet.
             hopeless = len(buffer) >= 4 and not 8 <= U32.unpack_from(buffer)[0] <= STARTUP_BYTES
-            return Reply(b"", close=True) if hopeless else None
+            return StartupReply(b"", close=True) if hopeless else None
         length, code = U32.unpack_from(buffer)[0], U32.unpack_from(buffer, 4)[0]
         if not 8 <= length <= STARTUP_BYTES:
-            return Reply(b"", close=True)
+            return StartupReply(b"", close=True)
         if len(buffer) < length:
             return None
         packet, stuffed = bytes(buffer[:length]), len(buffer) > length
         buffer.clear()
         if stuffed:
-            return Reply(fatal("08P01", "received unencrypted data after request"), close=True)
+            return StartupReply(
+                fatal("08P01", "received unencrypted data after request"), close=True
+            )
         match code:
             case 80877103 | 80877104:  # SSLRequest, GSSENCRequest
                 return self._encryption(code, length)
             case 80877102:
                 if not 12 < length <= 12 + _CANCEL_KEY_BYTES:
-                    return Reply(b"", close=True)
+                    return StartupReply(b"", close=True)
                 return Cancel(packet[8:], packet)
         return self._startup(packet, code)
 
     def _encryption(self, code: int, length: int) -> Opening:
         if length != 8 or self._is_encrypted or code in self._asked:
-            return Reply(
+            return StartupReply(
                 fatal("08P01", f"unsupported frontend protocol {code >> 16}.{code & 0xFFFF}"), True
             )
         self._asked.add(code)
         if code == _SSL_REQUEST and self._has_tls:
             return StartTls(b"S", direct=False)
-        return Reply(b"N", close=False)
+        return StartupReply(b"N", close=False)
 
     def _startup(self, packet: bytes, code: int) -> Opening:
         if code >> 16 != 3:
             version = f"{code >> 16}.{code & 0xFFFF}"
             text = f"unsupported frontend protocol {version}: server supports 3.0"
-            return Reply(fatal("0A000", text), close=True)
+            return StartupReply(fatal("0A000", text), close=True)
         try:
             parameters = _parameters(packet)
         except (ProtocolError, UnicodeDecodeError):
@@ -158,8 +160,8 @@ class Startup:
         return Connect(user, database, packet, database in self._databases)
 
 
-def _refuse(sqlstate: str, message: str) -> Reply:
-    return Reply(fatal(sqlstate, message), close=True)
+def _refuse(sqlstate: str, message: str) -> StartupReply:
+    return StartupReply(fatal(sqlstate, message), close=True)
 
 
 def _parameters(packet: bytes) -> dict[str, str]:

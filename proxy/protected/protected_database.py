@@ -161,7 +161,7 @@ class ProtectedSession:
             self._reading = None
             return reading.result()
         _LOG.error("protected_statement_failed", kind=type(error).__name__, reason=reason_of(error))
-        raise Fault from None
+        raise Fault(is_logged=True) from None
 
     async def public_list(self, wanted: PublicList) -> ListValues:
         """The values of a column of a public table.

@@ -24,11 +24,10 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.engine.sessions import Analysed, PostgresError, Resolved, ResultColumn, Rows, Values
 from proxy.pgwire.answers import REPORT_BYTES
-from proxy.pgwire.calls import Column, Rehearsal
-from proxy.pgwire.deciding import NO_RELATION
-from proxy.pgwire.exchange import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
+from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation
+from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 
 RESULT_ROWS = 100_000
@@ -98,7 +97,7 @@ class ConnectedSession:
                 error.hint = UNKNOWN_NAME_HINT.decode()
             raise
         columns = tuple(
-            Column(_text(described.fname(i)) or "", described.ftype(i), described.fmod(i))
+            DescribedColumn(_text(described.fname(i)) or "", described.ftype(i), described.fmod(i))
             for i in range(described.nfields)
         )
         oids = tuple(described.param_type(index) for index in range(described.nparams))

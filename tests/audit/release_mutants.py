@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.engine import asking
+from proxy.engine import query_pipeline
 from proxy.engine.answering import Answer
-from proxy.engine.asking import Engine
-from proxy.engine.questions import Question
+from proxy.engine.policy_statements import Question
+from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import (
@@ -97,9 +97,9 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
             relation = await self._relation(question, private, session, {})
         charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
         await self._ledger.settle(charged.receipt, True)
-        return asking._answer(relation, private, chosen, charged)
+        return query_pipeline._answer(relation, private, chosen, charged)
 
-    patch.setattr(Engine, "ask", late)
+    patch.setattr(Engine, "run", late)
 
 
 def charge_not_settled_on_failure(patch: pytest.MonkeyPatch) -> None:

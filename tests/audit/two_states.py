@@ -23,7 +23,7 @@ from proxy.base.errors import Fault
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.engine.asking import Engine
+from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
@@ -58,10 +58,10 @@ class TwoStates:
     there: str
 
     def plan(self, question: str) -> PrivatePlan:
-        statement = self.engine.look(question)
+        statement = self.engine.statements.look(question)
         assert isinstance(statement, Statement)
         oids = self.relations
-        read = self.engine.read(statement, resolved(statement, oids), ())  # type: ignore[arg-type]
+        read = self.engine.statements.read(statement, resolved(statement, oids), ())  # type: ignore[arg-type]
         assert read is not None
         return self.engine.planned(read, {})
 

@@ -115,7 +115,7 @@ async def _refusal(database: Database, table: str) -> str | None:
     before = await database.ledger.remaining("ann")
     question = await asyncio.to_thread(asked, database, f"SELECT count(*) FROM {table}")
     try:
-        await database.engine.ask(question, (), {}, "ann")
+        await database.engine.run(question, (), {}, "ann")
     except Refusal as refusal:
         assert await database.ledger.remaining("ann") == before
         return refusal.message

@@ -19,7 +19,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.compiler.compiling import compile_block
-from proxy.engine.asking import Engine
+from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import UnitNeighbours
 from proxy.policy.model import (
     Bounds,
@@ -135,9 +135,9 @@ def _compiled(text: str) -> list[str]:
     oids = dict(enumerate(sorted(POLICY.tables), start=1))
     public = {(PRODUCTS, "category"): ("x", "y"), (PRODUCTS, "id"): ("1", "2")}
     engine = Engine(POLICY, CATALOG, oids, NoData(), UnspentLedger(POLICY), SeededBits(1), public)
-    found = engine.look(text)
+    found = engine.statements.look(text)
     assert isinstance(found, Statement)
-    question = engine.read(found, resolved(found, oids), ())
+    question = engine.statements.read(found, resolved(found, oids), ())
     assert question is not None
     plan = engine.planned(question, {})
     for block in plan.blocks:

@@ -18,9 +18,9 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.answering import Answer
-from proxy.engine.asking import Engine
+from proxy.engine.policy_statements import Question
 from proxy.engine.ports import Charged, ListValues
-from proxy.engine.questions import Question
+from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.syntax.statements import Statement
@@ -111,10 +111,10 @@ def asked(
     here = POLICIES[policy]
     here = replace(here, privacy=replace(here.privacy, timeout_floor=Fraction(floor)))
     engine = Engine(here, CATALOG, relations, recorder, recorder, recorder.bits)
-    statement = engine.look(text)
+    statement = engine.statements.look(text)
     assert isinstance(statement, Statement)
     by_text = {name.name: oid for name, oid in _OIDS.items()}
-    question = engine.read(statement, tuple(map(by_text.get, statement.relations)), ())
+    question = engine.statements.read(statement, tuple(map(by_text.get, statement.relations)), ())
     assert question is not None
     return engine, question
 
@@ -127,7 +127,7 @@ def ask(
         name if name in SESSION_SETTINGS else f"dp.{name}": value
         for name, value in settings.items()
     }
-    return asyncio.run(engine.ask(question, (), given, "alice"))
+    return asyncio.run(engine.run(question, (), given, "alice"))
 
 
 def test_the_charge_comes_before_the_data_and_is_settled_after() -> None:
@@ -201,7 +201,7 @@ def test_what_was_left_after_a_charge_saves_the_next_look() -> None:
 
     async def three() -> None:
         for _ in range(3):
-            await engine.ask(question, (), {}, "alice")
+            await engine.run(question, (), {}, "alice")
             recorder.left = Loss(Fraction(1, 100), Fraction(0))  # after the second
 
     asyncio.run(three())

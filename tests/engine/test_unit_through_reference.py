@@ -13,8 +13,8 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.catalog.model import Catalog, ForeignKey, TableName
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.engine.asking import Engine
 from proxy.engine.ports import Charged, ListValues
+from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
 from proxy.policy.check import check, fitted
@@ -124,12 +124,12 @@ def exact(dsn: str, text: str, rows: int = 50) -> list[ExactTable]:
             ports = Ports(data)
             names = {oid: TableName("sales", name) for name, oid in _OIDS.items()}
             engine = Engine(policy, catalog, names, ports, ports, SeededBits(3))
-            statement = engine.look(text)
+            statement = engine.statements.look(text)
             assert isinstance(statement, Statement)
             oids = tuple(_OIDS.get(name.rpartition(".")[2]) for name in statement.relations)
-            question = engine.read(statement, oids, ())
+            question = engine.statements.read(statement, oids, ())
             assert question is not None
-            await engine.ask(question, (), {}, "alice")
+            await engine.run(question, (), {}, "alice")
             return ports.exact
         finally:
             await data.close()

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from proxy.base.sql_types import SqlType
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
-from proxy.engine.asking import Engine
-from proxy.engine.questions import Question
+from proxy.engine.policy_statements import Question
+from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy.model import Policy
@@ -79,10 +79,12 @@ def planned(case: Case) -> Planned:
     """
     engine = _engine(database_of(case))
     oids = dict(enumerate(sorted(engine.policy.tables), start=1))
-    found = engine.look(case.statement)
+    found = engine.statements.look(case.statement)
     assert isinstance(found, Statement), case.place
     types, arguments = arguments_of(case)
-    question = engine.read(found, resolved(found, oids), tuple(kind.oid for kind in types))
+    question = engine.statements.read(
+        found, resolved(found, oids), tuple(kind.oid for kind in types)
+    )
     assert question is not None, case.place
     _, plan = engine._planned(question, arguments, {})
     return Planned(question, plan)

@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.cli.assembly import Database, assemble
-from proxy.engine.questions import Question
+from proxy.engine.policy_statements import Question
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
@@ -84,14 +84,14 @@ def served_database(
 
 def asked(database: Database, question: str) -> Question:
     """A question about a protected table; its names are looked up in the shadow."""
-    statement = database.engine.look(question)
+    statement = database.engine.statements.look(question)
     assert isinstance(statement, Statement)
     with psycopg.connect(database.shadow.superuser_dsn) as connection:
         found = [
             connection.execute("SELECT to_regclass(%s)::oid::bigint", (name,)).fetchone()
             for name in statement.relations
         ]
-    read = database.engine.read(statement, tuple(row[0] for row in found if row), ())
+    read = database.engine.statements.read(statement, tuple(row[0] for row in found if row), ())
     assert read is not None
     return read
 

@@ -52,15 +52,15 @@ async def answers(served: Database, aggregate: str, runs: int) -> list[float]:
     bits = SeededBits(_SEED)
     database = assemble(served.policy, served.catalog, served.shadow, served.lease, bits)
     engine = database.engine
-    statement = engine.look(f"SELECT {aggregate} FROM {ADULT}")
+    statement = engine.statements.look(f"SELECT {aggregate} FROM {ADULT}")
     assert isinstance(statement, Statement)
-    asked = engine.read(statement, (database.shadow.relation_oids()[ADULT],), ())
+    asked = engine.statements.read(statement, (database.shadow.relation_oids()[ADULT],), ())
     assert asked is not None
     found = []
     await database.open()
     try:
         for _ in range(runs):
-            answer = await engine.ask(asked, (), {}, "accuracy")
+            answer = await engine.run(asked, (), {}, "accuracy")
             assert answer.loss.epsilon == 1
             (row,) = json.loads(answer.relation)["b1"]
             found.append(float(row["a1"]))

@@ -229,15 +229,15 @@ def test_an_answer_shows_selected_keys_only(adult: Adult) -> None:
 async def _answered(database: Database, question: str, runs: int) -> list[tuple[str | None, ...]]:
     bits = SeededBits(_SEED + 2)
     served = assemble(database.policy, database.catalog, database.shadow, database.lease, bits)
-    statement = served.engine.look(question)
+    statement = served.engine.statements.look(question)
     assert isinstance(statement, Statement)
-    asked = served.engine.read(statement, (served.shadow.relation_oids()[ADULT],), ())
+    asked = served.engine.statements.read(statement, (served.shadow.relation_oids()[ADULT],), ())
     assert asked is not None
     found: list[tuple[str | None, ...]] = []
     await served.open()
     try:
         for _ in range(runs):
-            answer = await served.engine.ask(asked, (), {}, "accuracy")
+            answer = await served.engine.run(asked, (), {}, "accuracy")
             found += [(row["k1"],) for row in json.loads(answer.relation)["b1"]]
     finally:
         await served.close()

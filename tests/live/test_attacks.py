@@ -314,7 +314,7 @@ def test_the_person_moves_exact_results_by_no_more_than_planned(crowd: str, side
 def planned(side: Side, attack: Attack) -> PrivatePlan | None:
     """Of the first statement. None: nothing protected is asked for, or it is refused."""
     engine = side.doors.proxy.assembly.databases[side.name].engine
-    statement = engine.look(engine.split(attack.sql)[0][1])
+    statement = engine.statements.look(engine.statements.split(attack.sql)[0][1])
     if not isinstance(statement, Statement):
         return None
     with side.doors.proxy.direct(side.name) as connection:
@@ -323,7 +323,7 @@ def planned(side: Side, attack: Attack) -> PrivatePlan | None:
             for relation in statement.relations
         ]
     try:
-        question = engine.read(statement, tuple(row[0] for row in found if row), ())
+        question = engine.statements.read(statement, tuple(row[0] for row in found if row), ())
         return None if question is None else engine.planned(question, {})
     except Refusal:
         return None

@@ -74,8 +74,8 @@ def _plan_of(of: Neighbours, asked: Asked) -> tuple[bool, bool]:
     if not is_question(asked.sql):
         return False, False
     try:
-        text = database.engine.split(asked.sql)[0][1]
-        if not isinstance(database.engine.look(text), Statement):
+        text = database.engine.statements.split(asked.sql)[0][1]
+        if not isinstance(database.engine.statements.look(text), Statement):
             return False, False
         plan = plan_of(database, text)
     except (Refusal, AssertionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.pgwire.answers import REPORT_BYTES, Answers, Expectation, Kind
+from proxy.pgwire.answers import REPORT_BYTES, Answers, Expectation, MessageKind
 from proxy.pgwire.frames import U32, decode_report, frame
 
 
@@ -17,7 +17,7 @@ def test_a_long_report_is_cut(tag: bytes, piece: int, letter: str) -> None:
     ready = frame(b"Z", b"I")
     stream = frame(tag, fields) + ready
     answers = Answers(b"UTF8")
-    answers.expect(Expectation(Kind.QUERY))
+    answers.expect(Expectation(MessageKind.QUERY))
     largest = 0
     out = b""
     for start in range(0, len(stream), piece):
@@ -37,5 +37,5 @@ def test_a_long_report_is_cut(tag: bytes, piece: int, letter: str) -> None:
 def test_a_report_of_usual_length_passes_as_it_is() -> None:
     report = frame(b"N", b"SNOTICE\0C00000\0M" + b"y" * (REPORT_BYTES - 100) + b"\0\0")
     answers = Answers(b"UTF8")
-    answers.expect(Expectation(Kind.QUERY))
+    answers.expect(Expectation(MessageKind.QUERY))
     assert answers.feed(report) == report

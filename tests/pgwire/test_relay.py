@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proxy.pgwire import frames
-from proxy.pgwire.answers import Answers, Expectation, Kind
+from proxy.pgwire.answers import Answers, Expectation, MessageKind
 from proxy.pgwire.calls import Look, LookPrepared, Read
-from proxy.pgwire.deciding import pieces_of, prepared_of
+from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.frames import ProtocolError
-from proxy.pgwire.relay import Asked, Effects, Relay, Result
-from proxy.servers.wire.guarded_reader import GuardedReader
+from proxy.pgwire.relay import Relay
+from proxy.pgwire.statement_look import pieces_of, prepared_of
 from tests.raw_client import RawClient
-from tests.scripted_brain import ScriptedBrain
+from tests.scripted_engine import ScriptedEngine
 from tests.wire_shadow import wire_shadow
 
 pytestmark = pytest.mark.postgres
@@ -32,12 +32,12 @@ class Link:
     """A machine between our bytes and a real connection."""
 
     def __init__(self) -> None:
-        self.brain = ScriptedBrain(wire_shadow().orders_oid)
+        self.engine = ScriptedEngine(wire_shadow().orders_oid)
         self.shadow = RawClient(wire_shadow().conninfo())
         self.reset()
 
     def reset(self) -> None:
-        self.machine = Relay(GuardedReader(self.brain))
+        self.machine = Relay(self.engine)
         self.heard = b""
         self.asked = 0
 
@@ -48,20 +48,20 @@ class Link:
         self.heard += effects.to_client
         if effects.to_shadow:
             self.shadow.socket.sendall(effects.to_shadow)
-        if effects.ask is not None:
+        if effects.wanted is not None:
             self.asked += 1
-            self._perform(self.machine.answered(self._answer(effects.ask)))
+            self._perform(self.machine.answered(self._answer(effects.wanted)))
         elif effects.more:
             self._perform(self.machine.go_on())
 
-    def _answer(self, ask: Asked) -> Result:
+    def _answer(self, ask: Wanted) -> Result:
         if isinstance(ask, Look):
-            return pieces_of(GuardedReader(self.brain), ask)
+            return pieces_of(self.engine, ask)
         if isinstance(ask, LookPrepared):
-            return prepared_of(GuardedReader(self.brain), ask)
+            return prepared_of(self.engine, ask)
         if isinstance(ask, Read):
-            return GuardedReader(self.brain).read(ask)
-        return asyncio.run(self.brain.ask("alice", ask))
+            return self.engine.read(ask)
+        return asyncio.run(self.engine.run("alice", ask))
 
     def listen(self, ready: int, piece: int = 1 << 16) -> bytes:
         """Until so many ReadyForQuery have come, reading the shadow in pieces of that size."""
@@ -171,7 +171,7 @@ def test_any_order_of_messages_ends_ready(link: Link, order: list[int]) -> None:
 
 @given(st.lists(st.binary(max_size=40), max_size=5))
 def test_random_bytes_from_the_client_never_raise(pieces: list[bytes]) -> None:
-    machine = Relay(ScriptedBrain(0))
+    machine = Relay(ScriptedEngine(0))
     for piece in pieces:
         effects = machine.from_client(piece)
         if effects.close:
@@ -179,8 +179,11 @@ def test_random_bytes_from_the_client_never_raise(pieces: list[bytes]) -> None:
     assert machine.waiting_bytes <= sum(map(len, pieces))
 
 
-@given(st.binary(max_size=60), st.sampled_from([Kind.QUERY, Kind.EXECUTE, Kind.DESCRIBE]))
-def test_random_bytes_from_the_shadow(data: bytes, kind: Kind) -> None:
+@given(
+    st.binary(max_size=60),
+    st.sampled_from([MessageKind.QUERY, MessageKind.EXECUTE, MessageKind.DESCRIBE]),
+)
+def test_random_bytes_from_the_shadow(data: bytes, kind: MessageKind) -> None:
     answers = Answers(b"UTF8")
     answers.expect(Expectation(kind))
     with contextlib.suppress(ProtocolError):  # no other error
@@ -189,7 +192,7 @@ def test_random_bytes_from_the_shadow(data: bytes, kind: Kind) -> None:
 
 def test_rows_stream_through_before_they_are_whole() -> None:
     answers = Answers(b"UTF8")
-    answers.expect(Expectation(Kind.QUERY))
+    answers.expect(Expectation(MessageKind.QUERY))
     row = frames.frame(b"D", b"\0\1" + frames.U32.pack(100_000) + b"x" * 100_000)
     heard = b""
     for start in range(0, len(row), 1_000):
@@ -199,7 +202,7 @@ def test_rows_stream_through_before_they_are_whole() -> None:
 
 
 def test_a_client_frame_has_a_limit() -> None:
-    machine = Relay(ScriptedBrain(0))
+    machine = Relay(ScriptedEngine(0))
     effects = machine.from_client(b"Q" + frames.U32.pack(65 * 1024 * 1024))
     assert effects.close
     assert b"too long" in effects.to_client

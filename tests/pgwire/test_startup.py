@@ -13,9 +13,9 @@ from proxy.pgwire.startup import (
     Cancel,
     Connect,
     Opening,
-    Reply,
     StartTls,
     Startup,
+    StartupReply,
     with_parameters,
 )
 from proxy.pgwire.startup_options import refused_option, refused_setting
@@ -49,7 +49,7 @@ def test_a_startup_message_may_come_in_pieces(cuts: list[int]) -> None:
 @given(st.binary(max_size=80), st.booleans())
 def test_random_bytes_never_raise(packet: bytes, has_tls: bool) -> None:
     outcome = feed(packet, [3, 17], has_tls)
-    assert outcome is None or isinstance(outcome, Reply | StartTls | Cancel | Connect)
+    assert outcome is None or isinstance(outcome, StartupReply | StartTls | Cancel | Connect)
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), max_size=4))
@@ -67,10 +67,10 @@ def test_tls_requests() -> None:
     machine = Startup({"shop"}, has_tls=True)
     assert machine.from_client(SSL_REQUEST) == StartTls(b"S", direct=False)
     machine.encrypted()
-    assert isinstance(machine.from_client(SSL_REQUEST), Reply)
+    assert isinstance(machine.from_client(SSL_REQUEST), StartupReply)
     assert Startup({"shop"}, True).from_client(b"\x16") == StartTls(b"", direct=True)
     plain = Startup({"shop"}, has_tls=False)
-    assert plain.from_client(SSL_REQUEST) == Reply(b"N", close=False)
+    assert plain.from_client(SSL_REQUEST) == StartupReply(b"N", close=False)
     assert isinstance(plain.from_client(PACKET), Connect)
 
 
@@ -89,7 +89,7 @@ def test_an_unserved_database_is_noted_and_the_default_is_the_user() -> None:
 
 def test_a_parameter_given_twice_is_refused() -> None:
     outcome = feed(startup_packet([("user", "alice"), ("user", "admin")]), [])
-    assert isinstance(outcome, Reply)
+    assert isinstance(outcome, StartupReply)
     assert outcome.close
 
 

@@ -22,8 +22,11 @@ from proxy.pgwire.calls import (
     Substitute,
     Verbatim,
 )
-from proxy.pgwire.deciding import LOOKED_AT_AT_ONCE, READ_AT_ONCE, pieces_of, prepared_of
-from proxy.pgwire.relay import FRAME_BYTES, TURN_WORK, UNANSWERED, Effects, Relay
+from proxy.pgwire.effects import Effects
+from proxy.pgwire.frames import FRAME_BYTES
+from proxy.pgwire.query_sequence import READ_AT_ONCE
+from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Relay
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of, prepared_of
 from proxy.query.syntax.statements import Names, Statement, look, pieces, prepared_query
 from tests.query.test_parser_limits import FORMS, HOSTILE
 
@@ -94,8 +97,8 @@ def _turns(machine: Relay, data: bytes) -> Iterable[Callable[[], Effects]]:
 
         def seen(effects: Effects, more: list[bool] = more, looks: list[Look] = looks) -> Effects:
             more[0] = effects.more
-            if isinstance(effects.ask, Look):
-                looks.append(effects.ask)
+            if isinstance(effects.wanted, Look):
+                looks.append(effects.wanted)
             return effects
 
         yield lambda piece=piece, seen=seen: seen(machine.from_client(piece))  # type: ignore[misc]
@@ -187,22 +190,24 @@ def test_a_long_text_is_not_looked_at_in_a_turn(message: Callable[[bytes], bytes
     for _ in range(2):
         assert not reader.looked and not effects.to_shadow
         assert machine.is_running and not machine.idle and machine.waiting_bytes >= len(sent)
-        assert machine.from_shadow(b"").ask is None
-        assert isinstance(effects.ask, Look)
-        effects = machine.answered(pieces_of(RealReader(), effects.ask))
+        assert machine.from_shadow(b"").wanted is None
+        assert isinstance(effects.wanted, Look)
+        effects = machine.answered(pieces_of(RealReader(), effects.wanted))
         assert effects.to_shadow in (sent + frames.SYNC, sent)
         effects.to_shadow = b""
-    assert not machine.waiting_bytes and not effects.ask
+    assert not machine.waiting_bytes and not effects.wanted
 
 
 def test_a_text_is_looked_at_again_where_its_encoding_has_changed() -> None:
     machine = Relay(RealReader())
     text = f"select 'é' from orders where a = '{'x' * LOOKED_AT_AT_ONCE}'"
     effects = machine.from_client(frames.parse(b"", text.encode()))
-    assert isinstance(effects.ask, Look) and effects.ask.is_exact
+    assert isinstance(effects.wanted, Look) and effects.wanted.is_exact
     machine.from_shadow(frames.frame(b"S", b"client_encoding\0LATIN1\0"))
-    effects = machine.answered(pieces_of(RealReader(), effects.ask))
-    assert isinstance(effects.ask, Look) and not effects.ask.is_exact and not effects.to_shadow
+    effects = machine.answered(pieces_of(RealReader(), effects.wanted))
+    assert (
+        isinstance(effects.wanted, Look) and not effects.wanted.is_exact and not effects.to_shadow
+    )
 
 
 def test_a_long_text_that_the_server_discards_is_not_looked_at() -> None:
@@ -210,11 +215,11 @@ def test_a_long_text_that_the_server_discards_is_not_looked_at() -> None:
     machine = Relay(RealReader())
     machine.from_client(frames.parse(b"", b"nonsense"))
     effects = machine.from_client(frames.parse(b"", _HIDDEN.encode()))
-    assert isinstance(effects.ask, Look)
+    assert isinstance(effects.wanted, Look)
     machine.from_shadow(frames.frame(b"E", b"SERROR\0C42601\0Mx\0\0"))
-    machine.answered(pieces_of(RealReader(), effects.ask))
+    machine.answered(pieces_of(RealReader(), effects.wanted))
     effects = machine.from_client(frames.parse(b"", _HIDDEN.encode()) + frames.SYNC)
-    assert effects.ask is None and effects.to_shadow.endswith(frames.SYNC)
+    assert effects.wanted is None and effects.to_shadow.endswith(frames.SYNC)
     effects = machine.from_shadow(frames.frame(b"Z", b"I"))
     assert machine.idle and effects.to_client.endswith(frames.frame(b"Z", b"I"))
 
@@ -237,8 +242,8 @@ def test_a_long_stored_statement_is_not_looked_at_in_a_turn() -> None:
             )
         )
     )
-    assert isinstance(effects.ask, LookPrepared) and not reader.looked
-    effects = machine.answered(prepared_of(RealReader(), effects.ask))
+    assert isinstance(effects.wanted, LookPrepared) and not reader.looked
+    effects = machine.answered(prepared_of(RealReader(), effects.wanted))
     assert b"count(*)" in effects.to_shadow  # it is analysed
 
 
@@ -250,7 +255,7 @@ def test_a_long_statement_is_not_read_in_a_turn() -> None:
         text = "select count(*) from orders where a = '" + "x" * size + "'"
         machine.from_client(frames.parse(b"", text.encode()))
         effects = machine.from_shadow(_analysed())
-        assert isinstance(effects.ask, Read) is waits
+        assert isinstance(effects.wanted, Read) is waits
         assert reader.reads == (0 if waits else 1)
         if waits:
             effects = machine.answered(Verbatim())

@@ -9,7 +9,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.compiler.compiling import compile_block
-from proxy.engine.asking import Engine
+from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import BlockPlan, NoisyCount
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
@@ -59,9 +59,9 @@ def _planned(
         policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     engine = Engine(policy, catalog, oids, NoData(), UnspentLedger(policy), SeededBits(1))
-    found = engine.look(question)
+    found = engine.statements.look(question)
     assert isinstance(found, Statement)
-    read = engine.read(found, resolved(found, oids), ())
+    read = engine.statements.read(found, resolved(found, oids), ())
     assert read is not None
     return engine.planned(read, {}).blocks[0]
 

@@ -19,7 +19,7 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
-from proxy.engine.asking import Engine
+from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms import zcdp
 from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyCount, NoisySum
 from proxy.policy.check import check, fitted
@@ -151,9 +151,9 @@ def _planned(line: Line, noise: str) -> NoisyCount | NoisySum:
     policy = fitted(policy, _CATALOG)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     engine = Engine(policy, _CATALOG, oids, NoData(), UnspentLedger(policy), SeededBits(1))
-    found = engine.look(line.question)
+    found = engine.statements.look(line.question)
     assert isinstance(found, Statement)
-    question = engine.read(found, resolved(found, oids), ())
+    question = engine.statements.read(found, resolved(found, oids), ())
     assert question is not None
     (release,) = engine.planned(question, {}).blocks[0].releases
     assert isinstance(release, NoisyCount | NoisySum)

@@ -67,7 +67,6 @@ def check_after(served: ServedProcess) -> None:
         "Fatal error",
         "never retrieved",
         "unexpected_error",
-        "request_failed",
     ):
         at = errors.find(sign)
         assert at < 0, errors[max(0, at - 500) : at + 3000]

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.base.errors import Code
 from proxy.servers.client_address import network_of
+from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.problem import CONTENT_TYPE, Problem, busy
 
 _LOG = structlog.get_logger("dpproxy.http")
@@ -113,8 +114,7 @@ class Guard:
                     await self._app(scope, counted, watched)
                 return
         except Exception as error:
-            # Neither the text nor the trace: either may quote a statement.
-            _LOG.error("request_failed", kind=type(error).__name__)
+            log_failure(error, "request")
             if started:
                 raise
             problem = Problem(

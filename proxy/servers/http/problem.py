@@ -10,6 +10,7 @@ from proxy.base.errors import Fault, Refusal
 from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.pgwire.calls import Refuse
+from proxy.servers.error_boundary import log_failure
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -82,7 +83,7 @@ def status_of(sqlstate: str) -> int:
 
 
 def problem_of(error: Exception) -> Problem | None:
-    """None: a kind of error that nobody has thought of."""
+    """None: a kind of error that nobody has thought of. A fault is logged here, once: a Problem is none."""
     match error:
         case Problem():
             return error
@@ -104,7 +105,8 @@ def problem_of(error: Exception) -> Problem | None:
                 postgres_detail=error.detail,
             )
         case Fault():
-            # As the wire says it (proxy.servers.wire.engine_brain).
+            # Of the session or the ledger: those of the engine are refusals by now (EngineAdapter).
+            log_failure(error, "request")
             return Problem(
                 error.code.http_status,
                 error.message,
@@ -120,9 +122,10 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 def refused(refuse: Refuse) -> Problem:
-    """A refusal of the wire's own."""
+    """A refusal in the vocabulary of both listeners."""
+    unforeseen = HTTPStatus.INTERNAL_SERVER_ERROR
     return Problem(
-        status_of(refuse.sqlstate),
+        unforeseen if refuse.is_unforeseen else status_of(refuse.sqlstate),
         refuse.message,
         hint=refuse.hint or None,
         sqlstate=refuse.sqlstate,

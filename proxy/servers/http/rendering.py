@@ -11,7 +11,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.engine.answering import Answer
 from proxy.engine.sessions import Rows
-from proxy.servers.http.answering import Answered
+from proxy.servers.http.libpq_driver import QueryResult
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
 _OID_OID = 26
@@ -24,9 +24,9 @@ T = TypeVar("T")
 Write = Callable[[bytes], str]
 
 
-async def as_json(answered: Answered) -> bytes:
+async def as_json(result: QueryResult) -> bytes:
     """The body of /v1/query."""
-    return await _rendered(answered.rows, _json, answered)
+    return await _rendered(result.rows, _json, result)
 
 
 async def as_csv(rows: Rows) -> bytes:
@@ -42,8 +42,8 @@ async def _rendered(rows: Rows, render: Callable[[T], bytes], given: T) -> bytes
     return await asyncio.to_thread(render, given)
 
 
-def _json(answered: Answered) -> bytes:
-    rows = answered.rows
+def _json(result: QueryResult) -> bytes:
+    rows = result.rows
     columns = [{"name": column.name, "type": column.type_name} for column in rows.columns]
     writers = [_writer(column.type_oid) for column in rows.columns]
     lines = [
@@ -55,7 +55,7 @@ def _json(answered: Answered) -> bytes:
         + "]"
         for values in rows.values
     ]
-    given = answered.privacy
+    given = result.privacy
     accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'

@@ -34,7 +34,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryRequest:
     """parameters: of $1, $2, ... as text, None for NULL. settings: dp.* of this statement."""
 
     database: str
@@ -59,7 +59,7 @@ def read_credentials(request: Request) -> Credentials:
     return Credentials(user, password)
 
 
-async def read_asked(request: Request) -> Asked:
+async def read_query_request(request: Request) -> QueryRequest:
     """
     Given    a request of somebody who has logged in: no stranger's body is read
     Refuses  415, 413, 408, and 400 for whatever is not a question
@@ -80,8 +80,8 @@ async def read_asked(request: Request) -> Asked:
         raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
     try:
         if len(body) <= _READ_AT_ONCE_BYTES:
-            return _asked(read_json(body))
-        return _asked(await asyncio.to_thread(read_json, body))
+            return _query_request(read_json(body))
+        return _query_request(await asyncio.to_thread(read_json, body))
     except NotStrict as error:
         raise Problem(HTTPStatus.BAD_REQUEST, str(error)) from None
 
@@ -111,7 +111,7 @@ def _check_size(size: int) -> None:
         )
 
 
-def _asked(body: object) -> Asked:
+def _query_request(body: object) -> QueryRequest:
     if not isinstance(body, dict):
         raise _bad("the body must be an object", f"Its keys are {', '.join(_KEYS)}.")
     for key in body:
@@ -126,7 +126,7 @@ def _asked(body: object) -> Asked:
             if not isinstance(body[name], JsonNumber):
                 raise _bad(f"{name} must be a number", "Leave it out for the policy's value.")
             settings[f"dp.{name}"] = str(body[name])
-    return Asked(
+    return QueryRequest(
         _string(body, "database"),
         _string(body, "sql"),
         tuple(_parameter(value) for value in parameters),

@@ -1,4 +1,4 @@
-"""What the HTTP door serves. Every route under /v1 runs as the analyst who asks."""
+"""What the HTTP listener serves. Every route under /v1 runs as the analyst who has logged in."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from proxy.base.errors import Fault, Refusal
-from proxy.engine.asking import Engine
 from proxy.engine.fair_share import Busy
+from proxy.engine.query_pipeline import Engine
 from proxy.engine.sessions import (
     AnalystSession,
     AnalystSessions,
@@ -28,18 +28,19 @@ from proxy.engine.sessions import (
     WrongCredentials,
 )
 from proxy.servers.client_address import network_of
-from proxy.servers.http.answering import answer, explain
+from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.in_pieces import ResponseInPieces
+from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.openapi import Operation, openapi_document
 from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
 from proxy.servers.http.request_reading import (
-    Asked,
     Credentials,
-    read_asked,
+    QueryRequest,
     read_credentials,
+    read_query_request,
 )
 from proxy.servers.login_gate import LoginGate
 
@@ -70,6 +71,7 @@ class Routes:
         gate: LoginGate,
     ) -> None:
         self._engines = engines
+        self._adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
         self._sessions = sessions
         self._readiness = readiness
         self._health = health
@@ -111,12 +113,15 @@ class Routes:
 
     async def query(self, request: Request) -> Response:
         async with self._logged_in(request) as credentials:
-            asked = await read_asked(request)
-            return await _while_connected(request, self._answered(request, credentials, asked))
+            query = await read_query_request(request)
+            return await _while_connected(request, self._answered(request, credentials, query))
 
-    async def _answered(self, request: Request, credentials: Credentials, asked: Asked) -> Response:
-        async with self._session(asked.database, credentials, asked.settings) as session:
-            answered = await answer(self._engines[asked.database], session, asked)
+    async def _answered(
+        self, request: Request, credentials: Credentials, query: QueryRequest
+    ) -> Response:
+        async with self._session(query.database, credentials, query.settings) as session:
+            driver = LibpqDriver(self._adapters[query.database], session, query)
+            answered = await driver.run()
         if not _wants_csv(request):
             return ResponseInPieces(await as_json(answered), media_type="application/json")
         headers = privacy_headers(answered.privacy)
@@ -125,12 +130,12 @@ class Routes:
 
     async def explain(self, request: Request) -> Response:
         async with self._logged_in(request) as credentials:
-            asked = await read_asked(request)
-            return await _while_connected(request, self._explained(credentials, asked))
+            query = await read_query_request(request)
+            return await _while_connected(request, self._explained(credentials, query))
 
-    async def _explained(self, credentials: Credentials, asked: Asked) -> Response:
-        async with self._session(asked.database, credentials, asked.settings) as session:
-            plan = await explain(self._engines[asked.database], session, asked)
+    async def _explained(self, credentials: Credentials, query: QueryRequest) -> Response:
+        async with self._session(query.database, credentials, query.settings) as session:
+            plan = await LibpqDriver(self._adapters[query.database], session, query).explain()
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
-from proxy.engine.asking import Engine
+from proxy.engine.query_pipeline import Engine
 from proxy.engine.sessions import AnalystSessions
 from proxy.servers.certificate import server_context
 from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from proxy.engine.fair_share import Busy, FairShare
 from proxy.pgwire.frames import U32
-from proxy.servers.wire.brain import ShadowAddress
+from proxy.servers.wire.served_database import ShadowAddress
 
 _CANCEL_REQUEST = 80877102
 FORWARDED_AT_ONCE = 16  # a flood of requests must not become a flood of forks on the shadow

@@ -13,27 +13,17 @@ from typing import cast
 
 import structlog
 
-from proxy.pgwire.calls import (
-    Answered,
-    Ask,
-    Look,
-    LookPrepared,
-    Read,
-    Refuse,
-    Substitute,
-    Verbatim,
-)
-from proxy.pgwire.deciding import Looked, Pieces, pieces_of, prepared_of
+from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
-from proxy.pgwire.relay import Effects, Relay, Result
-from proxy.pgwire.startup import Cancel, Connect, Reply, StartTls, Startup
+from proxy.pgwire.relay import Relay
+from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
 from proxy.servers.client_address import network_of
+from proxy.servers.error_boundary import refuse_of
 from proxy.servers.login_gate import shown
-from proxy.servers.wire.brain import Served
-from proxy.servers.wire.guarded_reader import CANCELLED, GuardedReader, failure, guarded_ask
-from proxy.servers.wire.hub import Hub
 from proxy.servers.wire.login import TOO_SLOW, Login
+from proxy.servers.wire.query_tasks import QueryTasks
 from proxy.servers.wire.shadow_connection import ShadowConnection
+from proxy.servers.wire.shared_server_state import SharedServerState
 from proxy.servers.wire.strangers import Strangers
 from proxy.servers.wire.tls import TlsError, TlsLayer
 
@@ -46,11 +36,11 @@ _SHADOW_BROKEN = fatal("08P01", "the connection to the server was lost")
 class ClientConnection(asyncio.Protocol):
     def __init__(
         self,
-        hub: Hub,
+        state: SharedServerState,
         registered: set[ClientConnection],
         strangers: Strangers[ClientConnection],
     ) -> None:
-        self._hub = hub
+        self._state = state
         self._registered = registered
         self._strangers = strangers
         self._loop = asyncio.get_running_loop()
@@ -60,12 +50,10 @@ class ClientConnection(asyncio.Protocol):
         self._login: Login | None = None
         self._relay: Relay | None = None
         self._shadow: ShadowConnection | None = None
-        self._served: Served | None = None
+        self._tasks: QueryTasks | None = None
         self._analyst = ""
         self._address = ""
         self._connecting: asyncio.Task[None] | None = None
-        self._asking: asyncio.Task[None] | None = None
-        self._looking: asyncio.Task[None] | None = None
         self._cancel_key: bytes | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._is_closing = False
@@ -77,7 +65,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport = cast("asyncio.Transport", transport)  # uvloop's is none by class
-        limits = self._hub.limits
+        limits = self._state.limits
         self._transport = transport
         # TCP_NODELAY is asyncio's own default; a client that has vanished must be found out, too.
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -92,9 +80,9 @@ class ClientConnection(asyncio.Protocol):
             limits.authentication_seconds, self.end_with, TOO_SLOW
         )
         self._startup = Startup(
-            self._hub.databases.keys(),
-            self._hub.tls is not None,
-            requires_tls=self._hub.requires_tls,
+            self._state.databases.keys(),
+            self._state.tls is not None,
+            requires_tls=self._state.requires_tls,
             host=host or "[local]",
         )
 
@@ -118,11 +106,12 @@ class ClientConnection(asyncio.Protocol):
         self._leave_unauthenticated()
         if self._cancel_key is not None:
             if self._relay is not None and self._relay.is_running:
-                self._hub.cancels.leave_running(self._cancel_key, self._address)
-            self._hub.cancels.remove(self._cancel_key, self.cancel_ask)
-        for task in (self._asking, self._looking, self._connecting):
-            if task is not None:
-                task.cancel()
+                self._state.cancels.leave_running(self._cancel_key, self._address)
+            self._state.cancels.remove(self._cancel_key, self.cancel_query)
+        if self._tasks is not None:
+            self._tasks.close()
+        if self._connecting is not None:
+            self._connecting.cancel()
         if self._login is not None:
             self._login.end()
         if self._relay is not None:
@@ -149,9 +138,9 @@ class ClientConnection(asyncio.Protocol):
         self._write(last_words)
         self._close()
 
-    def cancel_ask(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
+    def cancel_query(self) -> None:
+        if self._tasks is not None:
+            self._tasks.cancel()
 
     # Until it has logged in.
 
@@ -169,15 +158,15 @@ class ClientConnection(asyncio.Protocol):
         match startup.from_client(data):
             case None:
                 return
-            case Reply(to_client, close):
+            case StartupReply(to_client, close):
                 self._write(to_client)
                 if close:
                     self._close()
             case StartTls(to_client, direct):
-                assert self._hub.tls is not None
+                assert self._state.tls is not None
                 self._write(to_client)
                 startup.encrypted()
-                self._tls = TlsLayer(self._hub.tls, needs_alpn=direct)
+                self._tls = TlsLayer(self._state.tls, needs_alpn=direct)
                 if direct:
                     self.data_received(data)
             case Cancel(key, packet):
@@ -185,26 +174,26 @@ class ClientConnection(asyncio.Protocol):
                 self._connecting = self._loop.create_task(self._cancel(key, packet))
             case Connect() as connect:
                 self._startup = None
-                self._login = Login(self._hub, self, self._address, connect)
+                self._login = Login(self._state, self, self._address, connect)
                 self._connecting = self._loop.create_task(self._login.open())
 
     async def _cancel(self, key: bytes, packet: bytes) -> None:
-        await self._hub.cancels.request(key, packet, self._address)
+        await self._state.cancels.request(key, packet, self._address)
         self._close()
 
     def _begin_relay(self, login: Login) -> None:
         authentication = login.authentication
-        self._served, self._shadow, self._analyst = login.served, login.shadow, login.analyst
+        served, self._shadow, self._analyst = login.served, login.shadow, login.analyst
         self._login = None
         self.authentication_is_over()
         self._leave_unauthenticated()
-        self._hub.connected += 1
-        self._hub.analysts[self._analyst] += 1
+        self._state.connected += 1
+        self._state.analysts[self._analyst] += 1
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
-            self._hub.cancels.add(self._cancel_key, self._served.shadow, self.cancel_ask)
-        reader = GuardedReader(self._served.brain)
-        self._relay = relay = Relay(reader, authentication.client_encoding)
+            self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
+        self._relay = relay = Relay(served.engine, authentication.client_encoding)
+        self._tasks = QueryTasks(served.engine, self._analyst, self._go_on_with)
         _log.info("session_started", analyst=shown(self._analyst))
         from_client, from_shadow = authentication.left_over()
         if from_shadow:
@@ -222,10 +211,10 @@ class ClientConnection(asyncio.Protocol):
         self._strangers.remove(self, self._address)
 
     def _leave_connected(self) -> None:
-        self._hub.connected -= 1
-        self._hub.analysts[self._analyst] -= 1
-        if not self._hub.analysts[self._analyst]:
-            del self._hub.analysts[self._analyst]
+        self._state.connected -= 1
+        self._state.analysts[self._analyst] -= 1
+        if not self._state.analysts[self._analyst]:
+            del self._state.analysts[self._analyst]
         _log.info("session_ended", analyst=shown(self._analyst))
 
     def send(self, data: bytes) -> None:
@@ -257,20 +246,15 @@ class ClientConnection(asyncio.Protocol):
             self._shadow.write(effects.to_shadow)
         if effects.to_client:
             self._write(effects.to_client)
-        match effects.ask:
-            case None:
-                pass
-            case Look() | LookPrepared():  # too short for a request to cancel it
-                self._looking = self._loop.create_task(self._look(effects.ask))
-            case Ask() | Read():
-                self._asking = self._loop.create_task(self._ask(effects.ask))
+        if effects.wanted is not None and self._tasks is not None:
+            self._tasks.start(effects.wanted)
         if effects.close:
             self._close()
         elif effects.more and not self._goes_on:
             self._goes_on = True
             self._loop.call_soon(self._go_on)
         self._update_reading()
-        if self._hub.is_stopping and self.is_idle:
+        if self._state.is_stopping and self.is_idle:
             self.end_with(_SHUTTING_DOWN)
 
     def _go_on(self) -> None:
@@ -278,32 +262,6 @@ class ClientConnection(asyncio.Protocol):
         if self._relay is not None and not self._is_closing:
             with self._ends_on_errors():
                 self._perform(self._relay.go_on())
-
-    async def _look(self, ask: Look | LookPrepared) -> None:
-        assert self._served is not None
-        reader = GuardedReader(self._served.brain)
-        found: Pieces | Looked
-        if isinstance(ask, Look):
-            found = await asyncio.to_thread(pieces_of, reader, ask)
-        else:
-            found = await asyncio.to_thread(prepared_of, reader, ask)
-        self._go_on_with(found)
-
-    async def _ask(self, ask: Ask | Read) -> None:
-        assert self._served is not None
-        brain = self._served.brain
-        result: Answered | Verbatim | Substitute | Refuse
-        try:
-            if isinstance(ask, Read):
-                result = await asyncio.to_thread(GuardedReader(brain).read, ask)
-            else:
-                result = await guarded_ask(brain, self._analyst, ask)
-        except asyncio.CancelledError:
-            if self._is_closing:
-                raise
-            result = CANCELLED
-        self._asking = None
-        self._go_on_with(result)
 
     def _go_on_with(self, result: Result) -> None:
         if self._relay is not None and not self._is_closing:
@@ -314,7 +272,7 @@ class ClientConnection(asyncio.Protocol):
         """Stop reading a client whose bytes cannot be passed on, so that memory stays bounded."""
         relay = self._relay
         waiting = 0 if relay is None else relay.waiting_bytes
-        pause = self._shadow_is_full or waiting > self._hub.limits.waiting_bytes
+        pause = self._shadow_is_full or waiting > self._state.limits.waiting_bytes
         if pause == self._is_paused or self._transport is None or self._transport.is_closing():
             return
         self._is_paused = pause
@@ -332,7 +290,7 @@ class ClientConnection(asyncio.Protocol):
             _log.error("shadow_protocol_broken", analyst=shown(self._analyst))
             self.end_with(_SHADOW_BROKEN)
         except Exception as error:
-            refuse = failure(error, "relay")
+            refuse = refuse_of(error, "relay")
             self.end_with(fatal(refuse.sqlstate, refuse.message))
 
     # Writing and closing.
@@ -357,7 +315,7 @@ class ClientConnection(asyncio.Protocol):
         self._is_closing = True
         self._transport.close()
         # A client that reads nothing must not keep its buffers for ever.
-        self._loop.call_later(self._hub.limits.closing_seconds, self._abort)
+        self._loop.call_later(self._state.limits.closing_seconds, self._abort)
 
     def _abort(self) -> None:
         self._is_closing = True

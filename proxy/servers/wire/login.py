@@ -14,9 +14,9 @@ from proxy.pgwire.authentication import Authentication, Step
 from proxy.pgwire.frames import fatal
 from proxy.pgwire.startup import Connect
 from proxy.servers.login_gate import Attempt
-from proxy.servers.wire.brain import Served
-from proxy.servers.wire.hub import Hub
+from proxy.servers.wire.served_database import ServedDatabase
 from proxy.servers.wire.shadow_connection import Owner, ShadowConnection, connect_to_shadow
+from proxy.servers.wire.shared_server_state import SharedServerState
 
 _log = structlog.get_logger("dpproxy.wire")
 
@@ -34,14 +34,16 @@ class LoginClient(Owner, Protocol):
 
 
 class Login:
-    def __init__(self, hub: Hub, client: LoginClient, address: str, connect: Connect) -> None:
-        self._hub = hub
+    def __init__(
+        self, state: SharedServerState, client: LoginClient, address: str, connect: Connect
+    ) -> None:
+        self._state = state
         self._client = client
         self._address = address
         self._connect = connect
         self._loop = asyncio.get_running_loop()
-        database = connect.database if connect.database_is_served else next(iter(hub.databases))
-        self.served: Served = hub.databases[database]
+        database = connect.database if connect.database_is_served else next(iter(state.databases))
+        self.served: ServedDatabase = state.databases[database]
         self.authentication = Authentication(connect, database)
         self.shadow: ShadowConnection | None = None
         self._attempt: Attempt | None = None
@@ -54,11 +56,11 @@ class Login:
 
     async def open(self) -> None:
         """Takes as long as others are in turn; the connection's deadline ends it."""
-        hub = self._hub
-        if hub.connected >= hub.limits.connections:
+        state = self._state
+        if state.connected >= state.limits.connections:
             self._client.end_with(_TOO_MANY)
             return
-        self._attempt = await hub.gate.enter(self._address, self.analyst)
+        self._attempt = await state.gate.enter(self._address, self.analyst)
         try:
             self.shadow = await connect_to_shadow(self.served.shadow, self._client)
         except OSError:
@@ -66,7 +68,7 @@ class Login:
             self._client.end_with(_SHADOW_AWAY)
             return
         self.shadow.write(self.authentication.startup_packet)
-        self._listen_for(hub.limits.silence_seconds)
+        self._listen_for(state.limits.silence_seconds)
 
     def from_client(self, data: bytes) -> None:
         """Before a turn, the client has nothing to say; what it sends is password messages or its end."""
@@ -116,15 +118,15 @@ class Login:
 
     def _too_many(self) -> bytes:
         """Where PostgreSQL, too, says it: after the password."""
-        limits = self._hub.limits
-        if self._hub.analysts[self.analyst] >= limits.connections_per_analyst:
+        limits = self._state.limits
+        if self._state.analysts[self.analyst] >= limits.connections_per_analyst:
             return fatal("53300", f'too many connections for role "{self.analyst}"')
-        return _TOO_MANY if self._hub.connected >= limits.connections else b""
+        return _TOO_MANY if self._state.connected >= limits.connections else b""
 
     def _perform(self, step: Step) -> None:
         if step.to_shadow and self.shadow is not None:
             self.shadow.write(step.to_shadow)
-            self._listen_for(self._hub.limits.silence_seconds)
+            self._listen_for(self._state.limits.silence_seconds)
         if step.close:
             self._client.end_with(step.to_client)
         elif step.to_client:
@@ -146,4 +148,4 @@ class Login:
         if self._attempt is not None and self._attempt.is_awaited:
             self._client.end_with(TOO_SLOW)
         else:
-            self._listen_for(self._hub.limits.silence_seconds / 4)
+            self._listen_for(self._state.limits.silence_seconds / 4)

@@ -7,9 +7,9 @@ import ssl
 from collections.abc import Mapping
 
 from proxy.servers.login_gate import LoginGate
-from proxy.servers.wire.brain import Served
 from proxy.servers.wire.connection import ClientConnection
-from proxy.servers.wire.hub import Hub, Limits
+from proxy.servers.wire.served_database import ServedDatabase
+from proxy.servers.wire.shared_server_state import Limits, SharedServerState
 from proxy.servers.wire.strangers import Strangers
 
 _POLL_SECONDS = 0.05
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.05
 
 class WireServer:
     """
-    Given    per database its shadow and its brain; TLS if there is a context, and whether it is required;
+    Given    per database its shadow and its engine; TLS if there is a context, and whether it is required;
              gate: the one that all listeners share
     Gives    `start` listens, `address` is where, `stop` lets transactions end first
 
@@ -26,7 +26,7 @@ class WireServer:
 
     def __init__(
         self,
-        databases: Mapping[str, Served],
+        databases: Mapping[str, ServedDatabase],
         tls: ssl.SSLContext | None = None,
         limits: Limits | None = None,
         gate: LoginGate | None = None,
@@ -35,9 +35,11 @@ class WireServer:
     ) -> None:
         if requires_tls and tls is None:
             raise ValueError("TLS cannot be required without a certificate")
-        self._hub = Hub(databases, tls, limits or Limits(), gate or LoginGate(), requires_tls)
+        self._state = SharedServerState(
+            databases, tls, limits or Limits(), gate or LoginGate(), requires_tls
+        )
         self._connections: set[ClientConnection] = set()
-        held = self._hub.limits
+        held = self._state.limits
         self._strangers: Strangers[ClientConnection] = Strangers(
             held.unauthenticated_connections, held.unauthenticated_per_address
         )
@@ -59,7 +61,7 @@ class WireServer:
         """Refuses with OSError where the port is taken."""
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: ClientConnection(self._hub, self._connections, self._strangers),
+            lambda: ClientConnection(self._state, self._connections, self._strangers),
             host,
             port,
             backlog=512,
@@ -72,7 +74,7 @@ class WireServer:
     async def stop(self, grace_seconds: float = 30.0) -> None:
         """No new clients; idle ones are told and closed, the others when their transaction ends or the
         time is over."""
-        self._hub.is_stopping = True
+        self._state.is_stopping = True
         if self._server is not None:
             self._server.close()
         loop = asyncio.get_running_loop()
@@ -85,4 +87,4 @@ class WireServer:
         for connection in list(self._connections):
             connection.end_with()
         await asyncio.sleep(0)
-        await self._hub.cancels.close()
+        await self._state.cancels.close()

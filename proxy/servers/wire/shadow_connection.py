@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol, cast
 
-from proxy.servers.wire.brain import ShadowAddress
+from proxy.servers.wire.served_database import ShadowAddress
 
 _PIECE_BYTES = 64 * 1024
 

@@ -346,4 +346,4 @@ def test_a_body_that_breaks_off_raises_nothing(
     out, err = capfd.readouterr()
     told = out + err + caplog.text
     assert "Traceback" not in told
-    assert "request_failed" not in told
+    assert "unexpected_error" not in told

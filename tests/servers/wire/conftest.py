@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from proxy.servers.wire.brain import Served, ShadowAddress
-from proxy.servers.wire.hub import Limits
+from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.server import WireServer
-from tests.scripted_brain import ScriptedBrain
+from proxy.servers.wire.shared_server_state import Limits
+from tests.scripted_engine import ScriptedEngine
 from tests.wire_shadow import WireShadow, wire_shadow
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ T = TypeVar("T")
 @dataclass(slots=True)
 class Running:
     shadow: WireShadow
-    brain: ScriptedBrain
+    engine: ScriptedEngine
     server: WireServer
     loop: asyncio.AbstractEventLoop
 
@@ -47,10 +47,10 @@ def serve(limits: Limits | None = None, **more: Any) -> Iterator[Running]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    brain = ScriptedBrain(shadow.orders_oid)
-    served = Served(ShadowAddress(shadow.host, shadow.port), brain)
+    engine = ScriptedEngine(shadow.orders_oid)
+    served = ServedDatabase(ShadowAddress(shadow.host, shadow.port), engine)
     server = WireServer({"shop": served}, limits=limits, **more)
-    running = Running(shadow, brain, server, loop)
+    running = Running(shadow, engine, server, loop)
     running.do(server.start("127.0.0.1", 0))
     try:
         yield running

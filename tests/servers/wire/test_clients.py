@@ -51,7 +51,7 @@ def psql_through(relay: Running, text: str, port: int | None = None) -> str:
 )
 def test_psql_sees_what_it_sees_without_the_proxy(text: str, relay: Running) -> None:
     assert psql_through(relay, text) == psql_through(relay, text, relay.shadow.port)
-    assert relay.brain.asked == []
+    assert relay.engine.asked == []
 
 
 # What psql 15 sends for `SELECT count(*) FROM shop.<TAB>`.
@@ -79,8 +79,8 @@ COPY ({COUNT}) TO STDOUT;
     assert [line for line in lines if line.isdigit()] == [
         "42", "99", "80", "65", "42", "43", "42", "97",
     ]  # fmt: skip
-    assert len(relay.brain.asked) == 8
-    assert {analyst for analyst, _ in relay.brain.asked} == {"alice"}
+    assert len(relay.engine.asked) == 8
+    assert {analyst for analyst, _ in relay.engine.asked} == {"alice"}
 
 
 def test_psql_shows_the_place_of_a_refusal(relay: Running) -> None:
@@ -103,7 +103,7 @@ def test_psycopg(binary: bool, relay: Running) -> None:
         assert cursor.execute(COUNT_ABOVE, (None,)).fetchall() == [(42,)]
         for bound in range(10):  # prepared from the sixth on
             assert cursor.execute(COUNT_ABOVE, (bound,)).fetchall() == [(100 - bound,)]
-        arguments = [ask.arguments for _, ask in relay.brain.asked]
+        arguments = [ask.arguments for _, ask in relay.engine.asked]
         assert arguments == [(), ("20",), (None,), *((str(n),) for n in range(10))]
 
 
@@ -114,7 +114,7 @@ def test_psycopg_binary_parameters(relay: Running) -> None:
             (7, "xy"),
         )
         assert cursor.fetchall() == [(93,), (2,)]
-        assert relay.brain.asked[0][1].arguments == ("7", '"xy"')
+        assert relay.engine.asked[0][1].arguments == ("7", '"xy"')
 
 
 def test_psycopg_server_cursor(relay: Running) -> None:
@@ -126,7 +126,7 @@ def test_psycopg_server_cursor(relay: Running) -> None:
         with connection.cursor("with_parameter") as cursor:
             cursor.execute(COUNT_ABOVE, (10,))
             assert cursor.fetchall() == [(90,)]
-    assert len(relay.brain.asked) == 2
+    assert len(relay.engine.asked) == 2
 
 
 def test_psycopg_pipeline(relay: Running) -> None:
@@ -136,25 +136,25 @@ def test_psycopg_pipeline(relay: Running) -> None:
             plain = connection.execute("SELECT 'plain'")
         assert [cursor.fetchone() for cursor in cursors] == [(100 - n,) for n in range(8)]
         assert plain.fetchone() == ("plain",)
-        before = len(relay.brain.asked)
+        before = len(relay.engine.asked)
         with pytest.raises(errors.DivisionByZero), connection.pipeline():
             connection.execute("SELECT 1/0")
             connection.execute(COUNT)
-        assert len(relay.brain.asked) == before
+        assert len(relay.engine.asked) == before
 
 
 def test_psycopg_cancel(relay: Running) -> None:
     with relay.connect() as connection:
 
         async def cancel() -> None:
-            await relay.brain.waiting.wait()
+            await relay.engine.waiting.wait()
             await asyncio.get_running_loop().run_in_executor(None, connection.cancel_safe)
 
         cancelling = asyncio.run_coroutine_threadsafe(cancel(), relay.loop)
         with pytest.raises(errors.QueryCanceled, match="due to user request"):
             connection.execute(f"{COUNT} WHERE amount > 777")
         cancelling.result(10)
-        assert relay.brain.cancelled == 1
+        assert relay.engine.cancelled == 1
         assert connection.execute(COUNT).fetchone() == (42,)
         with pytest.raises(errors.QueryCanceled):
             relay.loop.call_soon_threadsafe(
@@ -185,7 +185,7 @@ def test_psycopg_notice_and_settings(relay: Running) -> None:
         connection.add_notice_handler(lambda notice: heard.append(notice.message_primary))
         assert connection.execute(COUNT).fetchone() == (42,)
         assert heard == ["charged: 1 €"]
-        found = relay.brain.asked[0][1].settings
+        found = relay.engine.asked[0][1].settings
         assert {
             name: found[name] for name in (*DP_SETTINGS, "statement_timeout") if name in found
         } == {
@@ -195,7 +195,7 @@ def test_psycopg_notice_and_settings(relay: Running) -> None:
         }
         connection.execute("SET LOCAL dp.epsilon = '0.5'")
         connection.execute(COUNT)
-        assert relay.brain.asked[1][1].settings["dp.epsilon"] == "0.5"
+        assert relay.engine.asked[1][1].settings["dp.epsilon"] == "0.5"
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "UTF8", "WIN1252"])
@@ -212,7 +212,7 @@ def test_client_encodings(encoding: str, relay: Running) -> None:
                 connection.execute(text)
 
 
-def test_errors_of_the_brain_are_neutral(relay: Running) -> None:
+def test_errors_of_the_engine_are_neutral(relay: Running) -> None:
     with relay.connect() as connection:
         for text in (f"{COUNT} WHERE amount > 666", f"{COUNT} -- read fails"):
             with pytest.raises(psycopg.OperationalError) as caught:
@@ -233,7 +233,7 @@ def test_transaction_after_refusals(relay: Running) -> None:
             connection.execute(COUNT)
         connection.rollback()
         assert connection.execute(COUNT).fetchone() == (42,)
-        assert len(relay.brain.asked) == 1
+        assert len(relay.engine.asked) == 1
 
 
 def test_asyncpg(relay: Running) -> None:
@@ -268,7 +268,7 @@ def test_asyncpg(relay: Running) -> None:
         await connection.close()
 
     asyncio.run(talk())
-    assert len(relay.brain.asked) == 5
+    assert len(relay.engine.asked) == 5
 
 
 def test_sqlalchemy(relay: Running) -> None:

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from proxy.pgwire.frames import U32, fatal, query
-from proxy.servers.wire.hub import Limits
+from proxy.servers.wire.shared_server_state import Limits
 from tests.servers.wire.bare_connection import GSSENC_REQUEST, SSL_REQUEST, answer, dial, startup
 from tests.servers.wire.conftest import Running, serve
 from tests.waiting import until

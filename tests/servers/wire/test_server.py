@@ -11,10 +11,10 @@ import pytest
 import uvloop
 
 from proxy.pgwire.frames import query
-from proxy.servers.wire.brain import Served, ShadowAddress
+from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.server import WireServer
 from tests.raw_client import RawClient
-from tests.scripted_brain import ScriptedBrain
+from tests.scripted_engine import ScriptedEngine
 from tests.servers.wire.conftest import Running, serve
 from tests.waiting import until
 from tests.wire_shadow import wire_shadow
@@ -72,17 +72,17 @@ def test_malformed_messages_get_postgres_answer(malformed: bytes, relay: Running
 def test_asks_are_cancelled_when_the_client_goes_away(relay: Running) -> None:
     with RawClient(relay.conninfo()) as client:
         client.send(query(f"{COUNT} WHERE amount > 777".encode()))
-        until(relay.brain.waiting.is_set)
-        assert relay.brain.cancelled == 0
+        until(relay.engine.waiting.is_set)
+        assert relay.engine.cancelled == 0
         client.socket.shutdown(socket.SHUT_RDWR)
-    until(lambda: relay.brain.cancelled == 1)
+    until(lambda: relay.engine.cancelled == 1)
     until(lambda: relay.server.connections == 0)
 
 
 def test_memory_is_bounded_behind_a_question(relay: Running) -> None:
     with RawClient(relay.conninfo()) as client:
         client.send(query(f"{COUNT} WHERE amount > 777".encode()))
-        until(relay.brain.waiting.is_set)
+        until(relay.engine.waiting.is_set)
         client.socket.settimeout(0.5)
         sent = 0
         with pytest.raises(TimeoutError):
@@ -146,8 +146,8 @@ def test_a_shadow_that_is_away() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         for relay in serve():
-            brain = relay.brain
-            away = Served(ShadowAddress("127.0.0.1", unused.getsockname()[1]), brain)
+            engine = relay.engine
+            away = ServedDatabase(ShadowAddress("127.0.0.1", unused.getsockname()[1]), engine)
             server = WireServer({"shop": away})
             relay.do(server.start("127.0.0.1", 0))
             with pytest.raises(psycopg.OperationalError, match="is not available"):
@@ -160,9 +160,9 @@ def test_on_uvloop_over_a_unix_socket() -> None:
     info = psycopg.conninfo.conninfo_to_dict(shadow.postgres.dsn("shop"))
 
     async def talk() -> None:
-        served = Served(
+        served = ServedDatabase(
             ShadowAddress(str(info["host"]), int(str(info["port"]))),
-            ScriptedBrain(shadow.orders_oid),
+            ScriptedEngine(shadow.orders_oid),
         )
         server = WireServer({"shop": served})
         await server.start("127.0.0.1", 0)

@@ -12,9 +12,10 @@ from functools import partial
 import psycopg
 import pytest
 
+from proxy.pgwire.effects import Effects
 from proxy.pgwire.frames import query
-from proxy.pgwire.relay import Effects, Relay
-from proxy.servers.wire.hub import Limits
+from proxy.pgwire.relay import Relay
+from proxy.servers.wire.shared_server_state import Limits
 from tests.raw_client import RawClient
 from tests.servers.address_hop import AddressHop
 from tests.servers.wire.bare_connection import answer, dial, startup
@@ -64,7 +65,7 @@ def _backends(relay: Running) -> int:
 def test_half_open_logins_do_not_keep_others_out(count: int, relay: Running) -> None:
     with AddressHop(relay.port, "127.0.0.2") as hop, _half_open(relay, count):
         until(partial(_are_connected, relay, 100))  # the others had to make room
-        until(lambda: relay.server._hub.gate.backends >= 8)
+        until(lambda: relay.server._state.gate.backends >= 8)
         for _ in range(5):
             assert 0 < _backends(relay) <= 8
         assert _logs_in(hop.port, relay) < 1
@@ -77,7 +78,7 @@ def test_half_open_logins_from_many_addresses(relay: Running) -> None:
     with contextlib.ExitStack() as stack:
         for number in range(3, 11):
             stack.enter_context(_half_open(relay, 40, f"127.0.0.{number}"))
-        until(lambda: relay.server._hub.gate.backends == 32)
+        until(lambda: relay.server._state.gate.backends == 32)
         assert _backends(relay) <= 32
         hop = stack.enter_context(AddressHop(relay.port, "127.0.0.2"))
         assert _logs_in(hop.port, relay) < 2.5
@@ -135,7 +136,7 @@ def test_leaving_early_does_not_make_guesses_quicker(relay: Running) -> None:
     while time.monotonic() < ends:
         with contextlib.suppress(psycopg.OperationalError):
             psycopg.connect(relay.conninfo(connect_timeout="2"), password="wrong")
-        failures = relay.server._hub.gate._delay._of_addresses._counted
+        failures = relay.server._state.gate._delay._of_addresses._counted
         assert failures.get("127.0.0.1", (0.0, 0.0))[0] <= 8
 
 

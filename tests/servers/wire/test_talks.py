@@ -21,16 +21,16 @@ def test_conversation(name: str, relay: Running, bless: bool) -> None:
     if bless:
         written = []
         for one in conversations:
-            before = len(relay.brain.asked)
+            before = len(relay.engine.asked)
             heard = one.play(relay.conninfo())
-            written.append(one.written(heard, len(relay.brain.asked) - before))
+            written.append(one.written(heard, len(relay.engine.asked) - before))
         path.write_text("\n".join(written))
     for conversation in talk.read(path):
-        before = len(relay.brain.asked)
+        before = len(relay.engine.asked)
         heard = conversation.play(relay.conninfo())
         expected = [answers for _, answers in conversation.turns]
         assert heard == expected, f"{name}:{conversation.line}"
-        asks = len(relay.brain.asked) - before
+        asks = len(relay.engine.asked) - before
         assert asks == conversation.asks, f"{name}:{conversation.line}"
 
 

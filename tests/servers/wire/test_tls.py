@@ -14,7 +14,7 @@ import pytest
 
 from proxy.pgwire.frames import U32
 from proxy.servers.certificate import server_context
-from proxy.servers.wire.hub import Limits
+from proxy.servers.wire.shared_server_state import Limits
 from proxy.servers.wire.tls import ALPN
 from tests.servers.wire.bare_connection import SSL_REQUEST, answer, dial, startup
 from tests.servers.wire.conftest import Running, serve
@@ -73,7 +73,7 @@ def test_a_cancel_request_may_be_plain_as_in_postgres(required: Running) -> None
         sleeping = threading.Thread(target=_cancelled, args=(connection,))
         sleeping.start()
         until(lambda: _is_sleeping(required))
-        (key,) = required.server._hub.cancels._sessions
+        (key,) = required.server._state.cancels._sessions
         with dial(required) as plain:  # libpq's PQcancel never encrypts
             plain.sendall(U32.pack(8 + len(key)) + U32.pack(80877102) + key)
             assert answer(plain) == b""

@@ -77,7 +77,7 @@ def test_own_statements(relay: Running) -> None:
         for text in _OWN:
             assert simple(relayed, text) == simple(direct, text), text
             assert extended(relayed, text) == extended(direct, text), text
-    assert relay.brain.asked == []
+    assert relay.engine.asked == []
 
 
 @pytest.mark.skipif(not _CLIENTS.is_dir(), reason="the corpus ../shared/clients is not here")

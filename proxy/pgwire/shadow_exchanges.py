@@ -10,17 +10,27 @@ client owns its search_path.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, CONSTANTS_BYTES
 from proxy.base.session_settings import CLIENT_ENCODING, SESSION_SETTINGS
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.pgwire.answers import Kind, Reply
-from proxy.pgwire.calls import Column, Inspect, Refuse
+from proxy.pgwire.answers import MessageKind, Reply
+from proxy.pgwire.calls import (
+    Analyse,
+    Analysis,
+    Arguments,
+    DescribedColumn,
+    Evaluate,
+    Prepared,
+    Refuse,
+    ShadowStatement,
+    Verbatim,
+)
 from proxy.pgwire.frames import (
     FLUSH,
+    Bind,
     bind,
     close_portal,
     close_statement,
@@ -32,7 +42,7 @@ from proxy.pgwire.frames import (
     parse,
 )
 from proxy.pgwire.measured_values import fits, measured_sql
-from proxy.pgwire.session import Session, Wait, succeeded
+from proxy.pgwire.session import FAILED, Failed, Session, Wait, json_in_ascii, succeeded
 from proxy.pgwire.wording import POSITION_MARK, Wording
 
 INTERNAL = b"_dpproxy"  # of our statements and portals; each is closed within its exchange
@@ -62,38 +72,7 @@ WHERE p.name OPERATOR(pg_catalog.=) $1 AND p.from_sql ORDER BY u.number"""
 _DATA_ROW, _ROW_DESCRIPTION, _PARAMETER_DESCRIPTION = b"DTt"
 
 Row = tuple[bytes | None, ...]
-Message = tuple[bytes, Kind]
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    relation_oids: tuple[int | None, ...]
-    parameter_oids: tuple[int, ...]
-    columns: tuple[Column, ...]
-    settings: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """json: of each argument, for the engine. settings: as of now."""
-
-    json: tuple[bytes | None, ...]
-    settings: dict[str, str]
-    portal_is_taken: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """json: for the engine, None of types that it does not use. values: in text format, for a Bind."""
-
-    json: tuple[bytes | None, ...]
-    values: tuple[bytes | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    source: str
-    types: tuple[tuple[int, str], ...]  # OID and name of each parameter's type
+Message = tuple[bytes, MessageKind]
 
 
 def run(
@@ -105,12 +84,12 @@ def run(
     """Close first: an exchange cut off by an error may have left the name behind, and closing
     what does not exist is no error (manual 55.2.3)."""
     return [
-        (close_statement(INTERNAL), Kind.CLOSE),
-        (parse(INTERNAL, text, oids), Kind.PARSE),
-        (bind(INTERNAL, INTERNAL, values, formats), Kind.BIND),
-        (execute(INTERNAL), Kind.EXECUTE),
-        (close_portal(INTERNAL), Kind.CLOSE),
-        (close_statement(INTERNAL), Kind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
+        (parse(INTERNAL, text, oids), MessageKind.PARSE),
+        (bind(INTERNAL, INTERNAL, values, formats), MessageKind.BIND),
+        (execute(INTERNAL), MessageKind.EXECUTE),
+        (close_portal(INTERNAL), MessageKind.CLOSE),
+        (close_statement(INTERNAL), MessageKind.CLOSE),
     ]
 
 
@@ -119,6 +98,22 @@ def rows_of(reply: Reply) -> list[Row]:
 
 
 _run, _rows = run, rows_of
+
+
+def parse_of(name: bytes, statement: ShadowStatement) -> bytes:
+    """A Parse of what runs in the client's place."""
+    oids = (
+        statement.parameter_oids
+        if statement.relation is None
+        else (*statement.parameter_oids, JSONB_OID)
+    )
+    return parse(name, statement.text.encode(), oids)
+
+
+def bind_values(statement: ShadowStatement) -> tuple[bytes | None, ...]:
+    if statement.relation is None:
+        return statement.values
+    return (*statement.values, json_in_ascii(statement.relation))
 
 
 def _settings(session: Session, row: Row) -> dict[str, str]:
@@ -133,16 +128,15 @@ def _settings(session: Session, row: Row) -> dict[str, str]:
 
 
 def analyse(
-    session: Session, inspect: Inspect, oids: Sequence[int], wording: Wording
-) -> Generator[Wait, Any, Analysis | None]:
-    """What the shadow says of the statement, what its names mean in the session, and the session's
-    settings. None: an error was shown, or the server is skipping."""
+    session: Session, step: Analyse, wording: Wording
+) -> Generator[Wait, Any, Analysis | Failed]:
+    inspect = step.inspect
     reply = Reply()
     session.send_all(
         [
-            (close_statement(INTERNAL), Kind.CLOSE),
-            (parse(INTERNAL, inspect.analyse.encode(), oids), Kind.PARSE),
-            (describe_statement(INTERNAL), Kind.DESCRIBE),
+            (close_statement(INTERNAL), MessageKind.CLOSE),
+            (parse(INTERNAL, inspect.analyse.encode(), step.parameter_oids), MessageKind.PARSE),
+            (describe_statement(INTERNAL), MessageKind.DESCRIBE),
         ],
         wording=wording,
         reply=reply,
@@ -166,16 +160,18 @@ def analyse(
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
-        return None
+        return FAILED
     frames = reply.frames
     oids_seen: tuple[int, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[DescribedColumn, ...] = ()
     for tag, payload in frames:
         if tag == _PARAMETER_DESCRIPTION:
             oids_seen = decode_parameter_description(payload)
         elif tag == _ROW_DESCRIPTION:
             columns = tuple(
-                Column(session.decode(field.name) or "", field.type_oid, field.type_modifier)
+                DescribedColumn(
+                    session.decode(field.name) or "", field.type_oid, field.type_modifier
+                )
                 for field in decode_row_description(payload)
             )
     (row,) = _rows(reply)
@@ -186,68 +182,74 @@ def analyse(
 
 
 def decode_arguments(
-    session: Session,
-    statement: bytes,
-    portal: bytes,
-    oids: Sequence[int],
-    values: Sequence[bytes | None],
-    formats: Sequence[int],
-) -> Generator[Wait, Any, Arguments | tuple[int, ...] | Refuse | None]:
-    """The client's arguments, in its own formats, decoded by the shadow; and whether the statement
-    of that name is still the one we made (SQL's DEALLOCATE reaches it too): if not, its parameters'
-    OIDs. Refuse: more than is fetched. None as in `analyse`."""
+    session: Session, message: Bind, oids: Sequence[int]
+) -> Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]:
+    """The client's arguments, in its own formats, decoded by the shadow. Verbatim where nothing is to be
+    charged: the statement of that name is not the one we made any more (SQL's DEALLOCATE reaches it too), and
+    is then forgotten, or the portal's name is taken. Refuse: more than is fetched."""
     wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
     text = measured_sql(wanted) if wanted else "SELECT WHERE false"
     state = f"SELECT {_TAKEN_SQL}, {_SETTINGS_SQL}"
     renamed = (
-        (b'"' + INTERNAL + b'"', b'"' + statement + b'"'),
-        (b"portal " + INTERNAL, b"portal " + portal),
+        (b'"' + INTERNAL + b'"', b'"' + message.statement + b'"'),
+        (b"portal " + INTERNAL, b"portal " + message.portal),
     )
     reply = session.send_all(
         [
-            (describe_statement(statement), Kind.DESCRIBE),
-            *_run(state.encode(), [TEXT_OID], [portal]),
-            *_run(text.encode(), oids, values, formats),
+            (describe_statement(message.statement), MessageKind.DESCRIBE),
+            *_run(state.encode(), [TEXT_OID], [message.portal]),
+            *_run(text.encode(), oids, message.values, message.formats),
         ],
         wording=Wording(has_position=False, renamed=renamed),
     )
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
-        return None
+        return FAILED
     for tag, payload in reply.frames:
         if tag == _PARAMETER_DESCRIPTION:
-            seen = decode_parameter_description(payload)
-            if seen != (*oids, JSONB_OID):
-                return seen
+            if decode_parameter_description(payload) != (*oids, JSONB_OID):
+                session.statements.pop(message.statement, None)
+                return Verbatim()
             break
     (row, *found) = _rows(reply)
     settings = _settings(session, row)
     if not fits(found, len(oids)):
         return ARGUMENTS_TOO_LONG
-    return Arguments(tuple(value for _, value, _ in found), settings, row[0] == b"t")
+    if row[0] == b"t":
+        return Verbatim()
+    json = _decoded(session, [value for _, value, _ in found])
+    return Arguments(json, settings, message.values, message.formats, session.in_block())
 
 
-def session_settings(session: Session) -> Generator[Wait, Any, dict[str, str] | None]:
+def _decoded(session: Session, json: Sequence[bytes | None]) -> tuple[str | None, ...] | None:
+    """As Arguments.json."""
+    texts = tuple(None if value is None else session.decode(value) for value in json)
+    unreadable = any(
+        text is None and value is not None for text, value in zip(texts, json, strict=True)
+    )
+    return None if unreadable else texts
+
+
+def session_settings(session: Session) -> Generator[Wait, Any, dict[str, str] | Failed]:
     reply = session.send_all(_run(b"SELECT " + _SETTINGS_SQL.encode()))
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
-        return None
+        return FAILED
     (row,) = _rows(reply)
     return _settings(session, row)
 
 
-def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepared | bool]:
-    """False: an error was shown. True: no such statement, or one that cannot be read here."""
+def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepared | Failed | None]:
     reply = session.send_all(_run(_PREPARED_SQL, [TEXT_OID], [name.encode()]))
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
-        return False
+        return FAILED
     rows = _rows(reply)
     if not rows or (source := session.decode(rows[0][0] or b"")) is None:
-        return True
+        return None
     types = tuple(
         (int(oid), session.decode(name_of_type or b"") or "")
         for _, oid, name_of_type in rows
@@ -256,15 +258,13 @@ def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepar
     return Prepared(source, types)
 
 
-def evaluate(
-    session: Session, expressions: Sequence[str], types: Sequence[tuple[int, str]]
-) -> Generator[Wait, Any, Evaluated | Refuse | None]:
+def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments | Refuse | Failed]:
     """The arguments of an EXECUTE. They are the client's own expressions on its own session; each is
     evaluated and fetched once, within parentheses and ended by a newline, since it may end in a
-    comment. None as in `analyse`."""
-    if not expressions:
-        return Evaluated((), ())
-    pairs = list(zip(expressions, types, strict=True))
+    comment."""
+    if not step.expressions:
+        return Arguments((), step.settings, in_block=session.in_block())
+    pairs = list(zip(step.expressions, step.types, strict=True))
     reply = session.send_all(
         _run(measured_sql([_fetched(text, *of) for text, of in pairs]).encode()),
         # VALUES refuses what EXECUTE refuses: sets, aggregates, window functions.
@@ -273,7 +273,7 @@ def evaluate(
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
-        return None
+        return FAILED
     found = _rows(reply)
     if not fits(found, len(pairs)):
         return ARGUMENTS_TOO_LONG
@@ -283,7 +283,8 @@ def evaluate(
         is_json = by_oid(oid) is not SqlType.OTHER
         json.append(value if is_json else None)
         values.append(session.plain(value) if is_json and value is not None else value)
-    return Evaluated(tuple(json), tuple(values))
+    texts = _decoded(session, json)
+    return Arguments(texts, step.settings, tuple(values), in_block=session.in_block())
 
 
 def _fetched(expression: str, oid: int, type_name: str) -> str:

@@ -1,41 +1,40 @@
-"""The engine in the vocabulary of the relay's state machine."""
+"""One database's engine in the vocabulary of running a query (proxy.pgwire.calls), for both listeners."""
 
 from __future__ import annotations
 
 from proxy.base.decimals import decimal_text
-from proxy.base.errors import FAULT_HINT, Fault, Refusal
 from proxy.engine.answering import Answer
-from proxy.engine.asking import Engine
-from proxy.engine.questions import Question
-from proxy.engine.rehearsing import goes_to_the_server, rehearsal
-from proxy.engine.residual import residual_text
+from proxy.engine.policy_statements import Question
+from proxy.engine.query_pipeline import Engine
+from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
+from proxy.engine.rewritten_text import rewritten_text
 from proxy.pgwire.calls import (
     Answered,
-    Ask,
     ExecutePrepared,
     Inspect,
     Read,
-    Refuse,
+    RunQuery,
     Substitute,
     Verbatim,
 )
 from proxy.query.syntax.statements import Execute, Kind, Statement, prepared_query
+from proxy.servers.error_boundary import refuses, refuses_later
 
 
-class EngineBrain:
-    """One database's answers to what the relay asks (proxy.servers.wire.brain.Brain)."""
+class EngineAdapter:
+    """Translates, and lets nothing be raised: errors are results (proxy.servers.error_boundary)."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._statements = engine.statements
 
+    @refuses("split")
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
-        return self._engine.split(text)
+        return self._statements.split(text)
 
-    def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse:
-        try:
-            found = self._engine.look(text)
-        except Refusal as refusal:
-            return _refuse(refusal)
+    @refuses("look")
+    def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared:
+        found = self._statements.look(text)
         match found:
             case None:
                 return Verbatim()
@@ -44,56 +43,51 @@ class EngineBrain:
             case Statement():
                 return Inspect(found.relations, found.analysed_text(), found)
 
-    def prepared(self, source: str, name: str) -> str | Refuse | None:
-        try:
-            return prepared_query(source, name)
-        except Refusal as refusal:
-            return _refuse(refusal)
+    @refuses("prepared")
+    def prepared(self, source: str, name: str) -> str | None:
+        return prepared_query(source, name)
 
-    def read(self, read: Read) -> Verbatim | Substitute | Refuse:
+    @refuses("read")
+    def read(self, read: Read) -> Verbatim | Substitute:
         statement = read.handle
         assert isinstance(statement, Statement)
-        try:
-            question = self._engine.read(
-                statement, read.relation_oids, read.parameter_oids, read.settings
-            )
-        except Refusal as refusal:
-            return _refuse(refusal)
+        question = self._statements.read(
+            statement, read.relation_oids, read.parameter_oids, read.settings
+        )
         if question is None:
             return Verbatim()
         reading = question.reading
         if statement.kind is Kind.EXPLAIN and not question.reads_nothing:
-            text = residual_text(question)
+            text = rewritten_text(question)
             return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
         if goes_to_the_server(statement):
             return Verbatim()
-        literal = statement.kind is Kind.COPY
         return Substitute(
             reading.text,
             reading.relation_parameter,
-            literal,
+            statement.kind is Kind.COPY,
             question,
             needs_block=statement.needs_transaction,
             rehearsal=rehearsal(statement, reading, read.columns),
         )
 
-    async def ask(self, analyst: str, ask: Ask) -> Answered | Refuse:
-        question = ask.handle
+    @refuses_later("run")
+    async def run(self, analyst: str, query: RunQuery) -> Answered:
+        question = query.handle
         assert isinstance(question, Question)
-        try:
-            answer = await self._engine.ask(question, ask.arguments, ask.settings, analyst)
-        except Refusal as refusal:
-            return _refuse(refusal)
-        except Fault as fault:
-            return Refuse(fault.code.sqlstate, fault.message, FAULT_HINT, None)
+        answer = await self._engine.run(question, query.arguments, query.settings, analyst)
         inlined = None
         if question.statement.kind is Kind.COPY:
             inlined = question.reading.inlined(answer.relation)
-        return Answered(answer.relation, _notice(answer) if answer.notice else None, inlined)
+        notice = _notice(answer) if answer.notice else None
+        return Answered(answer.relation, notice, inlined, answer)
 
-
-def _refuse(refusal: Refusal) -> Refuse:
-    return Refuse(refusal.code.sqlstate, refusal.message, refusal.hint, refusal.position)
+    @refuses_later("explain")
+    async def explain(self, analyst: str, query: RunQuery) -> dict[str, object]:
+        """The privacy plan. Reads and charges nothing."""
+        question = query.handle
+        assert isinstance(question, Question)
+        return await self._engine.explain(question, query.arguments, query.settings, analyst)
 
 
 def _notice(answer: Answer) -> str:

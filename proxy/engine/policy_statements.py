@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from proxy.base.sql_types import by_oid
 from proxy.catalog.model import Catalog, TableName
@@ -34,7 +34,7 @@ class Question:
         return not self.reading.query.blocks
 
 
-class Questions:
+class PolicyStatements:
     """What statements ask under one policy."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Questions:
         accounts = {name.name for name in ACCOUNT_RELATIONS}
         names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
-        self._look = lru_cache(maxsize=_STATEMENTS_KEPT)(lambda text: look(text, names))
+        self._look = lru_cache(maxsize=_STATEMENTS_KEPT)(partial(look, names=names))
         self._read = lru_cache(maxsize=_STATEMENTS_KEPT)(self._read_uncached)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:

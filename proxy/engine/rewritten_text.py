@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.engine.questions import Question
+from proxy.engine.policy_statements import Question
 from proxy.query.syntax.statements import Kind
 
 _PLAN_TEXT = (
@@ -11,7 +11,7 @@ _PLAN_TEXT = (
 _PLAN_JSON = "SELECT (${0}->'explain')::pg_catalog.json AS \"QUERY PLAN\""
 
 
-def residual_text(question: Question) -> str:
+def rewritten_text(question: Question) -> str:
     """Of an EXPLAIN: rows of text as PostgreSQL's own, or one JSON value."""
     reading = question.reading
     if question.statement.kind is not Kind.EXPLAIN or question.reads_nothing:

@@ -1,4 +1,4 @@
-"""A brain for tests of the wire: it knows by heart what to do with a few statements about shop.orders.
+"""An engine for tests of the wire: it knows by heart what to do with a few statements about shop.orders.
 
 It says what the real one says, and does none of its work: count(*) over shop.orders is 42, or 100
 minus the bound in `WHERE amount > bound`; everything else about shop.orders is refused.
@@ -15,14 +15,15 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.pgwire.calls import (
     Answered,
-    Ask,
     ExecutePrepared,
     Inspect,
     Read,
     Refuse,
+    RunQuery,
     Substitute,
     Verbatim,
 )
+from proxy.servers.error_boundary import refuses, refuses_later
 
 _TOKEN = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | \$(\w*)\$.*?\$\1\$ | --[^\n]* | /\*.*?\*/ | ; | . """,
@@ -54,9 +55,9 @@ class Question:
 
 
 @dataclass(slots=True)
-class ScriptedBrain:
+class ScriptedEngine:
     orders_oid: int
-    asked: list[tuple[str, Ask]] = field(default_factory=list)
+    asked: list[tuple[str, RunQuery]] = field(default_factory=list)
     waiting: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: int = 0
 
@@ -90,6 +91,7 @@ class ScriptedBrain:
         match = re.search(_PREPARE.format(name), source, re.IGNORECASE)
         return None if match is None else match[1]
 
+    @refuses("read")
     def read(self, read: Read) -> Verbatim | Substitute | Refuse:
         text = read.handle.text
         if "read fails" in text:
@@ -120,7 +122,8 @@ class ScriptedBrain:
             "EXPLAIN" if explains else None,
         )
 
-    async def ask(self, analyst: str, ask: Ask) -> Answered | Refuse:
+    @refuses_later("run")
+    async def run(self, analyst: str, ask: RunQuery) -> Answered | Refuse:
         self.asked.append((analyst, ask))
         bound: str | None = ask.handle.bound
         if bound == "$1":

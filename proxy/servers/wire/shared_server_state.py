@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from proxy.servers.login_gate import LoginGate
-from proxy.servers.wire.brain import Served
 from proxy.servers.wire.cancelling import CancelRegistry
+from proxy.servers.wire.served_database import ServedDatabase
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Limits:
     connections: int = 150
     connections_per_analyst: int = 24
     closing_seconds: float = 10.0  # for a client that does not read its last bytes
-    waiting_bytes: int = 1024 * 1024  # of a client, behind a question that is being answered
+    waiting_bytes: int = 1024 * 1024  # of a client, behind a query that is being run
 
 
 @dataclass(slots=True)
-class Hub:
+class SharedServerState:
     """
     requires_tls: sessions in plain text are refused
     analysts: sessions by name; connected: sessions in all
     """
 
-    databases: Mapping[str, Served]
+    databases: Mapping[str, ServedDatabase]
     tls: ssl.SSLContext | None
     limits: Limits
     gate: LoginGate

@@ -26,11 +26,10 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answering import Answer, noised_relation
 from proxy.engine.arguments import constants
 from proxy.engine.explaining import explain_json, explain_lines
+from proxy.engine.policy_statements import PolicyStatements, Question
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
-from proxy.engine.questions import Question, Questions
 from proxy.engine.settings import Settings, read_settings
-from proxy.engine.threads import beside
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PublicValues, Surroundings
@@ -41,17 +40,16 @@ from proxy.policy.model import Policy, PublicTable
 from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.query import bind
 from proxy.query.rewrite.account_relations import BUDGET, HISTORY
-from proxy.query.syntax.statements import Execute, Kind, Statement
+from proxy.query.syntax.statements import Kind
 
 _SEED_BITS = 63
-_PER_CHARACTER = 20  # planning 1,000 characters takes as long as that many numbers
 _STATEMENTS_KEPT = 128  # of 16 KiB at most; read, each is about a megabyte
 
 T = TypeVar("T")
 
 
 class Engine:
-    """Questions on one protected database under one policy."""
+    """Queries on one protected database under one policy; `statements` reads them."""
 
     def __init__(
         self,
@@ -68,7 +66,7 @@ class Engine:
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = Surroundings(policy, catalog, public or {})
-        self._questions = Questions(policy, catalog, relations)
+        self.statements = PolicyStatements(policy, catalog, relations)
         self._data = data
         self._ledger = ledger
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
@@ -78,40 +76,11 @@ class Engine:
         }
         self._compile = lru_cache(maxsize=_STATEMENTS_KEPT)(self._compiled)
 
-    def split(self, text: str) -> tuple[tuple[int, str], ...]:
-        """As Questions.split."""
-        return self._questions.split(text)
-
-    def look(self, text: str) -> Statement | Execute | None:
-        """As Questions.look."""
-        return self._questions.look(text)
-
-    def read(
-        self,
-        statement: Statement,
-        relation_oids: tuple[int | None, ...],
-        parameter_oids: tuple[int, ...],
-        settings: Mapping[str, str] | None = None,
-    ) -> Question | None:
-        """As Questions.read."""
-        return self._questions.read(statement, relation_oids, parameter_oids, settings)
-
-    async def read_beside(
-        self,
-        statement: Statement,
-        relation_oids: tuple[int | None, ...],
-        parameter_oids: tuple[int, ...],
-        settings: Mapping[str, str],
-    ) -> Question | None:
-        """As `read`; a long statement in a thread, so that other sessions go on meanwhile."""
-        work = len(statement.text) * _PER_CHARACTER
-        return await beside(work, self.read, statement, relation_oids, parameter_oids, settings)
-
     def renew(self, public: PublicValues) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public)
 
-    async def ask(
+    async def run(
         self,
         question: Question,
         arguments: tuple[str | None, ...],

@@ -1,17 +1,17 @@
-"""What the wire server needs of the floors below it, per database."""
+"""What the wire server needs of the layers below it, per database."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.pgwire.calls import Answered, Ask, Reader, Refuse
+from proxy.pgwire.calls import Answered, Refuse, RunQuery, StatementReader
 
 
-class Brain(Reader, Protocol):
-    """`split`, `look`, `prepared` and `read` of Reader, and the one thing that takes time."""
+class EnginePort(StatementReader, Protocol):
+    """`split`, `look`, `prepared` and `read`, and the one thing that takes time. Nothing of it raises."""
 
-    async def ask(self, analyst: str, ask: Ask) -> Answered | Refuse:
+    async def run(self, analyst: str, query: RunQuery) -> Answered | Refuse:
         """Charges. May be cancelled at any time: the client went away, or asked to cancel."""
         ...
 
@@ -29,8 +29,8 @@ class ShadowAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedDatabase:
     """A database that clients may connect to."""
 
     shadow: ShadowAddress
-    brain: Brain
+    engine: EnginePort

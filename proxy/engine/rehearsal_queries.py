@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proxy.pgwire.calls import Column, MadeOfNulls, Rehearsal
+from proxy.pgwire.calls import NO_RELATION, DescribedColumn, MadeOfNulls, Rehearsal
 from proxy.query.statement_reading import Reading
 from proxy.query.syntax.made_by_statement import (
     copy_around,
@@ -21,11 +21,9 @@ from proxy.query.syntax.made_by_statement import (
 )
 from proxy.query.syntax.statements import Kind, Statement
 
-NOTHING = "{}"  # the relation of a statement that needs none
-
 
 def rehearsal(
-    statement: Statement, reading: Reading, columns: Sequence[Column]
+    statement: Statement, reading: Reading, columns: Sequence[DescribedColumn]
 ) -> Rehearsal | None:
     """
     Given    columns: of the analysed query
@@ -52,7 +50,7 @@ def rehearsal(
             what.tag,
         ),
         copy=_copy(statement, columns) if statement.kind is Kind.COPY else None,
-        without_rows=reading.inlined(NOTHING) if statement.kind is Kind.COPY else None,
+        without_rows=reading.inlined(NO_RELATION) if statement.kind is Kind.COPY else None,
     )
 
 
@@ -72,7 +70,7 @@ def _evaluated(clauses: Sequence[str], divides: bool) -> str | None:
     return "SELECT " + ", ".join(values) if values else None
 
 
-def _copy(statement: Statement, columns: Sequence[Column]) -> str:
+def _copy(statement: Statement, columns: Sequence[DescribedColumn]) -> str:
     """Its options may name columns."""
     items = ", ".join(f"NULL::pg_catalog.text AS {_quoted(column.name)}" for column in columns)
     return copy_around(statement, f"SELECT {items} WHERE false")

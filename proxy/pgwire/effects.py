@@ -1,0 +1,32 @@
+"""What the machine of the relay hands out: bytes for both sides, and what it waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proxy.pgwire.calls import (
+    Answered,
+    Look,
+    LookPrepared,
+    Read,
+    Refuse,
+    RunQuery,
+    Substitute,
+    Verbatim,
+)
+from proxy.pgwire.statement_look import Looked, Pieces
+
+Wanted = RunQuery | Read | Look | LookPrepared
+Result = Answered | Verbatim | Substitute | Refuse | Looked | Pieces
+
+
+@dataclass(slots=True)
+class Effects:
+    """What to do now. wanted: answer it by `answered`; all but RunQuery take long, and are for a thread. close:
+    after the bytes were sent."""
+
+    to_client: bytes = b""
+    to_shadow: bytes = b""
+    wanted: Wanted | None = None
+    close: bool = False
+    more: bool = False  # frames are left for another turn: call `go_on`

@@ -1,0 +1,116 @@
+"""Drives the sequence of a query with frames, on the client's own session of the shadow.
+
+`perform` answers each step of `query_sequence.py`: those about the session by exchanges of our own
+(`shadow_exchanges.py`, `rehearsing.py`), those about the engine at once where they are quick, and else by
+handing them out of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from typing_extensions import assert_never
+
+from proxy.pgwire.calls import (
+    Analyse,
+    Analysis,
+    Answered,
+    Arguments,
+    Evaluate,
+    LookPrepared,
+    LookUpPrepared,
+    Read,
+    ReadArguments,
+    Refuse,
+    Rehearse,
+    RunQuery,
+    Verbatim,
+)
+from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
+from proxy.pgwire.rehearsing import rehearse
+from proxy.pgwire.session import FAILED, Failed, Session, Wait
+from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of
+from proxy.pgwire.wording import Wording
+
+T = TypeVar("T")
+ArgumentsReading = Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]
+
+# undefined_parameter: a simple Query has none. The extended protocol would take it for a parameter.
+NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
+
+_AS_WRITTEN = Wording(names_hint=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """The client's message that the sequence is run for: where its protocols differ.
+
+    wording: of errors in the client's own text. arguments: how its values are read, where that is a step of the
+    sequence. portal: the name that the statement would get. takes_parameters: False of a simple Query.
+    """
+
+    wording: Wording = _AS_WRITTEN
+    arguments: Callable[[ReadArguments], ArgumentsReading] | None = None
+    portal: bytes = b""
+    takes_parameters: bool = True
+
+
+def perform(
+    session: Session, sequence: ExecuteSequence[T], message: Message
+) -> Generator[Wait, Any, T | Failed]:
+    given: Any = None
+    while True:
+        try:
+            step = sequence.send(given)
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+        given = yield from _answered(session, step, message)
+        if isinstance(given, Failed):
+            sequence.close()
+            return FAILED
+
+
+def _answered(session: Session, step: ExecuteStep, message: Message) -> Generator[Wait, Any, Any]:
+    match step:
+        case Analyse():
+            return (yield from _analysed(session, step, message))
+        case Read():
+            return (yield step) if step.is_long else session.reader.read(step)
+        case ReadArguments():
+            assert message.arguments is not None
+            return (yield from message.arguments(step))
+        case Rehearse():
+            return (yield from rehearse(session, step, message.portal))
+        case RunQuery():
+            answered: Answered | Refuse = yield step
+            if isinstance(answered, Answered) and answered.notice is not None:
+                session.notice(answered.notice)
+            return answered
+        case LookUpPrepared():
+            return (yield from look_up_prepared(session, step.name))
+        case LookPrepared():
+            is_long = len(step.source) > LOOKED_AT_AT_ONCE
+            return (yield step) if is_long else prepared_of(session.reader, step)
+        case Evaluate():
+            return (yield from evaluate(session, step))
+        case _:
+            assert_never(step)
+
+
+def _analysed(
+    session: Session, step: Analyse, message: Message
+) -> Generator[Wait, Any, Analysis | Refuse | Failed]:
+    encoding = session.answers.client_encoding
+    wording = message.wording if step.is_placed else Wording(has_position=False)
+    analysis = yield from analyse(session, step, wording)
+    if isinstance(analysis, Failed):
+        return analysis
+    if analysis.parameter_oids and not message.takes_parameters:
+        return NO_PARAMETER
+    if session.answers.client_encoding != encoding and not step.inspect.analyse.isascii():
+        return NOT_UTF8  # it was read in the encoding before
+    return analysis

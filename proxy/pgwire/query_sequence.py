@@ -1,0 +1,183 @@
+"""The one sequence in which a statement about protected tables is decided and run. No I/O.
+
+Its parts are generators: each yields what is to be done next (`calls.py`) and is resumed with the answer. Two
+drivers answer: in the relay `frame_driver.py`, with frames on the client's own session; over HTTP
+proxy.servers.http.libpq_driver, with libpq on a session that it holds for the request. Where PostgreSQL itself
+refuses a step, that error is the client's answer, and the driver ends the sequence.
+
+    decide         analyse on the shadow, read                         a Parse is this much
+    answer         arguments, rehearse, run the query (charged)        a Bind is this much
+    run_statement  both, and what then runs on the shadow              a statement of a simple Query
+    run_prepared   the same of what an EXECUTE of SQL names
+
+It stands in halves because the extended protocol has them: a statement is decided once, at Parse, when its
+client has no values yet, and answered at each Bind, with the settings of that moment. HTTP is a Parse and a
+Bind in one request; a statement of a simple Query has no parameters, and is decided when those before it have
+run.
+
+What stays apart, and where: the frames of Parse, Bind and Describe (`extended.py`: the rewritten statement is
+prepared under the client's own name, and a cursor or portal is the shadow's own business); COPY, which takes no
+parameters, so the relation stands in its text (`Substitute.as_literal`); strings of several statements
+(`simple.py`); and what HTTP refuses since nothing outlives a request (COPY, cursors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from proxy.base.errors import Code
+from proxy.pgwire.calls import (
+    NO_RELATION,
+    Analyse,
+    Analysis,
+    Answered,
+    Arguments,
+    Evaluate,
+    ExecutePrepared,
+    Inspect,
+    LookPrepared,
+    LookUpPrepared,
+    Prepared,
+    Read,
+    ReadArguments,
+    Refuse,
+    Rehearse,
+    RunQuery,
+    ShadowStatement,
+    Substitute,
+    Verbatim,
+)
+from proxy.pgwire.statement_look import NOT_UTF8, Looked
+
+# Characters; reading a longer statement may take more than the other sessions should wait.
+READ_AT_ONCE = 300
+
+# As PostgreSQL says it (no_active_sql_transaction), but before anything is charged: after an analysis it
+# would take what follows for a part of a transaction, and drop the cursor with the answer.
+NO_BLOCK = Refuse("25P01", "DECLARE CURSOR can only be used in transaction blocks", "", None)
+NOT_INLINED = Refuse(
+    Code.UNAVAILABLE.sqlstate, "the question could not be answered", "Ask the operator.", None
+)
+
+QueryStep = Analyse | Read | ReadArguments | Rehearse | RunQuery
+ExecuteStep = QueryStep | LookUpPrepared | LookPrepared | Evaluate
+
+T = TypeVar("T")
+Wanted = TypeVar("Wanted", ReadArguments, Evaluate)
+Decision = TypeVar("Decision", bound=Verbatim | Refuse | ShadowStatement)
+QuerySequence = Generator[QueryStep, Any, T]
+ExecuteSequence = Generator[ExecuteStep, Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A decided statement. settings: of the analysis; parameter_oids: of the client's parameters."""
+
+    substitute: Substitute
+    parameter_oids: tuple[int, ...]
+    settings: Mapping[str, str]
+
+
+def decide(
+    inspect: Inspect, parameter_oids: tuple[int, ...] = (), *, is_placed: bool = True
+) -> QuerySequence[Verbatim | Refuse | Rewritten]:
+    """
+    Given    parameter_oids: what the client has said of its parameters' types; is_placed: as of Analyse
+    Gives    Verbatim: the statement means nothing protected; it is relayed as it is
+    """
+    analysis: Analysis | Refuse = yield Analyse(inspect, parameter_oids, is_placed)
+    if isinstance(analysis, Refuse):
+        return analysis
+    oids = analysis.parameter_oids
+    read: Verbatim | Substitute | Refuse = yield Read(
+        inspect.handle,
+        analysis.relation_oids,
+        oids,
+        analysis.columns,
+        analysis.settings,
+        is_long=len(inspect.analyse) > READ_AT_ONCE,
+    )
+    if not isinstance(read, Substitute):
+        return read
+    if not read.as_literal and read.relation_parameter != len(oids) + 1:
+        return NOT_INLINED
+    return Rewritten(read, oids, analysis.settings)
+
+
+def answer(
+    rewritten: Rewritten, wanted: Wanted
+) -> Generator[QueryStep | Wanted, Any, Verbatim | Refuse | ShadowStatement]:
+    """What runs on the shadow in the statement's place, with the noisy relation, once PostgreSQL has no
+    objection of its own; a statement that does not read the relation gets an empty one, and is not charged.
+
+    Given    wanted: the step by which the driver learns the client's values
+    Gives    Verbatim: the statement is not the one that was decided any more
+    """
+    substitute = rewritten.substitute
+    arguments: Arguments | Refuse | Verbatim = yield wanted
+    if not isinstance(arguments, Arguments):
+        return arguments
+    if substitute.needs_block and not arguments.in_block:
+        return NO_BLOCK
+    if substitute.rehearsal is not None:
+        is_needed: bool = yield Rehearse(substitute.rehearsal, rewritten.parameter_oids, arguments)
+        if not is_needed:
+            unread = Answered(NO_RELATION, None, substitute.rehearsal.without_rows)
+            return _run_of(rewritten, unread, arguments)
+    if arguments.json is None:
+        return NOT_UTF8
+    answered: Answered | Refuse = yield RunQuery(
+        substitute.handle, arguments.json, arguments.settings
+    )
+    if isinstance(answered, Refuse):
+        return answered
+    if substitute.as_literal and answered.inlined_text is None:
+        return NOT_INLINED
+    return _run_of(rewritten, answered, arguments)
+
+
+def run_statement(inspect: Inspect) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
+    decided = yield from decide(inspect)
+    if not isinstance(decided, Rewritten):
+        return decided
+    wanted = ReadArguments(decided.parameter_oids, decided.settings)
+    return (yield from answer(decided, wanted))
+
+
+def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse | ShadowStatement]:
+    """EXECUTE of SQL. Verbatim wherever PostgreSQL has its own answer, or the statement is none of
+    ours."""
+    prepared: Prepared | None = yield LookUpPrepared(execute.name)
+    if prepared is None:
+        return Verbatim()
+    looked: Looked = yield LookPrepared(prepared.source, execute.name)
+    if isinstance(looked, Refuse):
+        return _unplaced(looked)
+    if not isinstance(looked, Inspect) or len(execute.arguments) != len(prepared.types):
+        return Verbatim()
+    oids = tuple(oid for oid, _ in prepared.types)
+    decided = yield from decide(looked, oids, is_placed=False)
+    if not isinstance(decided, Rewritten):
+        return _unplaced(decided)
+    wanted = Evaluate(execute.arguments, prepared.types, decided.settings)
+    return _unplaced((yield from answer(decided, wanted)))
+
+
+def _run_of(rewritten: Rewritten, answered: Answered, arguments: Arguments) -> ShadowStatement:
+    substitute = rewritten.substitute
+    if substitute.as_literal and answered.inlined_text is not None:
+        return ShadowStatement(answered.inlined_text, command_tag=substitute.command_tag)
+    return ShadowStatement(
+        substitute.text,
+        rewritten.parameter_oids,
+        arguments.values,
+        answered.relation,
+        substitute.command_tag,
+    )
+
+
+def _unplaced(outcome: Decision) -> Decision | Refuse:
+    """A refusal without the position, which is one in the text of the PREPARE."""
+    return replace(outcome, position=None) if isinstance(outcome, Refuse) else outcome

@@ -1,0 +1,76 @@
+"""What a client's text holds, by its tokens: to relay, to inspect, to execute, or refused. No I/O."""
+
+from __future__ import annotations
+
+from proxy.base.errors import Code
+from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
+from proxy.pgwire.calls import (
+    ExecutePrepared,
+    Inspect,
+    Look,
+    LookPrepared,
+    Refuse,
+    StatementReader,
+    Verbatim,
+)
+
+# Characters; a longer text may take more than the other sessions should wait.
+LOOKED_AT_AT_ONCE = 500
+
+Looked = Verbatim | Inspect | ExecutePrepared | Refuse
+Pieces = tuple[
+    tuple[int, str, Looked], ...
+]  # of a text: offset in characters, statement, what it is
+
+TOO_LONG = Refuse(
+    Code.TOO_COMPLEX.sqlstate,
+    "statement about protected data is too long",
+    f"A statement about protected data has at most {STATEMENT_BYTES} bytes.",
+    None,
+)
+TOO_MANY_RELATIONS = Refuse(
+    Code.TOO_COMPLEX.sqlstate,
+    "statement names too many relations",
+    "Ask about fewer relations at once.",
+    None,
+)
+NOT_UTF8 = Refuse(
+    Code.UNSUPPORTED.sqlstate,
+    "a statement about protected data needs client_encoding UTF8",
+    "SET client_encoding = 'UTF8', or write the statement in ASCII.",
+    None,
+)
+
+
+def pieces_of(reader: StatementReader, asked: Look) -> Pieces:
+    """Of a simple query string its statements; anything else is one."""
+    text, is_exact = asked.text, asked.is_exact
+    if not asked.is_query:
+        return ((0, text, look(reader, text, is_exact)),)
+    pieces = reader.split(text)
+    if isinstance(pieces, Refuse):
+        return ((0, text, pieces),)
+    return tuple((offset, piece, look(reader, piece, is_exact)) for offset, piece in pieces)
+
+
+def prepared_of(reader: StatementReader, asked: LookPrepared) -> Looked:
+    """Verbatim where nothing of that name is found."""
+    body = reader.prepared(asked.source, asked.name)
+    if body is None:
+        return Verbatim()
+    return body if isinstance(body, Refuse) else look(reader, body, is_exact=True)
+
+
+def look(reader: StatementReader, text: str, is_exact: bool) -> Looked:
+    """is_exact: whether `text` is what the client wrote (see `Session.readable`)."""
+    looked = reader.look(text)
+    if isinstance(looked, Verbatim):
+        return looked
+    if not is_exact:
+        return NOT_UTF8
+    if len(text) > STATEMENT_BYTES or len(text.encode()) > STATEMENT_BYTES:
+        return TOO_LONG
+    # One column each in the probe, beside the settings.
+    if isinstance(looked, Inspect) and len(looked.relations) > COLUMNS_PER_RESULT - 64:
+        return TOO_MANY_RELATIONS
+    return looked

@@ -1,0 +1,215 @@
+"""Drives the sequence of a query (proxy.pgwire.query_sequence) with libpq, on a session held for one request.
+
+It is what the extended protocol does with a Parse, a Bind and an Execute of the unnamed statement. Nothing
+outlives the request: COPY and cursors are refused here, and an EXECUTE finds nothing prepared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from typing_extensions import ParamSpec, assert_never
+
+from proxy.base.errors import Code, Refusal
+from proxy.engine.answering import Answer
+from proxy.engine.policy_statements import Question
+from proxy.engine.sessions import AnalystSession, PostgresError, Rows
+from proxy.pgwire.calls import (
+    Analyse,
+    Analysis,
+    Answered,
+    Arguments,
+    ExecutePrepared,
+    Inspect,
+    Look,
+    Read,
+    ReadArguments,
+    Refuse,
+    Rehearse,
+    RunQuery,
+    ShadowStatement,
+    Verbatim,
+)
+from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
+from proxy.pgwire.shadow_exchanges import JSONB_OID
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
+from proxy.query.syntax.statements import Kind
+from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.http.problem import problem_of, refused
+from proxy.servers.http.request_reading import QueryRequest
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """privacy: None where nothing protected was queried."""
+
+    rows: Rows
+    privacy: Answer | None
+
+
+class LibpqDriver:
+    """One request, to be run or explained once."""
+
+    def __init__(
+        self, engine: EngineAdapter, session: AnalystSession, request: QueryRequest
+    ) -> None:
+        self._engine = engine
+        self._session = session
+        self._request = request
+        self._prepared: str | None = None  # the text that the session holds prepared
+        self._answer: Answer | None = None
+
+    async def run(self) -> QueryResult:
+        """
+        Refuses  what the engine refuses, PostgreSQL's own errors; with the receipt if it was charged
+        """
+        request, session = self._request, self._session
+        decided = await self._decided()
+        if isinstance(decided, Verbatim):
+            return QueryResult(await session.run(request.sql, request.parameters), None)
+        question = _question(decided)
+        if question.statement.kind not in (Kind.QUERY, Kind.EXPLAIN):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "over HTTP a question is a SELECT: nothing outlives a request",
+                "Send the SELECT itself, or connect with a PostgreSQL client.",
+            )
+        run = await self._performed(answer(decided, _wanted(decided)), decided)
+        match run:
+            case Refuse():
+                raise refused(run)
+            case ShadowStatement():
+                rows = await self._run(decided, run)
+                return QueryResult(rows, None if question.reads_nothing else self._answer)
+            case Verbatim():
+                raise AssertionError("a statement of this request is nobody else's")
+            case _:
+                assert_never(run)
+
+    async def explain(self) -> dict[str, object] | None:
+        """The privacy plan. None: the statement asks for nothing protected. Reads and charges nothing."""
+        decided = await self._decided()
+        if isinstance(decided, Verbatim):
+            await self._session.analyse(self._request.sql, names_hint=True)
+            return None
+        if _question(decided).reads_nothing:
+            return None
+        arguments = await self._arguments(_wanted(decided), decided)
+        assert arguments.json is not None
+        query = RunQuery(decided.substitute.handle, arguments.json, arguments.settings)
+        plan = await self._engine.explain(self._session.analyst, query)
+        if isinstance(plan, Refuse):
+            raise refused(plan)
+        return plan
+
+    async def _decided(self) -> Verbatim | Rewritten:
+        """PostgreSQL's own error comes before a refusal of ours, as over the wire."""
+        sql = self._request.sql
+        wanted = Look(sql, is_exact=True, is_query=False)
+        is_long = len(sql) > LOOKED_AT_AT_ONCE
+        ((_, _, looked),) = await _beside(is_long, pieces_of, self._engine, wanted)
+        decided: Verbatim | Refuse | Rewritten
+        match looked:
+            case Verbatim() | ExecutePrepared():
+                return Verbatim()
+            case Refuse():
+                decided = looked
+            case Inspect():
+                decided = await self._performed(decide(looked), None)
+            case _:
+                assert_never(looked)
+        if isinstance(decided, Refuse):
+            if not isinstance(looked, Inspect) or looked.analyse != sql:
+                await self._session.analyse(sql, names_hint=False)
+            raise refused(decided)
+        return decided
+
+    async def _performed(self, sequence: QuerySequence[T], decided: Rewritten | None) -> T:
+        """decided: what is being answered, if it is decided already."""
+        given: Any = None
+        while True:
+            try:
+                step = sequence.send(given)
+            except StopIteration as ended:
+                result: T = ended.value
+                return result
+            given = await self._answered(step, decided)
+
+    async def _answered(self, step: QueryStep, decided: Rewritten | None) -> object:
+        session = self._session
+        match step:
+            case Analyse():
+                analysed = await session.analyse(step.inspect.analyse, names_hint=True)
+                resolved = await session.resolve(step.inspect.relations)
+                return Analysis(
+                    resolved.relation_oids,
+                    analysed.parameter_oids,
+                    analysed.columns,
+                    resolved.settings,
+                )
+            case Read():
+                return await _beside(step.is_long, self._engine.read, step)
+            case ReadArguments():
+                assert decided is not None
+                return await self._arguments(step, decided)
+            case Rehearse():
+                values = self._request.parameters
+                return await session.rehearse(step.rehearsal, values, step.parameter_oids)
+            case RunQuery():
+                assert decided is not None
+                await self._prepare(decided)  # an error of PostgreSQL's comes before the charge
+                answered = await self._engine.run(session.analyst, step)
+                if isinstance(answered, Answered):
+                    self._answer = answered.handle
+                return answered
+            case _:
+                assert_never(step)
+
+    async def _arguments(self, step: ReadArguments, decided: Rewritten) -> Arguments:
+        given, oids = self._request.parameters, step.parameter_oids
+        if len(given) != len(oids):
+            text = _question(decided).statement.analysed_text()
+            await self._session.analyse(text, names_hint=True)
+            await self._session.run_prepared(given)
+            raise PostgresError("08P01", "the number of params is not that of the statement")
+        return Arguments(await self._session.arguments(given, oids), step.settings)
+
+    async def _prepare(self, decided: Rewritten) -> None:
+        text = decided.substitute.text
+        if self._prepared != text:
+            await self._session.prepare(text, (*decided.parameter_oids, JSONB_OID))
+            self._prepared = text
+
+    async def _run(self, decided: Rewritten, run: ShadowStatement) -> Rows:
+        await self._prepare(decided)
+        try:
+            return await self._session.run_prepared((*self._request.parameters, run.relation))
+        except Exception as error:
+            # The charge stands: PostgreSQL failed on noisy values, e.g. in a division by zero.
+            if self._answer is None or (problem := problem_of(error)) is None:
+                raise
+            problem.receipt = self._answer.receipt
+            raise problem from None
+
+
+def _question(decided: Rewritten) -> Question:
+    question = decided.substitute.handle
+    assert isinstance(question, Question)
+    return question
+
+
+def _wanted(decided: Rewritten) -> ReadArguments:
+    return ReadArguments(decided.parameter_oids, decided.settings)
+
+
+async def _beside(is_long: bool, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """What is long runs in a thread, so that other sessions go on meanwhile."""
+    if is_long:
+        return await asyncio.to_thread(function, *given, **named)
+    return function(*given, **named)

@@ -1,0 +1,71 @@
+"""What the relay of one connection waits for: the engine's steps, as tasks beside the loop's callbacks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Code
+from proxy.pgwire.calls import Look, LookPrepared, Read, Refuse, RunQuery
+from proxy.pgwire.effects import Result, Wanted
+from proxy.pgwire.statement_look import pieces_of, prepared_of
+from proxy.servers.wire.served_database import EnginePort
+
+_CANCELLED = Refuse(Code.CANCELLED.sqlstate, "canceling statement due to user request", "", None)
+
+
+class QueryTasks:
+    """
+    Given    deliver: takes the result, once the loop is at it
+
+    One at a time: the relay waits. What is long runs in a thread, so that other sessions go on meanwhile.
+    """
+
+    def __init__(self, engine: EnginePort, analyst: str, deliver: Callable[[Result], None]) -> None:
+        self._engine = engine
+        self._analyst = analyst
+        self._deliver = deliver
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[None] | None = None
+        self._can_be_cancelled = False
+        self._is_closed = False
+
+    def start(self, wanted: Wanted) -> None:
+        self._can_be_cancelled = isinstance(wanted, RunQuery | Read)  # others are too short
+        self._task = self._loop.create_task(self._finished(wanted))
+
+    def cancel(self) -> None:
+        """By a CancelRequest: the result is then a refusal."""
+        if self._task is not None and self._can_be_cancelled:
+            self._task.cancel()
+
+    def close(self) -> None:
+        """Nobody waits for a result any more."""
+        self._is_closed = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _finished(self, wanted: Wanted) -> None:
+        try:
+            result = await self._result_of(wanted)
+        except asyncio.CancelledError:
+            if self._is_closed:
+                raise
+            result = _CANCELLED
+        self._task = None
+        self._deliver(result)
+
+    async def _result_of(self, wanted: Wanted) -> Result:
+        match wanted:
+            case RunQuery():
+                return await self._engine.run(self._analyst, wanted)
+            case Read():
+                return await asyncio.to_thread(self._engine.read, wanted)
+            case Look():
+                return await asyncio.to_thread(pieces_of, self._engine, wanted)
+            case LookPrepared():
+                return await asyncio.to_thread(prepared_of, self._engine, wanted)
+            case _:
+                assert_never(wanted)

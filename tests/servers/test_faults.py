@@ -1,0 +1,135 @@
+"""A fault leaves one line in the log, whichever listener it came through.
+
+It names what failed, and holds nothing of the statement, of the data or of the analyst's password."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import structlog
+
+from proxy.engine import query_pipeline
+from proxy.ledger.ledger_home import embedded_ledger
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.protected_database import ProtectedSession
+from tests.live_proxy import sample_databases, start_proxy
+from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers_fixture import PASSWORD, servers
+
+_LITERAL = "4711"
+_COUNT = f"SELECT count(*) FROM shop.orders WHERE total > {_LITERAL}"
+_AWAY = "the privacy budget ledger is not available"
+_NEUTRAL = "the question could not be answered"
+_HINT = "What it cost stays charged. Try again later."
+
+Lines = list[Mapping[str, Any]]
+Told = tuple[str | None, str | None, str | None]  # SQLSTATE, message, hint
+
+
+@dataclass(slots=True)
+class Faulty:
+    """Both listeners of one proxy, with a ledger's server of their own."""
+
+    listeners: BothDoors
+    ledger_server: EmbeddedPostgres
+
+    def over_the_wire(self) -> Told:
+        with self.listeners.proxy.connect() as connection, pytest.raises(psycopg.Error) as caught:
+            connection.execute(_COUNT.encode())
+        diag = caught.value.diag
+        return diag.sqlstate, diag.message_primary, diag.message_hint
+
+    def over_http(self, status: int) -> Told:
+        response = self.listeners.query(_COUNT)
+        assert response.status_code == status
+        body = response.json()
+        return body["sqlstate"], body["detail"], body["hint"]
+
+    def once(self, run: Callable[[], Told]) -> tuple[Told, Mapping[str, Any]]:
+        """What the client was told, and the one line about it."""
+        structlog.reset_defaults()  # a command that ran in this process may have set its own level
+        with structlog.testing.capture_logs() as lines:
+            told = run()
+            assert (
+                self.listeners.get("/healthz").status_code == 200
+            )  # what was logged is here by now
+        text = repr(lines)
+        for secret in (_LITERAL, "count(", "orders", PASSWORD, "secret"):
+            assert secret not in text
+        (line,) = (line for line in lines if line["log_level"] in ("error", "warning"))
+        return told, line
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
+    home: Path = tmp_path_factory.mktemp("faults")
+    ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
+    ledger_server.start()
+    pair = replace(servers(), ledger_dsn=embedded_ledger(ledger_server))
+    proxy = start_proxy(pair, sample_databases(pair))
+    listeners = open_http(proxy)
+    yield Faulty(listeners, ledger_server)
+    listeners.close()
+    proxy.stop()
+    ledger_server.stop()
+
+
+def test_an_unforeseen_error(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(f"secret of {_COUNT}")
+
+    monkeypatch.setattr(query_pipeline, "plan", broken)
+    for run in (faulty.over_the_wire, lambda: faulty.over_http(500)):
+        told, line = faulty.once(run)
+        assert told == ("58000", _NEUTRAL, _HINT)
+        assert line["event"] == "unexpected_error"
+        assert (line["step"], line["kind"]) == ("run", "RuntimeError")
+        assert line["raised_in"].startswith("broken:")
+
+
+def test_an_unforeseen_error_while_reading(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(f"secret of {_COUNT}")
+
+    for database in faulty.listeners.proxy.assembly.databases.values():
+        monkeypatch.setattr(database.engine.statements, "read", broken)
+    for run in (faulty.over_the_wire, lambda: faulty.over_http(500)):
+        told, line = faulty.once(run)
+        assert told == ("58000", _NEUTRAL, _HINT)
+        assert (line["event"], line["step"]) == ("unexpected_error", "read")
+
+
+def test_a_fault_that_was_logged_below(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The protected database logs the kind and the reason, which the listeners do not know."""
+
+    async def broken(*_: object) -> None:
+        raise psycopg.OperationalError(f"secret of {_COUNT}")
+
+    monkeypatch.setattr(ProtectedSession, "_read", broken)
+    for run in (faulty.over_the_wire, lambda: faulty.over_http(503)):
+        told, line = faulty.once(run)
+        assert told == ("58000", _NEUTRAL, _HINT)
+        assert (line["event"], line["kind"]) == ("protected_statement_failed", "OperationalError")
+
+
+def test_a_ledger_that_is_away(faulty: Faulty) -> None:
+    """The last of this file: the ledger does not come back."""
+    faulty.ledger_server.stop()
+    for run in (faulty.over_the_wire, lambda: faulty.over_http(503)):
+        told, line = faulty.once(run)
+        assert told == ("58000", _AWAY, _HINT)
+        assert (line["event"], line["step"], line["failed"]) == ("fault", "run", _AWAY)
+    response = faulty.listeners.get("/v1/budget", database="shop")
+    assert (response.status_code, response.json()["detail"]) == (503, _AWAY)
+    _, line = faulty.once(lambda: _budget(faulty))
+    assert (line["event"], line["step"], line["failed"]) == ("fault", "request", _AWAY)
+
+
+def _budget(faulty: Faulty) -> Told:
+    body = faulty.listeners.get("/v1/budget", database="shop").json()
+    return body["sqlstate"], body["detail"], body["hint"]
