@@ -1,9 +1,9 @@
 """Temporary folders of tests in memory, where the machine has enough of it.
 
-Each start of an embedded ledger makes files durable (fsync), and hundreds of tests start one: on a disk that
-is slow to confirm, all workers wait for it nearly all the time. Nothing that is tested needs the disk: a process
-that is killed loses nothing that it wrote, and no test cuts the power. `TMPDIR=/folder make test` takes that
-folder instead.
+Each start of an embedded ledger makes files durable (fsync), and hundreds of tests start one: on a disk
+that is slow to confirm, all workers wait for it nearly all the time. Nothing that is tested needs the disk:
+a process that is killed loses nothing that it wrote, and no test cuts the power. `TMPDIR=/folder make test`
+takes that folder instead.
 """
 
 from __future__ import annotations
