@@ -26,7 +26,7 @@ _USED_OTHERWISE = {
     "import-linter": "Makefile",
     "mypy": "Makefile",
     "ruff": "Makefile",
-    "mutmut": "Makefile",
+    "mutmut": "tests/mutation/__main__.py",
     "pytest-cov": "Makefile",
     "pytest-xdist": "Makefile",
     "pytest-rerunfailures": "tests/conftest.py",

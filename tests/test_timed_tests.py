@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -48,20 +48,27 @@ def _calls(tree: ast.AST) -> set[str]:
     return {_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
 
 
+def _with_callers(names: set[str], calls: Mapping[str, set[str]]) -> set[str]:
+    """These functions, and those that call them, whatever is between."""
+    while more := {name for name, called in calls.items() if called & names} - names:
+        names = names | more
+    return names
+
+
 def _measuring(functions: list[_Function]) -> set[str]:
     """Names of functions that return a duration, themselves or by another."""
-    found: set[str] = set()
-    while True:
-        more = {
-            function.name
-            for function in functions
-            for node in ast.walk(function)
-            if isinstance(node, ast.Return) and node.value is not None
-            if any(map(_is_elapsed, ast.walk(node.value))) or _calls(node.value) & found
-        }
-        if more <= found:
-            return found
-        found |= more
+    returned: dict[str, list[ast.expr]] = {}
+    for function in functions:  # of which several may have one name
+        for node in ast.walk(function):
+            if isinstance(node, ast.Return) and node.value is not None:
+                returned.setdefault(function.name, []).append(node.value)
+    found = {
+        name
+        for name, values in returned.items()
+        if any(_is_elapsed(node) for value in values for node in ast.walk(value))
+    }
+    calls = {n: set[str]().union(*map(_calls, values)) for n, values in returned.items()}
+    return _with_callers(found, calls)
 
 
 def _bounds_a_time(tree: ast.AST, measuring: set[str]) -> bool:
@@ -94,12 +101,11 @@ def _is_marked(decorators: list[ast.expr], module: ast.Module) -> bool:
 def _unmarked(module: ast.Module) -> Iterator[str]:
     functions = [node for node in ast.walk(module) if isinstance(node, _Function)]
     measuring = _measuring(functions)
-    bounding = {f.name for f in functions if _bounds_a_time(f, measuring)}
-    while True:  # and those that call them
-        more = {f.name for f in functions if _calls(f) & bounding}
-        if more <= bounding:
-            break
-        bounding |= more
+    found = {f.name for f in functions if _bounds_a_time(f, measuring)}
+    calls: dict[str, set[str]] = {}
+    for function in functions:
+        calls.setdefault(function.name, set()).update(_calls(function))
+    bounding = _with_callers(found, calls)
     for function in functions:
         is_test = function.name.startswith("test_") and function.name in bounding
         if is_test and not _is_marked(function.decorator_list, module):
