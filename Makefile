@@ -4,8 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
+NIGHTLY_STAMP := $(VENV)/.installed-nightly
+# Compiled tests are kept: reading them takes half as long the second time.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo quick test test-long bench lint clean
+.PHONY: demo quick test test-long test-majors coverage mutation nightly bench lint clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +24,10 @@ $(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(RUN_STAMP)
 
+$(NIGHTLY_STAMP): $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,nightly]'
+	@touch $@
+
 demo: $(RUN_STAMP)
 	$(BIN)/dpproxy demo
 
@@ -33,17 +41,47 @@ lint: $(DEV_STAMP)
 quick: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
-	DPPROXY_PG_BIN=none $(BIN)/pytest -q -m "not long and not postgres" -n 2 --durations=5 tests/test_doctests.py \
+	DPPROXY_PG_BIN=none $(PYTEST) -q -m "not long and not postgres" -n 2 --durations=5 tests/test_doctests.py \
 	  tests/policy tests/ledger tests/planner tests/query tests/engine tests/pgwire tests/docs
 
-test: lint
-	$(BIN)/pytest -m "not long" -n 2 --dist loadfile --no-loadscope-reorder
+# The linters run beside the tests, which wait a part of their time. Where they find nothing, they say nothing: the
+# last line is then pytest's.
+test: $(DEV_STAMP)
+	@log=$$(mktemp); $(MAKE) --no-print-directory lint >"$$log" 2>&1 & linting=$$!; \
+	$(PYTEST) -m "not long" $(TWO_WORKERS); tests=$$?; \
+	wait $$linting || { cat "$$log"; echo "make lint failed"; tests=1; }; \
+	rm -f "$$log"; exit $$tests
 
 test-long: $(DEV_STAMP)
-	$(BIN)/pytest -m long
+	$(PYTEST) -m long --ignore=tests/majors
+
+# On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
+test-majors: $(DEV_STAMP)
+	$(PYTEST) -m long -rA tests/majors
+
+# Branches of the packages that decide about privacy, with a floor for each (tests/coverage_floors.py).
+coverage: $(NIGHTLY_STAMP)
+	rm -f .coverage .coverage.*
+	$(PYTEST) -m "not long and not timed" $(TWO_WORKERS) --cov --cov-report= tests/compiler tests/fifty tests/mechanisms \
+	  tests/planner tests/ledger tests/policy tests/engine tests/test_doctests.py tests/databases/test_ledger_*.py \
+	  tests/databases/test_users.py tests/databases/test_state_of_0_1.py \
+	  tests/audit/test_made_of_sums.py tests/audit/test_truncated_joins.py tests/audit/test_stored_types.py
+	$(BIN)/coverage json -q -o .coverage.json
+	$(BIN)/python -m tests.coverage_floors .coverage.json
+
+# Mutants that nobody wrote: of a few functions of mechanisms and planner, others each night (tests/mutation/__main__.py).
+mutation: $(NIGHTLY_STAMP)
+	$(BIN)/python -m tests.mutation
+
+nightly: $(NIGHTLY_STAMP)
+	$(MAKE) lint
+	$(MAKE) test-long
+	$(MAKE) test-majors
+	$(MAKE) coverage
+	$(MAKE) mutation
 
 bench: $(DEV_STAMP)
 	$(BIN)/python -m tests.bench
 
 clean:
-	rm -rf $(VENV) .state .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* mutants build *.egg-info

@@ -10,6 +10,10 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from tests import in_memory
+
+in_memory.use()
+
 # Hypothesis' limits on the time of an example measure the machine, not the code: they are off.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from proxy.postgres.postgres_binaries import Binaries, BinariesNotFound, find_binaries
 
+_DEBIAN = Path("/usr/lib/postgresql")  # MAJOR/bin below it
+
 
 def other_binaries() -> Binaries | None:
     """Of another major than the embedded one; None where there is none."""
@@ -26,18 +28,22 @@ def other_binaries() -> Binaries | None:
 
 
 def all_other_binaries() -> list[Binaries]:
-    """One of each other major that can be had: the machine's own, folders in DPPROXY_OTHER_PG_BINS (as PATH
-    separates them), and the wheel `pgserver`, if it is installed."""
-    embedded = find_binaries().major
-    found: dict[int, Binaries] = {}
-    for folder in (*_folders(), *_offered()):
+    """One of each other major that can be had: the machine's own, those beside it where Debian's packages put
+    them, folders in DPPROXY_OTHER_PG_BINS (as PATH separates them), and the wheel `pgserver`, if installed."""
+    return [binaries for binaries in by_major().values() if binaries != find_binaries()]
+
+
+def by_major() -> dict[int, Binaries]:
+    """All that can be had, the embedded one first."""
+    embedded = find_binaries()
+    found = {embedded.major: embedded}
+    for folder in (*_folders(), *_offered(), *sorted(_DEBIAN.glob("*/bin"))):
         try:
             binaries = find_binaries(folder)
         except BinariesNotFound:
             continue
-        if binaries.major != embedded:
-            found.setdefault(binaries.major, binaries)
-    return list(found.values())
+        found.setdefault(binaries.major, binaries)
+    return found
 
 
 def _offered() -> Iterator[Path]:

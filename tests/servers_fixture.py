@@ -17,6 +17,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -52,6 +53,7 @@ from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_roles import match_roles
 
 PASSWORD = "analyst's password"
+_AT_ONCE = 16
 _STATES = ("CA", "TX", "NY", "FL", "IL", "PA", "OH", "GA", "NC", "MI")
 _SCHOOLING = (
     *("HS-grad", "Some-college", "Bachelors", "Masters", "Assoc", "Doctorate", "11th", "Other"),
@@ -60,7 +62,8 @@ _SCHOOLING = (
 
 @dataclass(frozen=True)
 class Servers:
-    """policies and catalogs by database; source_dsns are the hardened reader's."""
+    """policies and catalogs by database; source_dsns are the hardened reader's; _fresh: analysts that nobody
+    has used, made many at a time, since nearly every test of `live` takes one."""
 
     protected: EmbeddedPostgres
     shadow_server: EmbeddedPostgres
@@ -70,6 +73,7 @@ class Servers:
     catalogs: Mapping[str, Catalog]
     shadows: Mapping[str, Shadow]
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _fresh: deque[str] = field(default_factory=deque)
 
     def analyst_dsn(self, database: str, analyst: str, port: int | None = None) -> str:
         """Straight to the shadow, or through whoever listens on `port`."""
@@ -83,10 +87,18 @@ class Servers:
         )
 
     def new_analyst(self) -> str:
-        """A fresh one, with nothing spent. alice and bob are always there."""
-        name = f"analyst_{next(self._numbers)}"
-        self.add_analyst(name, PASSWORD)
-        return name
+        """A fresh one, with nothing spent."""
+        if not self._fresh:
+            self._fresh.extend(f"analyst_{next(self._numbers)}" for _ in range(_AT_ONCE))
+            with psycopg.connect(self.ledger_dsn) as connection:
+                # The password's verifier is bound to no name: that of one serves all.
+                verifier = password_verifier(connection, PASSWORD)
+                connection.cursor().executemany(
+                    "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, %s)",
+                    [(name, verifier) for name in self._fresh],
+                )
+            self.match_roles()
+        return self._fresh.popleft()
 
     def add_analyst(self, name: str, password: str) -> None:
         add_analyst(self.ledger_dsn, name, password)
@@ -138,6 +150,12 @@ def servers() -> Servers:
     for analyst in ("alice", "bob"):
         found.add_analyst(analyst, PASSWORD)
     return found
+
+
+def password_verifier(connection: psycopg.Connection, password: str) -> str:
+    """As PostgreSQL keeps it (RFC 5803)."""
+    encrypted = connection.pgconn.encrypt_password(password.encode(), b"", b"scram-sha-256")
+    return encrypted.decode()
 
 
 _LEASES = itertools.count(1)

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli.forked_commands import forking
+
 _COMMAND = (sys.executable, "-c", "from proxy.cli.main import main; main()")
 _SECONDS = 120
 
@@ -26,10 +28,14 @@ class Done:
 def dpproxy(
     *arguments: str | Path, typed: str = "", environment: Mapping[str, str] | None = None
 ) -> Done:
+    given = {**os.environ, **(environment or {})}
+    forked = forking().run([*map(str, arguments)], typed, given, _SECONDS)
+    if forked is not None:
+        return Done(forked.code, forked.out, forked.err)
     done = subprocess.run(
         [*_COMMAND, *map(str, arguments)],
         input=typed,
-        env={**os.environ, **(environment or {})},
+        env=given,
         capture_output=True,
         text=True,
         timeout=_SECONDS,

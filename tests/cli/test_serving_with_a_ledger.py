@@ -129,20 +129,20 @@ def test_users_come_and_go_while_it_serves(operator: Operator) -> None:
             count(ann)
             assert ann.execute("SELECT epsilon_spent FROM dp.budget").fetchall()[0] == (1,)
         assert operator.run("user", "add", "bob", "--password-stdin", typed="1").code == 0
-        assert within(10, lambda: not refused(running, "bob", "1"))
+        assert within(20, lambda: not refused(running, "bob", "1"))
         bob = connect(running, "bob", "1")
         assert operator.run("user", "password", "bob", "--password-stdin", typed="2").code == 0
-        assert within(10, lambda: refused(running, "bob", "1"))
+        assert within(20, lambda: refused(running, "bob", "1"))
         assert not refused(running, "bob", "2")
         with pytest.raises(psycopg.OperationalError):
             bob.execute("SELECT 1")
         # A password that an analyst gives their own role would hold on this shadow alone.
         with connect(running, "bob", "2") as bob:
             bob.execute("ALTER ROLE CURRENT_USER PASSWORD 'mine alone'")
-        assert within(10, lambda: refused(running, "bob", "mine alone"))
-        assert within(10, lambda: not refused(running, "bob", "2"))
+        assert within(20, lambda: refused(running, "bob", "mine alone"))
+        assert within(20, lambda: not refused(running, "bob", "2"))
         assert operator.run("user", "remove", "bob").out == "removed bob\n"
-        assert within(10, lambda: refused(running, "bob", "2"))
+        assert within(20, lambda: refused(running, "bob", "2"))
         assert operator.run("user", "list").out == "ann\n"
         shown = operator.run("ledger", "show").out
         assert [line.split()[:5] for line in shown.splitlines() if " ann " in line] == [
@@ -167,7 +167,7 @@ def test_a_ledger_that_was_put_back_is_refused_until_it_is_accepted(operator: Op
         ):
             for _ in range(times):
                 count(ann)
-            assert within(5, lambda: _mark(operator) >= times)
+            assert within(20, lambda: _mark(operator) >= times)
             assert running.stop() == 0
 
     ask(1)
@@ -214,6 +214,7 @@ def _mark(operator: Operator) -> int:
     return int(json.loads((operator.state / "ledger.mark").read_text())["receipt"])
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("server", ["shadow", "ledger"])
 def test_a_killed_server_ends_the_process_with_a_message(operator: Operator, server: str) -> None:
     operator.adopt()
@@ -222,7 +223,7 @@ def test_a_killed_server_ends_the_process_with_a_message(operator: Operator, ser
             count(ann)
         pid = int((operator.state / server / "data" / "postmaster.pid").read_text().split()[0])
         os.kill(pid, signal.SIGKILL)
-        assert running.process.wait(15) == 1
+        assert running.process.wait(60) == 1
         said = (operator.folder / "err.txt").read_text()
         assert f"dpproxy: the embedded PostgreSQL server '{server}' has ended" in said
     with serving(operator.folder, operator.arguments(), "HTTP:", operator.environment) as running:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +18,9 @@ from proxy.cli.assembly import assemble
 from tests.live.cutting_hop import CuttingHop, cutting_hop
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
+from tests.waiting import until
+
+pytestmark = pytest.mark.timed  # an error comes soon, whatever it is
 
 COUNT = "SELECT count(*) FROM shop.orders"
 _PASSWORD = "once"
@@ -140,8 +143,8 @@ def test_idle_sessions_that_were_ended(away: Away) -> None:
         connections = [stack.enter_context(away.proxy.connect(analyst=user)) for user in users]
         with away.locked("shop.orders") as watcher:
             asked = [pool.submit(away.ask, connection) for connection in connections]
-            _until(lambda: _waiting(watcher) == 8)
-        assert [one.result(10) for one in asked] == [None] * 8
+            until(lambda: _waiting(watcher) == 8)
+        assert [one.result(60) for one in asked] == [None] * 8
         with away.superuser() as superuser:
             ended = superuser.execute(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = %s",
@@ -194,7 +197,6 @@ def test_a_server_that_is_full(away: Away) -> None:
         away.is_answered(connection)
 
 
-@pytest.mark.timed
 def test_an_honest_analyst_beside_a_hostile_one(away: Away) -> None:
     """One holds as many sessions as are allowed, for long; another gets one at once. What waits in vain is not
     charged."""
@@ -205,13 +207,13 @@ def test_an_honest_analyst_beside_a_hostile_one(away: Away) -> None:
         mine = stack.enter_context(away.proxy.connect())
         with away.locked("shop.customers") as watcher:
             asked = [pool.submit(away.ask, connection, slow) for connection in hers]
-            _until(lambda: _waiting(watcher) == 4)
+            until(lambda: _waiting(watcher) == 4)
             for _ in range(3):
                 started = time.monotonic()
                 away.is_answered(mine)
                 assert time.monotonic() - started < 2
-            _until(lambda: sum(one.done() for one in asked) == 4)  # after 5 s in the queue
-        errors = [one.result(10) for one in asked]
+            until(lambda: sum(one.done() for one in asked) == 4)  # after 5 s in the queue
+        errors = [one.result(60) for one in asked]
         assert [error.sqlstate for error in errors if error is not None] == ["58000"] * 4
         assert away.proxy.when_settled(mallory)[0] == 4
 
@@ -227,7 +229,7 @@ def test_a_session_of_a_cancelled_statement_is_not_given_away_at_once(away: Away
                 threading.Event().wait(0.05)
                 connection.cancel_safe(timeout=5)
                 assert _waiting(watcher) <= 4
-            _until(lambda: _waiting(watcher) == 0)
+            until(lambda: _waiting(watcher) == 0)
 
 
 def test_what_the_server_raises_is_one_text(away: Away) -> None:
@@ -251,7 +253,7 @@ def _told(error: psycopg.Error | None) -> tuple[str | None, ...]:
 
 
 def _ends(superuser: psycopg.Connection, function: str) -> None:
-    _until(lambda: _waiting(superuser) == 1)
+    until(lambda: _waiting(superuser) == 1)
     superuser.execute(
         f"SELECT {function}(pid) FROM pg_stat_activity"
         " WHERE wait_event_type = 'Lock' AND usename = %s".encode(),
@@ -266,11 +268,3 @@ def _waiting(superuser: psycopg.Connection) -> int:
     ).fetchone()
     assert row is not None
     return int(row[0])
-
-
-def _until(condition: Callable[[], bool], seconds: float = 9.0) -> None:
-    pause = threading.Event()
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not come to that"
-        pause.wait(0.02)

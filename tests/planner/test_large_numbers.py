@@ -36,6 +36,7 @@ def _squares(first: str, levels: int) -> str:
         f" WHERE i4 / {_LONG}.7 / {_LONG}.9 / {_LONG}.1 / {_LONG}.3 / {_LONG}.0 > 1",
     ],
 )
+@pytest.mark.timed
 def test_numbers_of_too_many_digits_are_refused(question: str) -> None:
     started = time.process_time()
     with pytest.raises(Refusal, match="too many digits") as caught:
@@ -121,6 +122,7 @@ def _statement(random_: random.Random) -> str:
     return f"SELECT {', '.join(items)} FROM {inner} WHERE {where}"
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("seed", range(120))
 def test_any_arithmetic_is_planned_quickly(seed: int) -> None:
     """Whatever comes out is a plan or a refusal, in about a second."""

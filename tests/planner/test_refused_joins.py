@@ -115,6 +115,35 @@ def test_rows_without_a_name_that_a_public_table_has_repeated_are_not_alone_with
         )
 
 
+@pytest.mark.parametrize("keep", ["2", "unique"])
+def test_rows_that_nothing_names_are_kept_by_no_order(keep: str) -> None:
+    """Which two of a value stay would be chance; that a value is there once is not. The policy's check says so
+    already; the planner does not rely on it."""
+    keyed = _KEYED.replace("keep: 2", f"keep: {keep}")
+    question = "SELECT count(*) FROM s.a JOIN s.b ON a.k = b.k"
+    tables = (_table("a", key=None), _table("b"), _table("p"))
+    if keep == "unique":
+        assert _planned(question, tables, a=keyed).releases
+        return
+    for join in (
+        question,
+        question.replace("b.k", "b.id"),
+    ):  # also beside a side that needs no order
+        with pytest.raises(Refusal, match=_CUT):
+            _planned(join, tables, a=keyed, checked=False)
+
+
+def test_a_cut_carries_what_may_be_asked_of_and_a_name_that_is_free() -> None:
+    source = "(SELECT id, k, g AS dp_place, t AS dp_place_ FROM s.a) a JOIN s.b ON a.k = b.k"
+    block = _planned(f"SELECT count(*) FROM {source}", _THREE, a=_KEYED)
+    (query,) = compile_block(block)
+    assert '"dp_place__"' in query.sql
+    (query,) = compile_block(
+        _planned("SELECT count(*) FROM s.a JOIN s.b ON a.k = b.k", _THREE, a=_KEYED)
+    )
+    assert '"k"' in query.sql and '"u"' not in query.sql  # which the policy does not list
+
+
 _BLANKS = ((_BPCHAR, _VARCHAR), (_VARCHAR, _BPCHAR))
 _PERSONS = f"{{unit: {{person: u}}, max_rows_per_unit: 3, {_COLUMNS}}}"
 

@@ -177,6 +177,7 @@ def test_the_superuser_is_not_even_tried(relay: Running) -> None:
         assert row.fetchall() == []
 
 
+@pytest.mark.timed
 def test_connections_of_an_analyst_are_limited_as_postgres_says_it() -> None:
     for relay in serve(Limits(connections_per_analyst=3)):
         with contextlib.ExitStack() as stack:
@@ -197,7 +198,7 @@ def test_a_statement_ends_when_its_client_is_gone(relay: Running) -> None:
         client.send(query(b"SELECT pg_sleep(60)"))
         until(lambda: _sleeping(relay) == 1)
         client.socket.shutdown(socket.SHUT_RDWR)
-    until(lambda: _sleeping(relay) == 0, 5)
+    until(lambda: _sleeping(relay) == 0)
 
 
 def _sleeping(relay: Running) -> int:

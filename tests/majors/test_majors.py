@@ -1,0 +1,54 @@
+"""`make test-majors`: on each major of PostgreSQL that can be had, hostile rows raise nothing, and analysts get
+what they get on the embedded one. A part of the suite runs in a process of its own, with that major's programs
+for the protected server and for the shadow."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proxy.postgres.postgres_binaries import OLDEST_MAJOR
+from tests.postgres_majors import by_major
+
+pytestmark = pytest.mark.long
+
+_ROOT = Path(__file__).parents[2]
+_NEWEST_MAJOR = 18
+_TESTS = (
+    *("tests/never_raise", "tests/compiler", "tests/databases/test_catalog_reader.py"),
+    *("tests/live/test_first_steps.py", "tests/live/test_columns.py"),
+    *("tests/live/test_joins_by_truncation.py", "tests/live/test_psycopg.py"),
+)
+_HAD = by_major()
+
+
+@pytest.mark.parametrize("major", range(OLDEST_MAJOR, _NEWEST_MAJOR + 1))
+def test_major(major: int) -> None:
+    if major not in _HAD:
+        pytest.skip(f"no PostgreSQL {major} is here; DPPROXY_OTHER_PG_BINS names folders")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-m",
+            "not long",
+            "-n",
+            "2",
+            "--dist",
+            "loadfile",
+            *_TESTS,
+        ],
+        cwd=_ROOT,
+        env={**os.environ, "DPPROXY_PG_BIN": str(_HAD[major].folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
+    print(f"PostgreSQL {major}: {done.stdout.splitlines()[-1]}")

