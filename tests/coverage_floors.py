@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Percent of the branches that the tests of `make coverage` take.
+# Percent of the branches that the tests of `make coverage` take. Those of mechanisms and release are what was
+# measured without tests/mechanisms and tests/fifty: they are to be raised after the first night.
 FLOORS: Mapping[str, float] = {
-    "mechanisms": 0,
-    "planner": 0,
-    "compiler": 0,
-    "release": 0,
-    "accounting": 0,
-    "ledger": 0,
+    "mechanisms": 48,
+    "planner": 90.5,
+    "compiler": 94,
+    "release": 52,
+    "accounting": 83,
+    "ledger": 82,
 }
 
 

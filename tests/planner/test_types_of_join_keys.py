@@ -1,0 +1,38 @@
+"""Which pairs of types a join can be cut by: values that are equal are one value on either side."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.planner.truncation import can_be_cut_by
+from proxy.query.ir.expressions import ColumnRef
+
+_EXACT = {SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.NUMERIC}
+_TEXTS = {SqlType.TEXT, SqlType.VARCHAR, SqlType.BPCHAR, SqlType.ENUM, SqlType.COLLATED}
+_PADDED = {
+    SqlType.VARCHAR,
+    SqlType.BPCHAR,
+}  # compared without trailing blanks, which one of them keeps
+_NEVER = {SqlType.FLOAT4, SqlType.FLOAT8, SqlType.OTHER, None}
+
+
+def _expected(x: SqlType | None, y: SqlType | None) -> bool:
+    if {x, y} & _NEVER:
+        return False
+    return x is y or {x, y} <= _EXACT or ({x, y} <= _TEXTS and {x, y} != _PADDED)
+
+
+@pytest.mark.parametrize("x", [*SqlType, None], ids=str)
+def test_types(x: SqlType | None) -> None:
+    for y in (*SqlType, None):
+        # None is no type that is written down, and is refused all the same.
+        a, b = (ColumnRef("c", kind, None, "t") for kind in (x, y))  # type: ignore[arg-type]
+        assert can_be_cut_by(a, b) is _expected(x, y), (x, y)
+
+
+def test_it_does_not_matter_which_side_is_which() -> None:
+    for x, y in itertools.combinations([*SqlType, None], 2):
+        assert _expected(x, y) is _expected(y, x)
