@@ -12,7 +12,8 @@ import pytest
 
 from proxy.mechanisms import discrete_laplace
 from proxy.planner import measuring, sharing
-from proxy.planner.plan import BlockPlan, FromMoments, Moment, NoisyMoment, Same
+from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.planner.statistics import Statistic
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.release import releasing
 from tests.audit.exact_results import Auditor
@@ -71,8 +72,8 @@ def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> s
 def test_what_is_made_of_sums_is_postgresqls(
     policy: str, question: str, own: str | None, auditor: Auditor
 ) -> None:
-    releases = _block(policy, question).releases
-    assert any(isinstance(release, FromMoments | Same) for release in releases), "nothing is shared"
+    used = [number for answer in _block(policy, question).answers for number in answer.releases]
+    assert len(used) > len(set(used)), "nothing is shared"
     assert _differs(policy, question, own, auditor) == ""
 
 
@@ -107,10 +108,11 @@ def test_what_is_not_equal_is_not_shared(
 def test_a_unit_of_too_many_rows_adds_its_mean_so_many_times(auditor: Auditor) -> None:
     """Of 1,000 rows five count: five times their mean, not a sum that is cut to five rows of a bound."""
     block = _block("best", "SELECT count(i4), avg(i4) FROM visits")
-    moment = block.releases[2]
-    assert isinstance(moment, NoisyMoment)
-    assert moment.moment is Moment.CENTRED
-    found = auditor.exact(block, "hostile").numbers[2][()][0]
+    (number,) = (n for n in block.answers[1].releases if n not in block.answers[0].releases)
+    centred = block.releases[number]
+    assert isinstance(centred, NoisyStatistic)
+    assert centred.statistic is Statistic.CENTRED
+    found = auditor.exact(block, "hostile").numbers[number][()][0]
     row = auditor.connection.execute(
         b"SELECT sum(CASE WHEN n <= 5 THEN t ELSE round(t::numeric * 5 / n) END), max(n) FROM "
         b"(SELECT sum(2 * least(greatest(i4::bigint, 0), 100) - 100) AS t, count(i4) AS n "

@@ -46,7 +46,7 @@ def _text(plan: PrivatePlan) -> str:
 def test_shares_add_up_to_the_statement(policy: str, sql: str) -> None:
     plan = _plan(sql, policy)
     entries = accuracies(plan)
-    assert len(entries) == sum(block.answers() for block in plan.blocks)
+    assert len(entries) == sum(len(block.answers) for block in plan.blocks)
     assert sum((entry.epsilon for entry in entries), Fraction(0)) == plan.loss.epsilon == 8
     assert sum((entry.delta for entry in entries), Fraction(0)) == plan.loss.delta
     assert sum((entry.share for entry in entries), Fraction(0)) == 1
