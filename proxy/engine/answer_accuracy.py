@@ -35,7 +35,7 @@ from proxy.planner.plan import (
     SmoothedMedian,
     scales_of,
 )
-from proxy.planner.statistics import Counted, Measured, Statistic
+from proxy.planner.statistics import Counted, Measured
 from proxy.policy.accuracy import UNITS_PER_PARTITION
 from proxy.policy.model import MedianNoise
 
@@ -189,12 +189,6 @@ def _aggregated(release: SampleAggregate) -> _Described:
 
 
 _SHRINKS = "the error shrinks with the number of rows"
-_NAMES = {
-    Statistic.ROWS: "count",
-    Statistic.STEPS: "sum",
-    Statistic.CENTRED: "sum",
-    Statistic.SQUARES: "sum of squares",
-}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -229,7 +223,7 @@ def _name(block: BlockPlan, number: int) -> str:
             return answer.aggregate.kind.value
     release = block.releases[number]
     assert isinstance(release, NoisyStatistic)
-    return f"noisy {_NAMES[release.statistic]}"
+    return f"noisy {release.statistic.label}"
 
 
 def _floor(release: SampleAggregate, median: SmoothedMedian) -> Fraction:

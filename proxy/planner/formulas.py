@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.mechanisms import ratio_mean, shared_moments, sum_over_count, variance
+from proxy.mechanisms.estimate import Estimate
 from proxy.planner import grids
 from proxy.planner.statistics import Measured, Statistic
-from proxy.policy.model import Mechanism
+from proxy.policy.model import Mechanism, Weighed
 from proxy.query.ir.query_aggregates import AggregateKind
 
 Bounded = Sequence[Measured]  # the operands, in their order
@@ -37,20 +38,12 @@ class NoisySums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """In the answer's own unit. least..most: the 95 % interval."""
-
-    value: Fraction
-    least: Fraction
-    most: Fraction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Formula:
     """each: which part of the aggregate's weight every sum must have, for the answer to be no worse than by the
     best release of its own; where that is more than all of it, the formula is for shared sums only.
 
-    of: None, if the one sum is the answer. error: the half width of the interval, if it depends on no row.
+    of: in the answer's own unit, at 95 %; None, if the one sum is the answer. error: the half width of the
+    interval, if it depends on no row.
     """
 
     needs: tuple[Need, ...]
@@ -67,6 +60,11 @@ class Formula:
 def formula_of(kind: AggregateKind, mechanism: Mechanism) -> Formula | None:
     """None: the aggregate is not made of sums."""
     return FORMULAS.get(kind, {}).get(mechanism)
+
+
+def weighed(kind: AggregateKind) -> Weighed:
+    """Under which name the policy weighs an aggregate."""
+    return _WEIGHED[kind] if kind in _WEIGHED else Weighed(kind.value)
 
 
 def _fine_grid(measured: Bounded) -> Fraction:
@@ -100,7 +98,7 @@ def _mean(noisy: NoisySums) -> Estimate:
     found = ratio_mean.mean(moments, one.low, one.high)
     noise = ratio_mean.Scales(total=of_total, count=of_count)
     least, most = ratio_mean.interval(moments, noise, one.low, one.high)
-    return Estimate(value=found * one.grid, least=least * one.grid, most=most * one.grid)
+    return Estimate(value=found, least=least, most=most).times(one.grid)
 
 
 def _plain_mean(noisy: NoisySums) -> Estimate:
@@ -111,7 +109,7 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
     found = sum_over_count.mean(sums, one.low, one.high)
     noise = sum_over_count.Scales(total=of_total, count=of_count)
     least, most = sum_over_count.interval(sums, noise, one.low, one.high)
-    return Estimate(value=found * one.grid, least=least * one.grid, most=most * one.grid)
+    return Estimate(value=found, least=least, most=most).times(one.grid)
 
 
 def _variance(*, of_sample: bool, is_root: bool) -> Callable[[NoisySums], Estimate]:
@@ -127,7 +125,7 @@ def _variance(*, of_sample: bool, is_root: bool) -> Callable[[NoisySums], Estima
         if is_root:
             least, value, most = map(variance.deviation, (least, value, most))
             unit = one.grid
-        return Estimate(value=value * unit, least=least * unit, most=most * unit)
+        return Estimate(value=value, least=least, most=most).times(unit)
 
     return of
 
@@ -168,4 +166,16 @@ FORMULAS: Mapping[AggregateKind, Mapping[Mechanism, Formula]] = {
     AggregateKind.VAR_SAMP: _always(_spread(of_sample=True, is_root=False)),
     AggregateKind.STDDEV_POP: _always(_spread(of_sample=False, is_root=True)),
     AggregateKind.STDDEV_SAMP: _always(_spread(of_sample=True, is_root=True)),
+}
+
+# What is not weighed under its own name.
+_WEIGHED: Mapping[AggregateKind, Weighed] = {
+    AggregateKind.COUNT_ROWS: Weighed.COUNT,
+    AggregateKind.COUNT_DISTINCT: Weighed.COUNT,
+    AggregateKind.VAR_POP: Weighed.VARIANCE,
+    AggregateKind.VAR_SAMP: Weighed.VARIANCE,
+    AggregateKind.STDDEV_POP: Weighed.STDDEV,
+    AggregateKind.STDDEV_SAMP: Weighed.STDDEV,
+    AggregateKind.QUANTILE_CONT: Weighed.PERCENTILE,
+    AggregateKind.QUANTILE_DISC: Weighed.PERCENTILE,
 }

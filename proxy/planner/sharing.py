@@ -16,10 +16,10 @@ from fractions import Fraction
 
 from proxy.base.errors import Refusal
 from proxy.mechanisms.shared_moments import pooled
-from proxy.planner.formulas import Formula, formula_of
+from proxy.planner.formulas import Formula, formula_of, weighed
 from proxy.planner.measuring import Context, mechanism_of, never_null, operands_of
 from proxy.planner.statistics import Measured, Statistic
-from proxy.policy.model import Noise, Weighed
+from proxy.policy.model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -55,21 +55,6 @@ class Shares:
     parts: Mapping[Part, Fraction]
     made_of: Mapping[int, MadeOf]
     same: Mapping[int, int]
-
-
-def weighed(kind: AggregateKind) -> Weighed:
-    """Under which name the policy weighs an aggregate."""
-    match kind:
-        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT:
-            return Weighed.COUNT
-        case AggregateKind.VAR_POP | AggregateKind.VAR_SAMP:
-            return Weighed.VARIANCE
-        case AggregateKind.STDDEV_POP | AggregateKind.STDDEV_SAMP:
-            return Weighed.STDDEV
-        case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
-            return Weighed.PERCENTILE
-        case _:
-            return Weighed(kind.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

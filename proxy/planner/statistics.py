@@ -63,6 +63,19 @@ class Statistic(Enum):
     SQUARES = "centred squares"  # 2 y^2 - D^2
 
     @property
+    def label(self) -> str:
+        """As EXPLAIN names it."""
+        match self:
+            case Statistic.ROWS:
+                return "count"
+            case Statistic.STEPS | Statistic.CENTRED:
+                return "sum"
+            case Statistic.SQUARES:
+                return "sum of squares"
+            case _:
+                assert_never(self)
+
+    @property
     def is_centred(self) -> bool:
         """About the middle of the bounds: the sum of all rows says something else than that of some."""
         return self not in (Statistic.ROWS, Statistic.STEPS)

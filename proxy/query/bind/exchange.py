@@ -13,6 +13,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.blocks import (
     AGGREGATES,
+    AVAILABLE,
     OTHER_AGGREGATES,
     Span,
     is_call,
@@ -162,7 +163,7 @@ def _aggregate_span(reader: BlockReader, index: int) -> Span | None:
         raise Refusal(
             Code.FUNCTION,
             f"aggregate {name} is not available on a protected table",
-            "Available are count, sum, avg, min, max, variance, stddev, percentile_cont and percentile_disc.",
+            AVAILABLE,
             lexemes[index].position,
         )
     return index, end

@@ -108,12 +108,12 @@ def query_parts(
     return parts, only_all
 
 
-AGGREGATES = frozenset(
-    (
-        *("count", "sum", "avg", "min", "max", "variance", "var_pop", "var_samp", "stddev"),
-        *("stddev_pop", "stddev_samp", "percentile_cont", "percentile_disc"),
-    )
+_HINTED = (
+    *("count", "sum", "avg", "min", "max", "variance", "stddev"),
+    *("percentile_cont", "percentile_disc"),
 )
+AGGREGATES = frozenset((*_HINTED, "var_pop", "var_samp", "stddev_pop", "stddev_samp"))
+AVAILABLE = f"Available are {', '.join(_HINTED[:-1])} and {_HINTED[-1]}."
 OTHER_AGGREGATES = frozenset(
     (
         *("array_agg", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "json_agg"),
