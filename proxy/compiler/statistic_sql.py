@@ -35,6 +35,8 @@ def statistic_sql(release: NoisyStatistic, rows: Rows) -> str:
             return centred_sql(of[0], rows)
         case Statistic.SQUARES:
             return _squares_sql(of[0], rows)
+        case Statistic.PRODUCTS:
+            return _products_sql(of, rows)
         case _:
             assert_never(release.statistic)
 
@@ -94,6 +96,14 @@ def _squares_sql(measured: Measured, rows: Rows) -> str:
     y = f"{_centred(measured, rows)}::{kind}"
     square = f"(2 * ({y}) * ({y}) - {rows.binds.number(measured.width**2, kind)})"
     return f"pg_catalog.sum({square}){filter_sql(measured.condition, rows)}"
+
+
+def _products_sql(of: tuple[Measured, ...], rows: Rows) -> str:
+    """Sum of products of the values about the middle of their bounds; a NULL factor makes a NULL product."""
+    one, other = of
+    kind = "bigint" if one.width * other.width < _SQUARE_SAFE**2 else "numeric"
+    factors = (f"{_centred(one, rows)}::{kind}", f"{_centred(other, rows)}::{kind}")
+    return f"pg_catalog.sum({' * '.join(factors)}){filter_sql(one.condition, rows)}"
 
 
 def _centred(measured: Measured, rows: Rows) -> str:

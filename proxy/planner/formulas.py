@@ -10,10 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from proxy.mechanisms import ratio_mean, shared_moments, sum_over_count, variance
+from proxy.mechanisms import (
+    pair_statistics,
+    ratio_mean,
+    shared_moments,
+    sum_over_count,
+    variance,
+)
 from proxy.mechanisms.estimate import Estimate
 from proxy.planner import grids
 from proxy.planner.statistics import Measured, Statistic
+from proxy.policy.grid import AVERAGE_STEPS, power_of_ten
 from proxy.policy.model import Mechanism, Weighed
 from proxy.query.ir.query_aggregates import AggregateKind
 
@@ -153,6 +160,78 @@ def _spread(*, of_sample: bool, is_root: bool) -> Formula:
     return Formula(needs=needs, each=_ONE / 3, of=found, output_grid=_fine_grid)
 
 
+_FIRST, _SECOND = _CENTRED, Need(statistic=Statistic.CENTRED, of=(1,))
+_PRODUCTS = Need(statistic=Statistic.PRODUCTS, of=(0, 1))
+_SQUARES_OF_SECOND = Need(statistic=Statistic.SQUARES, of=(1,))
+_COVARIANCE = (_ROWS, _FIRST, _SECOND, _PRODUCTS)
+_REGRESSION = (*_COVARIANCE, _SQUARES_OF_SECOND)
+_CORRELATION = (*_REGRESSION, _SQUARES)
+
+
+def _pairs(noisy: NoisySums) -> pair_statistics.Pairs:
+    """Its sums are the first ones of _CORRELATION."""
+    results = [
+        pair_statistics.NoisySum(value=value, scale=scale)
+        for value, scale in zip(noisy.sums, noisy.scales, strict=True)
+    ]
+    count, first, second, products, *squares = results
+    of_second, of_first = (*squares, None, None)[:2]
+    y, x = noisy.measured
+    return pair_statistics.Pairs(
+        count=count,
+        first=pair_statistics.Side(low=y.low, high=y.high, total=first, squares=of_first),
+        second=pair_statistics.Side(low=x.low, high=x.high, total=second, squares=of_second),
+        products=products,
+        of=len(results),
+    )
+
+
+def _intercept(noisy: NoisySums) -> Estimate:
+    y, x = noisy.measured
+    return pair_statistics.intercept(_pairs(noisy), y.grid, x.grid)
+
+
+def _of_pairs(
+    needs: tuple[Need, ...],
+    estimator: Callable[[pair_statistics.Pairs], Estimate],
+    unit: Callable[[Fraction, Fraction], Fraction],
+) -> Formula:
+    """unit: of the answer, from those of the operands; of their grid steps, and of their widths."""
+
+    def of(noisy: NoisySums) -> Estimate:
+        y, x = noisy.measured
+        return estimator(_pairs(noisy)).times(unit(y.grid, x.grid))
+
+    return Formula(
+        needs=needs, each=_ONE / len(needs), of=of, output_grid=lambda m: _grid_of_pairs(m, unit)
+    )
+
+
+def _grid_of_pairs(measured: Bounded, unit: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
+    """A ten-millionth of the answer's scale, as of a mean."""
+    widths = (max(one.width, 1) * one.grid for one in measured)
+    return power_of_ten(unit(*widths) / AVERAGE_STEPS) / 1000
+
+
+_PAIRS: Mapping[AggregateKind, Formula] = {
+    AggregateKind.COVAR_POP: _of_pairs(_COVARIANCE, pair_statistics.covariance, lambda y, x: y * x),
+    AggregateKind.COVAR_SAMP: _of_pairs(
+        _COVARIANCE, pair_statistics.sample_covariance, lambda y, x: y * x
+    ),
+    AggregateKind.REGR_SLOPE: _of_pairs(_REGRESSION, pair_statistics.slope, lambda y, x: y / x),
+    AggregateKind.REGR_INTERCEPT: Formula(
+        needs=_REGRESSION,
+        each=_ONE / len(_REGRESSION),
+        of=_intercept,
+        output_grid=lambda measured: _fine_grid(measured[:1]),
+    ),
+    AggregateKind.CORR: _of_pairs(_CORRELATION, pair_statistics.correlation, lambda y, x: _ONE),
+    AggregateKind.REGR_R2: _of_pairs(
+        _CORRELATION, pair_statistics.determination, lambda y, x: _ONE
+    ),
+}
+
+
 def _always(formula: Formula) -> Mapping[Mechanism, Formula]:
     return dict.fromkeys(Mechanism, formula)
 
@@ -166,6 +245,7 @@ FORMULAS: Mapping[AggregateKind, Mapping[Mechanism, Formula]] = {
     AggregateKind.VAR_SAMP: _always(_spread(of_sample=True, is_root=False)),
     AggregateKind.STDDEV_POP: _always(_spread(of_sample=False, is_root=True)),
     AggregateKind.STDDEV_SAMP: _always(_spread(of_sample=True, is_root=True)),
+    **{kind: _always(formula) for kind, formula in _PAIRS.items()},
 }
 
 # What is not weighed under its own name.
@@ -178,4 +258,5 @@ _WEIGHED: Mapping[AggregateKind, Weighed] = {
     AggregateKind.STDDEV_SAMP: Weighed.STDDEV,
     AggregateKind.QUANTILE_CONT: Weighed.PERCENTILE,
     AggregateKind.QUANTILE_DISC: Weighed.PERCENTILE,
+    **dict.fromkeys(_PAIRS, Weighed.VARIANCE),
 }

@@ -1,4 +1,4 @@
-"""Statistics: linear sums over rows, of which COUNT, SUM, AVG and variances are made.
+"""Statistics: linear sums over rows, of which COUNT, SUM, AVG, variances and regression are made.
 
 Each is one case of `of_row`: how much one row can add. Its SQL: compiler.statistic_sql.
 """
@@ -61,6 +61,7 @@ class Statistic(Enum):
     STEPS = "sum"  # i, the grid index
     CENTRED = "centred sum"  # y
     SQUARES = "centred squares"  # 2 y^2 - D^2
+    PRODUCTS = "centred products"  # y z, of two operands
 
     @property
     def label(self) -> str:
@@ -72,6 +73,8 @@ class Statistic(Enum):
                 return "sum"
             case Statistic.SQUARES:
                 return "sum of squares"
+            case Statistic.PRODUCTS:
+                return "sum of products"
             case _:
                 assert_never(self)
 
@@ -84,7 +87,7 @@ class Statistic(Enum):
 def of_row(statistic: Statistic, measured: Sequence[Measured]) -> tuple[int, int]:
     """The least and the most that one row adds.
 
-    Source   docs/design/mechanisms.md 2.1, 2.2, 7.1, 7.2
+    Source   docs/design/mechanisms.md 2.1, 2.2, 7.1, 7.2, 7.4
     """
     match statistic:
         case Statistic.ROWS:
@@ -98,6 +101,9 @@ def of_row(statistic: Statistic, measured: Sequence[Measured]) -> tuple[int, int
         case Statistic.SQUARES:
             (one,) = measured
             return -(one.width**2), one.width**2
+        case Statistic.PRODUCTS:
+            one, other = measured
+            return -one.width * other.width, one.width * other.width
         case _:
             assert_never(statistic)
 

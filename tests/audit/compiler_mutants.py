@@ -171,6 +171,17 @@ def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(statistic_sql, "_centred", wide)
 
 
+def products_not_centred(patch: pytest.MonkeyPatch) -> None:
+    """Of the values themselves, not about the middle of their bounds."""
+
+    def plain(of: tuple[Measured, ...], rows: aggregate_sql.Rows) -> str:
+        factors = (f"({aggregate_sql.index_sql(one, rows)})::bigint * 2" for one in of)
+        only = aggregate_sql.filter_sql(of[0].condition, rows)
+        return f"pg_catalog.sum({' * '.join(factors)}){only}"
+
+    patch.setattr(statistic_sql, "_products_sql", plain)
+
+
 def groups_not_cut_for_private_keys(patch: pytest.MonkeyPatch) -> None:
     real = unit_scan.unit_scan
 

@@ -146,6 +146,8 @@ def _of_row(release: NoisyStatistic) -> int:
             return widths[0]
         case Statistic.SQUARES:
             return widths[0] ** 2
+        case Statistic.PRODUCTS:
+            return widths[0] * widths[1]
         case _:
             assert_never(release.statistic)
 

@@ -18,6 +18,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question, questions
 from tests.audit.reach import by_plan
 from tests.audit.test_generated_questions import SLOW
+from tests.mechanisms.pair_layers import PAIRS
 from tests.world import POLICIES, Road, walk
 
 # A generated expression may have too fine a grid or too many groups; nothing else may be refused.
@@ -43,7 +44,8 @@ _SOMETIMES = (
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),
     *("calculated var_pop", "calculated var_samp", "calculated stddev_pop"),
     "calculated stddev_samp",
-    *(f"{kind.value} with filter" for kind in AggregateKind),
+    *(f"{kind.value} with filter" for kind in AggregateKind if kind not in PAIRS),
+    *("a pair", "a pair with filter"),
     *(
         f"table {name}"
         for name in [
@@ -103,6 +105,9 @@ def _features(question: Question, road: Road) -> set[str]:
             if getattr(release, "of_unit", False):
                 found.add("units counted")
         for answer in block.answers:
+            if answer.aggregate.kind in PAIRS:
+                only = "" if answer.aggregate.condition is None else " with filter"
+                found.add(f"a pair{only}")
             if answer.calculated is not None:
                 found.add(f"calculated {answer.aggregate.kind.value}")
     if len(road.plan.blocks[-1].answers) > 1:

@@ -33,6 +33,18 @@ QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
     ("ratio", "SELECT sum(n2), count(n2), avg(n2) FROM people", None),
     ("ratio", "SELECT avg(i4), variance(i4) FROM people", None),
     (
+        "world",
+        "SELECT covar_pop(i4, i2), covar_samp(i4, i2), corr(i4, i2), regr_slope(i4, i2), "
+        "regr_intercept(i4, i2), regr_r2(i4, i2), regr_slope(i2, i4), corr(i2, i4) FROM people",
+        None,
+    ),
+    (
+        "best",
+        "SELECT corr(n2, i4 + i2) FILTER (WHERE b), covar_pop(n2, i4 + i2) FILTER (WHERE b), "
+        "regr_intercept(i2, n2), regr_r2(i2, n2), corr(f8, i4), covar_samp(f8, i4) FROM people",
+        None,
+    ),
+    (
         "best",
         "SELECT count(*), avg(id), count(id) FROM orders",
         "SELECT count(*), avg(id), count(id) FROM orders WHERE uid IS NOT NULL",
@@ -90,13 +102,20 @@ def filters_ignored(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sharing, "_counted", unfiltered)
 
 
+def partner_not_looked_at(patch: pytest.MonkeyPatch) -> None:
+    """Rows count in which one of a pair is NULL."""
+    patch.setattr(measuring, "_is_not_null", lambda operand, context: None)
+
+
 def centre_not_added(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         "proxy.mechanisms.shared_moments.total_of", lambda total, count, low, high: total // 2
     )
 
 
-@pytest.mark.parametrize("mutant", [nulls_counted, filters_ignored, centre_not_added])
+@pytest.mark.parametrize(
+    "mutant", [nulls_counted, filters_ignored, centre_not_added, partner_not_looked_at]
+)
 def test_what_is_not_equal_is_not_shared(
     mutant: object, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
