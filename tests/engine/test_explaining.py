@@ -40,6 +40,8 @@ def _text(plan: PrivatePlan) -> str:
         ("best", "SELECT count(*), count(id), avg(id) FROM orders"),
         ("ratio", "SELECT avg(i4), avg(n2) FROM trips"),
         ("clipped", "SELECT avg(i4), min(i4) FROM people"),
+        ("best", "SELECT corr(i4, i2), regr_slope(i2, i4), avg(i4), count(*) FROM people"),
+        ("world", "SELECT covar_pop(i4, i2) FROM people"),
         ("weighted", "SELECT count(*), sum(i4), avg(n2), (SELECT max(i4) FROM people) FROM people"),
     ],
 )
