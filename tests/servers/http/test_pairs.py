@@ -33,7 +33,7 @@ def _within(found: Sequence[object], truth: Sequence[float]) -> None:
     """found: each answer, then its dp.error. One of six intervals may miss now and then; ten half widths are
     never reached."""
     for kind, answer, error, own in zip(_KINDS, found[::2], found[1::2], truth, strict=True):
-        assert isinstance(answer, float) and isinstance(error, float), kind
+        assert isinstance(answer, int | float) and isinstance(error, int | float), kind
         assert 0 < error < float("inf"), kind
         assert abs(answer - own) <= 10 * error, (kind, answer, own, error)
 
