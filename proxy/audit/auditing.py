@@ -19,7 +19,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, NoisyMoment, PrivatePlan
+from proxy.planner.plan import BlockPlan, NoisyStatistic, PrivatePlan
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import scans
 from proxy.query.syntax.placeholders import ScalarAnswer
@@ -205,8 +205,9 @@ def _name(plan: PrivatePlan, block: int, release: int | None) -> str:
     head = f"block {block + 1}: " if len(plan.blocks) > 1 else ""
     if release is None:
         return f"{head}groups"
-    found = plan.blocks[block].releases[release]
+    found, answers = plan.blocks[block].releases[release], plan.blocks[block].answers
     kind = found.aggregate.kind.value
-    return (
-        f"{head}{found.moment.value} for {kind}" if isinstance(found, NoisyMoment) else head + kind
-    )
+    is_answer = any(a.calculated is None and release in a.releases for a in answers)
+    if isinstance(found, NoisyStatistic) and not is_answer:
+        return f"{head}{found.statistic.value} for {kind}"
+    return head + kind

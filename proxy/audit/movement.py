@@ -14,27 +14,23 @@ from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
-from proxy.mechanisms import order_statistic, recentred_mean, variance, zcdp
+from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    Moment,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
     RowNeighbours,
-    Same,
+    SampleAggregate,
     Selection,
     SmoothedMedian,
 )
+from proxy.planner.statistics import Statistic
 from proxy.release.ordering import order_law
 from proxy.release.releasing import partition_outputs
 
@@ -85,7 +81,7 @@ def movements(
              databases, have them not in common
     """
     mine, theirs = [by_keys(table) for table in here], [by_keys(table) for table in there]
-    for number, table, slots in places(here):  # what is made of others is not there
+    for number, table, slots in places(here):
         release = plan.releases[number]
         pairs = _Pairs(mine[table], theirs[table], slots)
         for measure, planned, seen in _moved(plan, release, pairs):
@@ -124,16 +120,13 @@ _Found = tuple[Measure, Fraction | int, Fraction | int]
 def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]:
     slots = pairs.slots
     match release:
-        case NoisyCount() | NoisyDistinct():
+        case DistinctCount():
             yield _additive(release, Measure.ROWS, slots.count, pairs)
-        case NoisySum():
-            yield _additive(release, Measure.STEPS, slots.total, pairs)
-        case NoisyMoment(moment=Moment.ROWS):
-            yield _additive(release, Measure.ROWS, slots.count, pairs)
-        case NoisyMoment():
-            slot = slots.squares if release.moment is Moment.SQUARES else slots.total
-            yield _additive(release, Measure.STEPS, slot, pairs)
-        case NoisyMean():
+        case NoisyStatistic():
+            of_rows = release.statistic is Statistic.ROWS
+            measure = Measure.ROWS if of_rows else Measure.STEPS
+            yield _additive(release, measure, slots.total, pairs)
+        case RecentredMean():
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows
             if low < high:  # else the answer is that constant
                 spent = sum(
@@ -146,29 +139,27 @@ def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]
                     Fraction(0),
                 )
                 yield Measure.LOSS, release.loss.epsilon, spent
-        case NoisyVariance():
-            low, high, rows = release.measured.low, release.measured.high, release.measured.rows
-            if low < high:
-                scales = variance.scales(low, high, release.loss.epsilon, rows)
-                spent = pairs.l1(slots.total) / scales.total + pairs.l1(slots.count) / scales.count
-                spent += pairs.l1(slots.squares) / scales.squares
-                yield Measure.LOSS, release.loss.epsilon, spent
         case OrderStatistic():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
-        case SmoothedMedian():
-            # how many medians it pays for
-            reach = release.loss.epsilon / release.mechanism_loss.epsilon
-            yield from _outputs(plan, release, reach, pairs)
-        case ClippedMean():
-            yield from _outputs(plan, release, Fraction(release.moved), pairs)
-        case FromMoments() | Same():
-            raise AssertionError("made of other releases")
+        case SampleAggregate():
+            yield from _outputs(plan, release, pairs)
         case _:
             assert_never(release)
 
 
+def _outputs_paid(release: SampleAggregate) -> Fraction:
+    """How many partitions' outputs the release pays for."""
+    match release.mechanism:
+        case SmoothedMedian(each=each):
+            return release.loss.epsilon / each.epsilon
+        case ClippedMean(changed=changed):
+            return Fraction(changed)
+        case _:
+            assert_never(release.mechanism)
+
+
 def _additive(
-    release: NoisyCount | NoisyDistinct | NoisySum | NoisyMoment,
+    release: NoisyStatistic | DistinctCount,
     measure: Measure,
     slot: int | None,
     pairs: _Pairs,
@@ -192,9 +183,7 @@ def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> Fraction:
     return apart * release.measured.rows / release.loss.epsilon
 
 
-def _outputs(
-    plan: BlockPlan, release: SmoothedMedian | ClippedMean, reach: Fraction, pairs: _Pairs
-) -> Iterator[_Found]:
+def _outputs(plan: BlockPlan, release: SampleAggregate, pairs: _Pairs) -> Iterator[_Found]:
     """A unit is in one partition of each group it is in; rows are in as many as the plan says."""
     neighbours = plan.neighbours
     if isinstance(neighbours, RowNeighbours) and neighbours.is_random:
@@ -205,7 +194,7 @@ def _outputs(
             partition_outputs(release, pairs.slots, rows, plan.cells) for rows in (mine, theirs)
         ]
         changed.append(sum(a != b for a, b in zip(*both, strict=True)))
-    yield Measure.OUTPUTS, reach, sum(changed)
+    yield Measure.OUTPUTS, _outputs_paid(release), sum(changed)
     per_group = 1
     if isinstance(neighbours, RowNeighbours):
         per_group = neighbours.partitions_of_a_group

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 class Slots:
     """Where a release finds its partial results among the values of a row: counts and sums, or one extreme.
 
-    count: non-NULL values or rows; total: sum of grid indices (for means and variances of centred ones);
-    extreme: grid index of MIN or MAX, or of one value among many; squares: sum of centred squares.
+    total: of a statistic, or the sum of grid indices (centred ones for a mean about a centre); count: non-NULL
+    values or distinct ones; extreme: grid index of MIN or MAX, or of one value among many.
     """
 
     count: int | None = None
     total: int | None = None
     extreme: int | None = None
-    squares: int | None = None

@@ -10,15 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from typing_extensions import assert_never
-
-from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import cut_sql, larger_sql, smaller_sql, within_sql
 from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql
-from proxy.planner.plan import Measured, Moment, NoisyCount, NoisyMoment
+from proxy.planner.statistics import Counted, Measured
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 
@@ -29,7 +26,6 @@ _FLOAT_EXACT = 2**46
 # far below 2^63, and sum(integer) keeps its state in place, in a bigint.
 _SMALL_INDEX = 2**22
 _LARGEST = {SqlType.INT4: 2**31 - 1, SqlType.INT8: 2**63 - 1}
-_SQUARE_SAFE = 2**29  # 8 times its square is a bigint
 
 
 @dataclass(slots=True)
@@ -65,15 +61,10 @@ def filter_sql(condition: Expression | None, rows: Rows) -> str:
     return f" FILTER (WHERE {rows.take(condition_sql(condition, rows.binds))})"
 
 
-def count_sql(count: NoisyCount, rows: Rows) -> str:
+def count_sql(counted: Counted, rows: Rows) -> str:
     """Number of rows, or of those where the operand is not NULL."""
-    only = filter_sql(count.condition, rows)
-    return _count(count.operand, count.never_null, only, rows)
-
-
-def operand_sql(operand: Expression | None, condition: Expression | None, rows: Rows) -> str:
-    """Number of rows, or of those where the operand is not NULL."""
-    return _count(operand, False, filter_sql(condition, rows), rows)
+    only = filter_sql(counted.condition, rows)
+    return _count(counted.operand, counted.never_null, only, rows)
 
 
 def _count(operand: Expression | None, never_null: bool, only: str, rows: Rows) -> str:
@@ -124,57 +115,14 @@ def _numeric_total(column: ColumnRef, measured: Measured, only: str, binds: Bind
     return f"pg_catalog.floor({_times(f'pg_catalog.sum({cut}){only}', steps, binds)})"
 
 
-def centred_sql(measured: Measured, rows: Rows) -> str:
-    """Sum of y = 2 i - (low + high): the values about the middle of their bounds, in half grid steps."""
-    only = filter_sql(measured.condition, rows)
+def centred_total_sql(measured: Measured, rows: Rows) -> str | None:
+    """Sum of y = 2 i - (low + high) of a column that is summed as it is; None for others."""
     column = _summed_as_numeric(measured, rows)
-    if column is not None:
-        total = _numeric_total(column, measured, only, rows.binds)
-        middle = rows.binds.number(measured.low + measured.high)
-        return f"(2 * {total} - {middle} * {values_sql(measured, rows)})"
-    return f"pg_catalog.sum({_centred(measured, rows)}){only}"
-
-
-def squares_sql(measured: Measured, rows: Rows) -> str:
-    """Sum of 2 y^2 - (high - low)^2, in numeric where bigint could overflow."""
-    width = measured.high - measured.low
-    kind = "bigint" if width < _SQUARE_SAFE else "numeric"
-    y = f"{_centred(measured, rows)}::{kind}"
-    square = f"(2 * ({y}) * ({y}) - {rows.binds.number(width**2, kind)})"
-    return f"pg_catalog.sum({square}){filter_sql(measured.condition, rows)}"
-
-
-def moment_sql(release: NoisyMoment, rows: Rows) -> str:
-    """One of the sums that several answers are made of."""
-    match release.moment:
-        case Moment.ROWS:
-            return values_sql(release.measured, rows)
-        case Moment.STEPS:
-            return total_sql(release.measured, rows)
-        case Moment.CENTRED:
-            return centred_sql(release.measured, rows)
-        case Moment.SQUARES:
-            return squares_sql(release.measured, rows)
-        case _:
-            assert_never(release.moment)
-
-
-def moment_slots(release: NoisyMoment, place: int) -> Slots:
-    """Where its partial results are."""
-    match release.moment:
-        case Moment.ROWS:
-            return Slots(count=place)
-        case Moment.STEPS | Moment.CENTRED:
-            return Slots(total=place)
-        case Moment.SQUARES:
-            return Slots(squares=place)
-        case _:
-            assert_never(release.moment)
-
-
-def _centred(measured: Measured, rows: Rows) -> str:
-    middle = rows.binds.number(measured.low + measured.high, "bigint")
-    return f"(2 * ({index_sql(measured, rows)})::bigint - {middle})"
+    if column is None:
+        return None
+    total = _numeric_total(column, measured, filter_sql(measured.condition, rows), rows.binds)
+    middle = rows.binds.number(measured.low + measured.high)
+    return f"(2 * {total} - {middle} * {values_sql(measured, rows)})"
 
 
 def extreme_sql(kind: AggregateKind, measured: Measured, rows: Rows) -> str:

@@ -15,12 +15,10 @@ from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
 from proxy.planner.plan import (
     BlockPlan,
-    FromMoments,
-    NoisyDistinct,
+    DistinctCount,
     OrderStatistic,
     Release,
     RowNeighbours,
-    Same,
     UnitNeighbours,
 )
 
@@ -28,9 +26,8 @@ from proxy.planner.plan import (
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
     """The backend statements of one block: one for all releases, and one for each count of distinct values
     that cannot be put together from partial results."""
-    computed = [n for n, r in enumerate(plan.releases) if not isinstance(r, FromMoments | Same)]
-    apart = tuple(n for n in computed if _stands_apart(plan.releases[n], plan))
-    together = tuple(n for n in computed if n not in apart)
+    apart = tuple(n for n, release in enumerate(plan.releases) if _stands_apart(release, plan))
+    together = tuple(n for n in range(len(plan.releases)) if n not in apart)
     queries = [value_scan(plan, n, Binds()) for n in apart]
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, Binds()))
@@ -41,7 +38,7 @@ def _stands_apart(release: Release, plan: BlockPlan) -> bool:
     """Distinct values of several partitions or units cannot be added up; order statistics need values."""
     if isinstance(release, OrderStatistic):
         return True
-    if not isinstance(release, NoisyDistinct):
+    if not isinstance(release, DistinctCount):
         return False
     if isinstance(plan.neighbours, UnitNeighbours):
         return not release.of_unit

@@ -7,13 +7,8 @@ from typing_extensions import assert_never
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import (
     Rows,
-    centred_sql,
-    count_sql,
     extreme_sql,
     filter_sql,
-    moment_slots,
-    moment_sql,
-    squares_sql,
     total_sql,
     values_sql,
 )
@@ -31,21 +26,16 @@ from proxy.compiler.select_list import (
     unlisted_where_sql,
     where_sql,
 )
+from proxy.compiler.statistic_sql import centred_sql, statistic_sql
 from proxy.planner.plan import (
     BlockPlan,
-    ClippedMean,
-    FromMoments,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    DistinctCount,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
     RowNeighbours,
-    Same,
-    SmoothedMedian,
+    SampleAggregate,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
 
@@ -95,32 +85,21 @@ def row_scan(
 
 def _slots(release: Release, output: Output, rows: Rows) -> Slots:
     match release:
-        case NoisyCount():
-            return Slots(count=output.add(count_sql(release, rows)))
-        case NoisyDistinct():
+        case NoisyStatistic():
+            return Slots(total=output.add(statistic_sql(release, rows)))
+        case DistinctCount():
             counted = distinct_sql(release, rows.binds)
             only = filter_sql(release.condition, rows)
             return Slots(count=output.add(f"pg_catalog.count(DISTINCT {counted}){only}"))
-        case NoisySum():
-            return Slots(total=output.add(total_sql(release.measured, rows)))
-        case NoisyMean() | NoisyVariance():
-            measured = release.measured
-            count = output.add(values_sql(measured, rows))
-            total = output.add(centred_sql(measured, rows))
-            squares = None
-            if isinstance(release, NoisyVariance):
-                squares = output.add(squares_sql(measured, rows))
-            return Slots(count=count, total=total, squares=squares)
-        case NoisyMoment():
-            return moment_slots(release, output.add(moment_sql(release, rows)))
-        case SmoothedMedian(kind=AggregateKind.AVG) | ClippedMean():
+        case RecentredMean():
+            count = output.add(values_sql(release.measured, rows))
+            return Slots(count=count, total=output.add(centred_sql(release.measured, rows)))
+        case SampleAggregate(kind=AggregateKind.AVG):
             count = output.add(values_sql(release.measured, rows))
             return Slots(count=count, total=output.add(total_sql(release.measured, rows)))
-        case SmoothedMedian():
+        case SampleAggregate():
             return Slots(extreme=output.add(extreme_sql(release.kind, release.measured, rows)))
         case OrderStatistic():
             raise AssertionError("order statistics stand apart")
-        case FromMoments() | Same():
-            raise AssertionError("made of other releases")
         case _:
             assert_never(release)

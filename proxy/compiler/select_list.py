@@ -11,7 +11,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, first_characters, value_sql
 from proxy.compiler.identifiers import column_sql
-from proxy.planner.plan import BlockPlan, KeyPlan, NoisyDistinct
+from proxy.planner.plan import BlockPlan, DistinctCount, KeyPlan
 from proxy.query.ir.expressions import ColumnRef
 
 
@@ -42,7 +42,7 @@ def any_key_sql(key: KeyPlan, binds: Binds) -> str:
     return f"{first_characters(shown, max(limits.KEY_CHARACTERS, longest + 1))}::text"
 
 
-def distinct_sql(release: NoisyDistinct, binds: Binds) -> str:
+def distinct_sql(release: DistinctCount, binds: Binds) -> str:
     """What is counted. Of a long text its first characters."""
     shown = value_sql(release.operand, binds)
     return first_characters(shown, limits.KEY_CHARACTERS) if release.is_long else shown

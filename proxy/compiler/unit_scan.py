@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
-from proxy.compiler.aggregate_sql import (
-    Rows,
-    centred_sql,
-    count_sql,
-    extreme_sql,
-    moment_slots,
-    operand_sql,
-    squares_sql,
-    total_sql,
-    values_sql,
-)
+from proxy.compiler.aggregate_sql import Rows, count_sql, extreme_sql, total_sql, values_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.cells import cell_sql, seed_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, finished, key_sql, where_sql
+from proxy.compiler.statistic_sql import RowSum, centred_row_sum, row_sum, rows_sql
 from proxy.planner.plan import (
     BlockPlan,
-    ClippedMean,
-    FromMoments,
-    Measured,
-    Moment,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    DistinctCount,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
-    Same,
-    SmoothedMedian,
+    SampleAggregate,
     UnitNeighbours,
 )
+from proxy.planner.statistics import Counted, Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _BIGINT_SAFE = 2**62
@@ -84,10 +66,7 @@ def unit_scan(
 
 def _needs_totals(plan: BlockPlan, unit: UnitNeighbours) -> bool:
     """Whether the rows of a unit must be counted across its groups."""
-    counts = any(
-        isinstance(release, NoisyCount | NoisySum | NoisyMoment | NoisyMean | NoisyVariance)
-        for release in plan.releases
-    )
+    counts = any(isinstance(release, NoisyStatistic | RecentredMean) for release in plan.releases)
     return counts and unit.rows_per_group is None
 
 
@@ -118,57 +97,41 @@ def _slots(
 ) -> Slots:
     binds = rows.binds
     match release:
-        case NoisyCount():
-            number = inner.add(count_sql(release, rows))
-            return Slots(count=outer.add(f"pg_catalog.sum({_kept(number, unit, spread, binds)})"))
-        case NoisyDistinct():
+        case NoisyStatistic(statistic=Statistic.ROWS):
+            number = inner.add(rows_sql(release, rows))
+            return Slots(total=outer.add(f"pg_catalog.sum({_kept(number, unit, spread, binds)})"))
+        case NoisyStatistic():
+            bounded = row_sum(release, rows)
+            return Slots(total=_bounded_sum(bounded, unit, spread, inner, outer, binds))
+        case DistinctCount():
             # Another column that holds the unit is NULL where a LEFT JOIN has found no partner.
-            counted = None if release.operand == unit.column else release.operand
-            number = inner.add(operand_sql(counted, release.condition, rows))
+            operand = None if release.operand == unit.column else release.operand
+            counted = Counted(operand=operand, condition=release.condition, never_null=False)
+            number = inner.add(count_sql(counted, rows))
             return Slots(count=outer.add(f"pg_catalog.sum(least(v{number}, 1))"))
-        case NoisySum():
-            place = _moment(release.measured, Moment.STEPS, unit, spread, inner, outer, rows)
-            return Slots(total=place)
-        case NoisyMoment():
-            found = _moment(release.measured, release.moment, unit, spread, inner, outer, rows)
-            return moment_slots(release, found)
-        case NoisyMean() | NoisyVariance():
-            wanted = [Moment.ROWS, Moment.CENTRED]
-            wanted += [Moment.SQUARES] if isinstance(release, NoisyVariance) else []
-            places = [
-                _moment(release.measured, moment, unit, spread, inner, outer, rows)
-                for moment in wanted
-            ]
-            return Slots(places[0], places[1], None, places[2] if len(places) > 2 else None)
-        case SmoothedMedian(kind=AggregateKind.AVG) | ClippedMean():
+        case RecentredMean():
+            number = inner.add(values_sql(release.measured, rows))
+            count = outer.add(f"pg_catalog.sum({_kept(number, unit, spread, binds)})")
+            bounded = centred_row_sum(release.measured, rows)
+            return Slots(
+                count=count, total=_bounded_sum(bounded, unit, spread, inner, outer, binds)
+            )
+        case SampleAggregate(kind=AggregateKind.AVG):
             number = inner.add(values_sql(release.measured, rows))
             total = inner.add(total_sql(release.measured, rows))
             count_slot = outer.add(f"pg_catalog.sum(v{number})")
             return Slots(count=count_slot, total=outer.add(f"pg_catalog.sum(v{total})"))
-        case SmoothedMedian():
+        case SampleAggregate():
             number = inner.add(extreme_sql(release.kind, release.measured, rows))
             return Slots(extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"))
         case OrderStatistic():
             raise AssertionError("order statistics stand apart")
-        case FromMoments() | Same():
-            raise AssertionError("made of other releases")
         case _:
             assert_never(release)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounded:
-    """A sum over a unit's rows in one group, of numbers within low..high. centred: about the middle of them."""
-
-    sql: str
-    low: int
-    high: int
-    centred: bool
-
-
 def _bounded_sum(
-    bounded: _Bounded,
-    count: str,
+    bounded: RowSum,
     unit: UnitNeighbours,
     spread: bool,
     inner: Output,
@@ -184,7 +147,7 @@ def _bounded_sum(
     value = f"v{total}"
     kept = binds.number(unit.rows, "bigint")
     if spread or bounded.centred:
-        rows = inner.add(count)
+        rows = inner.add(bounded.count)
         kept = _kept(rows, unit, spread, binds)
         if bounded.centred:
             mean_of_kept = f"pg_catalog.round({value}::numeric * {kept} / v{rows})"
@@ -195,31 +158,6 @@ def _bounded_sum(
     cut = f"least(greatest({value}, {kept} * {low}), {kept} * {high})"
     # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
     return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {cut} END)")
-
-
-def _moment(
-    measured: Measured,
-    moment: Moment,
-    unit: UnitNeighbours,
-    spread: bool,
-    inner: Output,
-    outer: Output,
-    rows: Rows,
-) -> int:
-    binds, count = rows.binds, values_sql(measured, rows)
-    width = measured.high - measured.low
-    match moment:
-        case Moment.ROWS:
-            return outer.add(f"pg_catalog.sum({_kept(inner.add(count), unit, spread, binds)})")
-        case Moment.STEPS:
-            bounded = _Bounded(total_sql(measured, rows), measured.low, measured.high, False)
-        case Moment.CENTRED:
-            bounded = _Bounded(centred_sql(measured, rows), -width, width, True)
-        case Moment.SQUARES:
-            bounded = _Bounded(squares_sql(measured, rows), -(width**2), width**2, True)
-        case _:
-            assert_never(moment)
-    return _bounded_sum(bounded, count, unit, spread, inner, outer, binds)
 
 
 def _kept(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:

@@ -16,7 +16,7 @@ from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import distinct_sql, finished, key_sql, where_sql
 from proxy.planner.plan import (
     BlockPlan,
-    NoisyDistinct,
+    DistinctCount,
     OrderStatistic,
     RowNeighbours,
     UnitNeighbours,
@@ -33,7 +33,7 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         f"{key_sql(key, binds)} AS {name}" for key, name in zip(plan.keys, names, strict=True)
     ]
     match release:
-        case NoisyDistinct():
+        case DistinctCount():
             value = f"({distinct_sql(release, binds)})"
             only, rows, distinct = release.condition, plan.neighbours.rows, True
         case OrderStatistic():

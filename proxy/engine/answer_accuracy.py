@@ -13,34 +13,31 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     polyplace,
-    shared_moments,
     smoothed_median,
 )
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.formulas import NoisySums
 from proxy.planner.plan import (
+    Answer,
     BlockPlan,
+    Calculated,
     ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    Measured,
-    Moment,
     Noise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
+    RecentredMean,
     Release,
-    Same,
+    SampleAggregate,
     SmoothedMedian,
-    scale_of,
+    scales_of,
 )
+from proxy.planner.statistics import Counted, Measured
 from proxy.policy.accuracy import UNITS_PER_PARTITION
-from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.policy.model import MedianNoise
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,46 +75,39 @@ def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
     return tuple(
         _accuracy(number, block, place, plan.loss)
         for number, block in enumerate(plan.blocks, start=1)
-        for place in range(block.answers())
+        for place in range(len(block.answers))
     )
 
 
 def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accuracy:
-    release = block.releases[place]
-    described = _described(block, release)
+    described = _described(block, place)
     loss = _borne(block, place)
     return Accuracy(
-        number,
-        release.aggregate.kind.value,
-        described.mechanism,
-        described.sensitivity,
-        loss.epsilon,
-        loss.delta,
-        described.error_95,
-        described.note,
-        loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
+        block=number,
+        aggregate=block.answers[place].aggregate.kind.value,
+        mechanism=described.mechanism,
+        sensitivity=described.sensitivity,
+        epsilon=loss.epsilon,
+        delta=loss.delta,
+        error_95=described.error_95,
+        note=described.note,
+        share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
     )
 
 
 def _borne(block: BlockPlan, place: int) -> Loss:
-    """What an answer costs, with the noisy sums that no earlier one is made of."""
-    total = block.releases[place].loss
-    for number, release in enumerate(block.releases):
-        users = (n for n, other in enumerate(block.releases) if number in _made_of(other))
-        if isinstance(release, NoisyMoment) and next(users, None) == place:
-            total = total + release.loss
+    """What an answer costs: the releases that no answer of its own is, nor an earlier one is made of."""
+    total = NOTHING
+    for number in block.answers[place].releases:
+        if _payer(block, number) == place:
+            total = total + block.releases[number].loss
     return total
 
 
-def _made_of(release: Release) -> tuple[int, ...]:
-    match release:
-        case FromMoments():
-            found = (release.rows, release.total)
-            return found if release.squares is None else (*found, release.squares)
-        case Same():
-            return (release.other,)
-        case _:
-            return ()
+def _payer(block: BlockPlan, number: int) -> int:
+    users = [place for place, answer in enumerate(block.answers) if number in answer.releases]
+    itself = (place for place in users if block.answers[place].calculated is None)
+    return next(itself, users[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,99 +118,118 @@ class _Described:
     note: str
 
 
-def _described(block: BlockPlan, release: Release) -> _Described:
+def _described(block: BlockPlan, place: int) -> _Described:
+    answer = block.answers[place]
+    if answer.calculated is not None:
+        return _calculated(block, answer, answer.calculated)
+    (number,) = answer.releases
+    first = _payer(block, number)
+    described = _released(block.releases[number])
+    if first == place:
+        return described
+    payer = block.answers[first].aggregate
+    note = f"the same as {payer.kind.value}"
+    if payer.operand != answer.aggregate.operand:
+        note = f"{note}: no such value is NULL"
+    return replace(described, note=note)
+
+
+def _released(release: Release) -> _Described:
     match release:
-        case NoisyCount() | NoisyDistinct():
+        case NoisyStatistic():
+            return _statistic(release)
+        case DistinctCount():
             noise, reach = _noise(release.noise)
-            return _Described(
-                noise,
-                f"{release.sensitivity} row(s)",
-                Fraction(reach),
-                _proposal(release.noise, Fraction(1)),
-            )
-        case NoisySum():
-            noise, reach = _noise(release.noise)
-            grid = release.measured.grid
-            proposal = _proposal(release.noise, grid)
-            note = "; ".join(filter(None, (_clamped(release.measured), proposal)))
-            return _Described(noise, decimal_text(release.sensitivity * grid), reach * grid, note)
-        case NoisyMean():
-            note = f"{_clamped(release.measured)}; the error shrinks with the number of rows"
+            note = _proposal(release.noise, Fraction(1))
+            return _Described(noise, f"{release.sensitivity} row(s)", Fraction(reach), note)
+        case RecentredMean():
+            note = f"{_clamped(release.measured)}; {_SHRINKS}"
             return _Described("noisy sum about a noisy centre", "", None, note)
-        case NoisyVariance():
-            note = f"{_clamped(release.measured)}; the error shrinks with the number of rows"
-            return _Described("three noisy sums", "", None, note)
-        case FromMoments():
-            return _of_moments(block, release)
-        case Same():
-            other = block.releases[release.other]
-            described = _described(block, other)
-            note = f"the same as {other.aggregate.kind.value}"
-            if other.aggregate.operand != release.aggregate.operand:
-                note = f"{note}: no such value is NULL"
-            return replace(described, note=note)
-        case NoisyMoment():
-            raise AssertionError("no answer of its own")
         case OrderStatistic():
             note = f"{_clamped(release.measured)}; the error is a rank, not a distance"
             return _Described(
                 "exponential mechanism", f"{release.measured.rows} row(s)", None, note
             )
-        case SmoothedMedian():
-            noise = "PolyPlace" if release.polyplace else "Laplace"
-            note = (
-                f"{_partitions(release.partitions)}; "
-                f"the noise is +-{text_of(_floor(release))} at least, its scale is private"
-            )
-            return _Described(f"smoothed median, {noise} noise", "smooth", None, note)
-        case ClippedMean():
-            low, high, moved = release.low, release.high, release.moved
-            reach = clipped_mean.half_width(
-                release.partitions, low, high, release.loss.epsilon, moved
-            )
-            moves = decimal_text(moved * (high - low) * release.output_grid)
-            note = f"{_partitions(release.partitions)}, whose sampling error comes on top"
-            error = reach * release.output_grid
-            return _Described(f"mean of {release.partitions} clipped means", moves, error, note)
+        case SampleAggregate():
+            return _aggregated(release)
         case _:
             assert_never(release)
 
 
-def _of_moments(block: BlockPlan, release: FromMoments) -> _Described:
-    names = {
-        Moment.ROWS: "count",
-        Moment.STEPS: "sum",
-        Moment.CENTRED: "sum",
-        Moment.SQUARES: "sum of squares",
-    }
-    made_of = []
-    for number in _made_of(release):
-        other = block.releases[number]
-        kind = other.moment if isinstance(other, NoisyMoment) else None
-        made_of.append(other.aggregate.kind.value if kind is None else f"noisy {names[kind]}")
+def _statistic(release: NoisyStatistic) -> _Described:
+    noise, reach = _noise(release.noise)
+    grid, note = release.grid, _proposal(release.noise, release.grid)
+    moves = f"{release.sensitivity} row(s)"
+    if not isinstance(release.of, Counted):
+        moves = decimal_text(release.sensitivity * grid)
+        note = "; ".join(filter(None, (*map(_clamped, release.of), note)))
+    return _Described(noise, moves, reach * grid, note)
+
+
+def _aggregated(release: SampleAggregate) -> _Described:
+    m = release.partitions
+    match release.mechanism:
+        case SmoothedMedian():
+            polyplaced = release.mechanism.noise is MedianNoise.POLYPLACE
+            noise = "PolyPlace" if polyplaced else "Laplace"
+            floor = _floor(release, release.mechanism)
+            note = (
+                f"{_partitions(m)}; the noise is +-{text_of(floor)} at least, its scale is private"
+            )
+            return _Described(f"smoothed median, {noise} noise", "smooth", None, note)
+        case ClippedMean(changed=changed):
+            low, high = release.low, release.high
+            reach = clipped_mean.half_width(m, low, high, release.loss.epsilon, changed)
+            moves = decimal_text(changed * (high - low) * release.output_grid)
+            note = f"{_partitions(m)}, whose sampling error comes on top"
+            error = reach * release.output_grid
+            return _Described(f"mean of {m} clipped means", moves, error, note)
+        case _:
+            assert_never(release.mechanism)
+
+
+_SHRINKS = "the error shrinks with the number of rows"
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+def _calculated(block: BlockPlan, answer: Answer, calculated: Calculated) -> _Described:
+    """From noisy sums. An answer that shares them with no other says how many they are."""
     sharing = [
         other.aggregate.kind.value
-        for other in block.releases[: block.answers()]
-        if other is not release and set(_made_of(other)) & set(_made_of(release))
+        for other in block.answers
+        if other is not answer and set(other.releases) & set(answer.releases)
     ]
-    note = _clamped(release.measured)
+    note = "; ".join(dict.fromkeys(map(_clamped, calculated.measured)))
     if sharing:
         note += f"; shared with {', '.join(dict.fromkeys(sharing))}"
     error = None
-    if release.aggregate.kind is AggregateKind.SUM:
-        low, high = release.measured.low, release.measured.high
-        of_total, of_count = scale_of(block, release.total), scale_of(block, release.rows)
-        reach = shared_moments.total_half_width(of_total, of_count, low, high)
-        error = reach * release.measured.grid
+    if calculated.formula.error is None:
+        note += f"; {_SHRINKS}"
     else:
-        note += "; the error shrinks with the number of rows"
-    return _Described(f"made of {', '.join(made_of)}", "", error, note)
+        scales = scales_of(block, answer)
+        nothing = (0,) * len(scales)
+        sums = NoisySums(sums=nothing, scales=scales, measured=calculated.measured)
+        error = calculated.formula.error(sums)
+    made_of = f"made of {', '.join(_name(block, number) for number in answer.releases)}"
+    if not sharing and len(answer.releases) > 2:
+        made_of = f"{_NUMBERS[len(answer.releases)]} noisy sums"
+    return _Described(made_of, "", error, note)
 
 
-def _floor(release: SmoothedMedian) -> Fraction:
+def _name(block: BlockPlan, number: int) -> str:
+    """An answer's own name, or what the sum is."""
+    for answer in block.answers:
+        if answer.calculated is None and answer.releases == (number,):
+            return answer.aggregate.kind.value
+    release = block.releases[number]
+    assert isinstance(release, NoisyStatistic)
+    return f"noisy {release.statistic.label}"
+
+
+def _floor(release: SampleAggregate, median: SmoothedMedian) -> Fraction:
     """The least half width of a median's noise, whatever the data: public."""
-    steps, loss = max(1, release.high - release.low), release.mechanism_loss
-    if release.polyplace:
+    steps, loss = max(1, release.high - release.low), median.each
+    if median.noise is MedianNoise.POLYPLACE:
         reach = polyplace.expected_floor(steps, release.partitions, loss.epsilon)
     else:
         reach = smoothed_median.expected_floor(steps, release.partitions, loss.epsilon, loss.delta)

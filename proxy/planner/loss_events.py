@@ -9,26 +9,20 @@ from typing_extensions import assert_never
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.planner.plan import (
     BlockPlan,
-    ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
+    RecentredMean,
     Release,
-    Same,
-    SmoothedMedian,
+    SampleAggregate,
 )
 
 
 def loss_events(plan: PrivatePlan) -> tuple[Event, ...]:
-    """One for each selection of keys and each release that draws noise; post-processing has none."""
+    """One for each selection of keys and each release; answers are post-processing and have none."""
     return tuple(event for block in plan.blocks for event in _of_block(block))
 
 
@@ -36,22 +30,20 @@ def _of_block(block: BlockPlan) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for release in block.releases:
-        yield from _of_release(release)
+        yield _of_release(release)
 
 
-def _of_release(release: Release) -> Iterator[Event]:
+def _of_release(release: Release) -> Event:
     match release:
-        case NoisyCount() | NoisyDistinct() | NoisySum() | NoisyMoment():
+        case NoisyStatistic() | DistinctCount():
             match release.noise:
                 case LaplaceNoise():
-                    yield dlaplace(release.loss, release.sensitivity, release.noise.scale)
+                    return dlaplace(release.loss, release.sensitivity, release.noise.scale)
                 case GaussianNoise():
-                    yield gaussian(release.loss, release.noise.sigma2)
+                    return gaussian(release.loss, release.noise.sigma2)
                 case _:
                     assert_never(release.noise)
-        case NoisyMean() | NoisyVariance() | OrderStatistic() | SmoothedMedian() | ClippedMean():
-            yield mechanism(release.loss)
-        case FromMoments() | Same():
-            return
+        case RecentredMean() | OrderStatistic() | SampleAggregate():
+            return mechanism(release.loss)
         case _:
             assert_never(release)

@@ -13,23 +13,23 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import Facts
-from proxy.planner.plan import Measured, Neighbours, RowNeighbours, UnitNeighbours
+from proxy.planner.plan import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.planner.statistics import Measured
 from proxy.policy.model import Bounds, Mechanism, Privacy
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What planning one block's releases needs to know."""
+    """What planning a block needs to know of all its releases."""
 
     facts: Facts
     neighbours: Neighbours
     groups: int  # at most so many groups hold rows of one unit
-    loss: Loss  # of one release
     privacy: Privacy
     wanted: Loss  # of the statement as a whole
 
@@ -57,6 +57,14 @@ class Context:
                 return Fraction(self.rows**2)  # all rows of the unit may be in one group
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """What planning one release needs to know. loss: all that it may spend."""
+
+    context: Context
+    loss: Loss
+
+
 def condition_of(aggregate: Aggregate, context: Context) -> Expression | None:
     if aggregate.condition is None:
         return None
@@ -73,20 +81,50 @@ def mechanism_of(aggregate: Aggregate, context: Context) -> Mechanism:
     return context.privacy.mechanism
 
 
+def operands_of(aggregate: Aggregate, context: Context) -> tuple[Measured, ...]:
+    """Each operand of an aggregate of sums. Of a pair only rows count where both are not NULL."""
+    only = condition_of(aggregate, context)
+    found = []
+    for operand in aggregate.operands:
+        others = [part for part in aggregate.operands if part is not operand]
+        there = [_is_not_null(part, context) for part in others if not never_null(part, context)]
+        found.append(_measured(operand, aggregate, _all_of(only, *there), context))
+    return tuple(found)
+
+
 def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None) -> Measured:
-    """The operand, its clamp at the aggregate (whole grid steps inside its bounds) and its grid.
+    """The one operand, its clamp at the aggregate (whole grid steps inside its bounds) and its grid.
 
     steps: no more of them; None: as many as the grid gives.
     """
-    assert aggregate.operand is not None
-    kind = aggregate.operand.type
-    if kind is not None and kind.is_time and not isinstance(aggregate.operand, ColumnRef):
+    (operand,) = aggregate.operands
+    return _measured(operand, aggregate, condition_of(aggregate, context), context, steps)
+
+
+def _is_not_null(operand: Expression, context: Context) -> Expression:
+    return Not(Is(condition(operand, context.facts), None))
+
+
+def _all_of(*parts: Expression | None) -> Expression | None:
+    given = tuple(part for part in parts if part is not None)
+    return given[0] if len(given) == 1 else Connective("AND", given) if given else None
+
+
+def _measured(
+    operand: Expression,
+    aggregate: Aggregate,
+    only: Expression | None,
+    context: Context,
+    steps: int | None = None,
+) -> Measured:
+    kind = operand.type
+    if kind is not None and kind.is_time and not isinstance(operand, ColumnRef):
         raise Refusal(
             Code.UNSUPPORTED,
             f"{aggregate.kind.value} of an expression of {kind.sql} is not available",
             "Take the plain column, with the condition in FILTER (WHERE ...).",
         )
-    found = bounded(aggregate.operand, context.facts)
+    found = bounded(operand, context.facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
     grid = grids.of_expression(found.expression, interval, context.facts)
     while steps is not None and (interval.high - interval.low) / grid > steps:
@@ -95,15 +133,14 @@ def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None
     if low > high:  # bounds within one step: the nearest step, so that something can be said
         low = high = round(interval.low / grid)
     check_size(low, high)
-    only = condition_of(aggregate, context)
     return Measured(
-        found.expression,
-        only,
-        Bounds(low * grid, high * grid),
-        grid,
-        context.rows,
-        on_grid=_on_grid(aggregate.operand, grid, context),
-        least=_least(aggregate.operand, context),
+        operand=found.expression,
+        condition=only,
+        clamp=Bounds(low * grid, high * grid),
+        grid=grid,
+        rows=context.rows,
+        on_grid=_on_grid(operand, grid, context),
+        least=_least(operand, context),
     )
 
 

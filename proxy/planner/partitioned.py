@@ -17,8 +17,15 @@ from proxy.base.errors import Code, Refusal
 from proxy.mechanisms import clipped_mean, polyplace, smoothed_median, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
-from proxy.planner.measuring import Context, check_size, measured_of
-from proxy.planner.plan import ClippedMean, Measured, RowNeighbours, SmoothedMedian, UnitNeighbours
+from proxy.planner.measuring import Context, Priced, check_size, measured_of
+from proxy.planner.plan import (
+    ClippedMean,
+    RowNeighbours,
+    SampleAggregate,
+    SmoothedMedian,
+    UnitNeighbours,
+)
+from proxy.planner.statistics import Measured
 from proxy.policy.model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -27,7 +34,7 @@ _LARGEST_DELTA = Fraction(7, 10)  # the smoothed median is proven for delta <= 2
 _LARGEST_FACTOR = 2**20  # by how much epsilon is raised in search of a feasible one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Cut:
     """The answers that partitions give: from low to high in steps of the grid, fill for an empty one."""
 
@@ -38,59 +45,67 @@ class _Cut:
     fill: int
 
 
-def smoothed(aggregate: Aggregate, context: Context) -> SmoothedMedian:
+def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     """
     Refuses  INFEASIBLE without delta, and where the noise covers the whole range whatever the data
     Source   docs/design/mechanisms.md 5
     """
+    context, loss = priced.context, priced.loss
     cut = _cut(aggregate, context)
-    is_polyplace = context.privacy.median_noise is MedianNoise.POLYPLACE
-    loss = context.loss
-    if is_polyplace:  # no delta is needed
+    noise = context.privacy.median_noise
+    if noise is MedianNoise.POLYPLACE:  # no delta is needed
         loss = Loss(loss.epsilon, Fraction(0))
     each = _each(loss, context)
-    if not is_polyplace and not 0 < each.delta <= _LARGEST_DELTA:
+    if noise is MedianNoise.LAPLACE and not 0 < each.delta <= _LARGEST_DELTA:
         raise needs_delta(aggregate.kind.value)
     m = _partitions(aggregate, context, cut.high - cut.low, each)
     # With one possible answer there is nothing to hide: the release is that constant.
-    if cut.high > cut.low and not _is_feasible(cut.high - cut.low, m, each, is_polyplace):
-        raise _infeasible(aggregate, context, cut.high - cut.low, loss)
-    return SmoothedMedian(
-        aggregate,
-        cut.measured,
-        cut.grid,
-        cut.low,
-        cut.high,
-        cut.fill,
-        m,
-        is_polyplace,
-        loss,
-        each,
-    )
+    if cut.high > cut.low and not _is_feasible(cut.high - cut.low, m, each, noise):
+        raise _infeasible(aggregate, priced, cut.high - cut.low, loss)
+    return _aggregated(aggregate, cut, m, SmoothedMedian(noise=noise, each=each), loss)
 
 
-def clipped_mean_of(aggregate: Aggregate, context: Context) -> ClippedMean:
+def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     """
     Refuses  INFEASIBLE where the noise covers the whole range
     Source   PROOFS.md, "Clipped mean"
     """
+    context = priced.context
     cut = _cut(aggregate, context)
     match context.neighbours:
         case RowNeighbours():
-            moved = context.neighbours.partitions_of(context.groups)
+            changed = context.neighbours.partitions_of(context.groups)
         case UnitNeighbours():  # one in each group
-            moved = context.groups
+            changed = context.groups
         case _:
             assert_never(context.neighbours)
-    loss = Loss(context.loss.epsilon, Fraction(0))
-    m = _of_policy(aggregate, context) or clipped_mean.partitions(loss.epsilon, moved)
-    reach = clipped_mean.half_width(m, cut.low, cut.high, loss.epsilon, moved)
+    loss = Loss(priced.loss.epsilon, Fraction(0))
+    m = _of_policy(aggregate, context) or clipped_mean.partitions(loss.epsilon, changed)
+    reach = clipped_mean.half_width(m, cut.low, cut.high, loss.epsilon, changed)
     if cut.high > cut.low and reach >= cut.high - cut.low:
-        needed = clipped_mean.half_width(m, cut.low, cut.high, Fraction(1), moved)
+        needed = clipped_mean.half_width(m, cut.low, cut.high, Fraction(1), changed)
         share = Fraction(needed, cut.high - cut.low)
-        raise _refused(aggregate, context, _rounded_up(max(share, loss.epsilon * 2)))
-    return ClippedMean(
-        aggregate, cut.measured, cut.grid, cut.low, cut.high, cut.fill, m, moved, loss
+        raise _refused(aggregate, priced, _rounded_up(max(share, loss.epsilon * 2)))
+    return _aggregated(aggregate, cut, m, ClippedMean(changed=changed), loss)
+
+
+def _aggregated(
+    aggregate: Aggregate,
+    cut: _Cut,
+    partitions: int,
+    mechanism: SmoothedMedian | ClippedMean,
+    loss: Loss,
+) -> SampleAggregate:
+    return SampleAggregate(
+        aggregate=aggregate,
+        measured=cut.measured,
+        output_grid=cut.grid,
+        low=cut.low,
+        high=cut.high,
+        fill=cut.fill,
+        partitions=partitions,
+        mechanism=mechanism,
+        loss=loss,
     )
 
 
@@ -115,7 +130,7 @@ def _cut(aggregate: Aggregate, context: Context) -> _Cut:
         AggregateKind.MIN: high,
         AggregateKind.MAX: low,
     }[aggregate.kind]
-    return _Cut(measured, grid, low, high, fill)
+    return _Cut(measured=measured, grid=grid, low=low, high=high, fill=fill)
 
 
 def _each(loss: Loss, context: Context) -> Loss:
@@ -148,38 +163,40 @@ def _partitions(aggregate: Aggregate, context: Context, steps: int, each: Loss) 
     return smoothed_median.partitions(each.epsilon, each.delta, max(1, steps))
 
 
-def _is_feasible(steps: int, m: int, each: Loss, is_polyplace: bool) -> bool:
-    if is_polyplace:
+def _is_feasible(steps: int, m: int, each: Loss, noise: MedianNoise) -> bool:
+    if noise is MedianNoise.POLYPLACE:
         return polyplace.feasible(steps, m, each.epsilon)
     return smoothed_median.feasible(steps, m, each.epsilon, each.delta)
 
 
-def _infeasible(aggregate: Aggregate, context: Context, steps: int, loss: Loss) -> Refusal:
+def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) -> Refusal:
     """With the least epsilon that would do, at the same delta."""
-    is_polyplace = context.privacy.median_noise is MedianNoise.POLYPLACE
+    context = priced.context
+    noise = context.privacy.median_noise
 
     def is_enough(epsilon: Fraction) -> bool:
         each = _each(Loss(epsilon, loss.delta), context)
         m = _partitions(aggregate, context, steps, each)
-        return _is_feasible(steps, m, each, is_polyplace)
+        return _is_feasible(steps, m, each, noise)
 
     factor = 2
     try:
         while not is_enough(loss.epsilon * factor):
             factor *= 2
             if factor > _LARGEST_FACTOR:
-                return _refused(aggregate, context, None)
+                return _refused(aggregate, priced, None)
     except ValueError:  # beyond what the theorems reach
-        return _refused(aggregate, context, None)
+        return _refused(aggregate, priced, None)
     low, high = loss.epsilon * factor / 2, loss.epsilon * factor
     for _ in range(12):
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return _refused(aggregate, context, _rounded_up(high))
+    return _refused(aggregate, priced, _rounded_up(high))
 
 
-def _refused(aggregate: Aggregate, context: Context, share: Fraction | None) -> Refusal:
+def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Refusal:
     """share: the epsilon that this one aggregate would need; None: none would do."""
+    context = priced.context
     name, most = aggregate.kind.value, context.privacy.max_epsilon
     best = "with `mechanism: best`, which the data owner can choose, it is answered at any epsilon"
     if share is None:
@@ -189,10 +206,10 @@ def _refused(aggregate: Aggregate, context: Context, share: Fraction | None) -> 
             f"Ask the data owner for more partitions of this column; {best}.",
         )
     message = (
-        f"{name} cannot be answered at epsilon {float(context.loss.epsilon):.3g}, its share: the noise would "
+        f"{name} cannot be answered at epsilon {float(priced.loss.epsilon):.3g}, its share: the noise would "
         f"cover the whole range; it needs {float(share):.3g}"
     )
-    whole = _rounded_up(share * context.wanted.epsilon / context.loss.epsilon)
+    whole = _rounded_up(share * context.wanted.epsilon / priced.loss.epsilon)
     if whole <= most:
         hint = f"SET dp.epsilon = {float(whole):.3g}"
     elif share <= most and whole > share:

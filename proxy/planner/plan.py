@@ -6,19 +6,20 @@ All numbers here are public: they depend on the statement, the policy and the ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
-from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.policy.model import Bounds
+from proxy.mechanisms.loss import Loss
+from proxy.planner.formulas import Formula
+from proxy.planner.statistics import Counted, Measured, Statistic
+from proxy.policy.model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowNeighbours:
     """Neighbours differ in `rows` rows. hashed_by: the columns whose hash sends a row to its partition (the
     primary key, a unit column that is unique, ctid); empty: a random partition per row. not_null: a unit
@@ -44,7 +45,7 @@ class RowNeighbours:
         return min(self.rows, groups * self.partitions_of_a_group)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnitNeighbours:
     """Neighbours differ in all rows of one unit, so rows are gathered and bounded per unit first.
 
@@ -61,7 +62,7 @@ class UnitNeighbours:
 Neighbours = RowNeighbours | UnitNeighbours
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPlan:
     """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
     group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
@@ -74,7 +75,7 @@ class KeyPlan:
     is_long: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Private keys: a group appears with the optimal probability for its number of units.
 
@@ -85,7 +86,7 @@ class Selection:
     each: Loss
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceNoise:
     """Discrete Laplace noise of this scale, in grid steps. gaussian: sigma squared of the discrete Gaussian
     noise that the same share would have bought, where it is smaller; it is proposed, not used."""
@@ -94,7 +95,7 @@ class LaplaceNoise:
     gaussian: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianNoise:
     """Discrete Gaussian noise of this sigma squared, in squared grid steps."""
 
@@ -104,46 +105,30 @@ class GaussianNoise:
 Noise = LaplaceNoise | GaussianNoise
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What the database computes of each row for one release: a grid index of the operand, clamped.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyStatistic:
+    """A noisy linear sum over rows: a COUNT or a SUM by itself, or what several answers are made of.
 
-    clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
-    count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it.
+    aggregate: the first that it is part of; of: its rows, or operands; sensitivity: L1
     """
 
-    operand: Expression
-    condition: Expression | None
-    clamp: Bounds
-    grid: Fraction
-    rows: int
-    on_grid: bool = False
-    least: Fraction | None = None
-
-    @property
-    def low(self) -> int:
-        return int(self.clamp.low / self.grid)
-
-    @property
-    def high(self) -> int:
-        return int(self.clamp.high / self.grid)
-
-
-@dataclass(frozen=True, slots=True)
-class NoisyCount:
-    """Number of rows for which `operand` is not NULL (None: of all rows), plus noise."""
-
     aggregate: Aggregate
-    operand: Expression | None
-    condition: Expression | None
-    sensitivity: int  # L1, in rows
+    statistic: Statistic
+    of: Counted | tuple[Measured, ...]
+    sensitivity: int
     noise: Noise
     loss: Loss
-    never_null: bool  # the operand, by the catalogue: all rows count
+
+    @property
+    def grid(self) -> Fraction:
+        """Of the sum as an answer."""
+        if self.statistic is not Statistic.STEPS or isinstance(self.of, Counted):
+            return Fraction(1)
+        return self.of[0].grid
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyDistinct:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctCount:
     """Number of distinct values (of_unit: of units that have any row), plus noise. is_long: of texts that
     can have more than limits.KEY_CHARACTERS characters, of which the first ones count."""
 
@@ -157,76 +142,10 @@ class NoisyDistinct:
     is_long: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NoisySum:
-    """Sum of grid indices of the clamped operand, plus noise, times the grid."""
-
-    aggregate: Aggregate
-    measured: Measured
-    sensitivity: int  # L1, in grid steps
-    noise: Noise
-    loss: Loss
-
-
-class Moment(Enum):
-    """What is added up over rows whose operand is not NULL. y = 2 i - (low + high), D = high - low."""
-
-    ROWS = "rows"  # 1
-    STEPS = "sum"  # i, the grid index
-    CENTRED = "centred sum"  # y
-    SQUARES = "centred squares"  # 2 y^2 - D^2
-
-
-@dataclass(frozen=True, slots=True)
-class NoisyMoment:
-    """A noisy sum that is nobody's answer and part of several. It stands after the answers of its block.
-
-    aggregate: the first that it is part of; sensitivity: L1
-    """
-
-    aggregate: Aggregate
-    measured: Measured
-    moment: Moment
-    sensitivity: int
-    noise: LaplaceNoise
-    loss: Loss
-
-
-@dataclass(frozen=True, slots=True)
-class FromMoments:
-    """SUM, AVG, variance or deviation made of noisy results of this block: post-processing, free.
-
-    rows, total, squares: their numbers among the block's releases; centred: whether total is of y.
-    """
-
-    aggregate: Aggregate
-    measured: Measured
-    output_grid: Fraction
-    rows: int
-    total: int
-    squares: int | None
-    centred: bool
-
-    @property
-    def loss(self) -> Loss:
-        return NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """The answer of another release of this block: of the same rows by the catalogue, or the same question."""
-
-    aggregate: Aggregate
-    other: int
-
-    @property
-    def loss(self) -> Loss:
-        return NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class NoisyMean:
-    """AVG as a noisy sum about the middle of the bounds over a noisy count (`mechanism: best`)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentredMean:
+    """AVG as a noisy sum about a noisy centre over a noisy count (`mechanism: best`): an adaptive sequence,
+    more exact alone than the ratio of two shared sums."""
 
     aggregate: Aggregate
     measured: Measured
@@ -234,17 +153,7 @@ class NoisyMean:
     loss: Loss
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyVariance:
-    """Variances and deviations from three noisy sums about the middle of the bounds."""
-
-    aggregate: Aggregate
-    measured: Measured
-    output_grid: Fraction
-    loss: Loss
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderStatistic:
     """MIN, MAX (`mechanism: best`) and quantiles: the exponential mechanism over the grid.
 
@@ -258,69 +167,69 @@ class OrderStatistic:
     loss: Loss
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SmoothedMedian:
-    """Sample-and-aggregate: the operand's AVG, MIN or MAX in each of `partitions` partitions (fixed, odd,
-    keyed by unit), empty ones filled with a public constant, then the smoothed median of them.
+    """each: what each group's median may spend of the release's loss."""
 
-    grid: of the operand; output_grid: of the partitions' results and of the answer.
-    loss: of the release as a whole; mechanism_loss: what each group's median may spend of it.
+    noise: MedianNoise
+    each: Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClippedMean:
+    """changed: one unit changes at most so many partitions."""
+
+    changed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleAggregate:
+    """The operand's AVG, MIN or MAX in each of `partitions` partitions (fixed, odd, keyed by unit), empty ones
+    filled with a public constant, then their median or mean by the mechanism.
+
+    output_grid: of the partitions' results and of the answer; low, high, fill: in its steps.
     """
 
     aggregate: Aggregate
     measured: Measured
     output_grid: Fraction
-    low: int  # in output grid steps
+    low: int
     high: int
     fill: int
     partitions: int
-    polyplace: bool
+    mechanism: SmoothedMedian | ClippedMean
     loss: Loss
-    mechanism_loss: Loss
 
     @property
     def kind(self) -> AggregateKind:
         return self.aggregate.kind
 
 
-@dataclass(frozen=True, slots=True)
-class ClippedMean:
-    """Sample-and-aggregate: the operand's AVG in each of `partitions` partitions, as for SmoothedMedian, then
-    the mean of them plus noise (`mechanism: clipped_mean`). moved: one unit changes so many of them at most."""
+Release = NoisyStatistic | DistinctCount | RecentredMean | OrderStatistic | SampleAggregate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calculated:
+    """From noisy sums, on the output grid: post-processing, free."""
+
+    formula: Formula
+    measured: tuple[Measured, ...]
+    output_grid: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Of one aggregate. releases: what it is made of, by number, in the formula's order; without a formula it
+    is the one release itself. Equal questions have the same release."""
 
     aggregate: Aggregate
-    measured: Measured
-    output_grid: Fraction
-    low: int  # in output grid steps
-    high: int
-    fill: int
-    partitions: int
-    moved: int
-    loss: Loss
-
-    @property
-    def kind(self) -> AggregateKind:
-        return self.aggregate.kind
+    releases: tuple[int, ...]
+    calculated: Calculated | None = None
 
 
-Release = (
-    NoisyCount
-    | NoisyDistinct
-    | NoisySum
-    | NoisyMoment
-    | FromMoments
-    | Same
-    | ClippedMean
-    | NoisyMean
-    | NoisyVariance
-    | OrderStatistic
-    | SmoothedMedian
-)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlan:
-    """releases: one for each aggregate of the question, in its order, then the moments that some of them share.
+    """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     cells: number of the partitions that the database forms (0: none needed); each median's partitions
     are unions of them. tables: what the block reads, for those who are told."""
 
@@ -330,13 +239,10 @@ class BlockPlan:
     keys: tuple[KeyPlan, ...]
     grouped: bool
     releases: tuple[Release, ...]
+    answers: tuple[Answer, ...]
     cells: int
     intervals: frozenset[IntervalColumn]
     selection: Selection | None
-
-    def answers(self) -> int:
-        """How many of the releases are answers of their own."""
-        return sum(not isinstance(release, NoisyMoment) for release in self.releases)
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
@@ -351,7 +257,7 @@ class BlockPlan:
         return count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrivatePlan:
     """The plan of a whole statement. loss: what it costs, all blocks together."""
 
@@ -359,9 +265,12 @@ class PrivatePlan:
     loss: Loss
 
 
-def scale_of(plan: BlockPlan, number: int) -> Fraction:
-    """The scale of a noisy result that answers are made of: Laplace noise always (planner.sharing)."""
-    release = plan.releases[number]
-    assert isinstance(release, NoisyCount | NoisySum | NoisyMoment)
+def scales_of(plan: BlockPlan, answer: Answer) -> tuple[Fraction, ...]:
+    """The scales of the noisy sums that an answer is made of: Laplace noise always (planner.sharing)."""
+    return tuple(_scale(plan.releases[number]) for number in answer.releases)
+
+
+def _scale(release: Release) -> Fraction:
+    assert isinstance(release, NoisyStatistic)
     assert isinstance(release.noise, LaplaceNoise)
     return release.noise.scale

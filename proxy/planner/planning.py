@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -28,21 +28,20 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.keys import label_values
-from proxy.planner.measuring import Context
+from proxy.planner.measuring import Context, Priced
 from proxy.planner.narrowing import narrowed
 from proxy.planner.plan import (
     BlockPlan,
-    ClippedMean,
     KeyPlan,
     Neighbours,
     PrivatePlan,
     Release,
     RowNeighbours,
+    SampleAggregate,
     Selection,
-    SmoothedMedian,
     UnitNeighbours,
 )
-from proxy.planner.shared_releases import block_releases
+from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.sharing import Shares, shares
 from proxy.planner.text_lengths import is_long
 from proxy.planner.tracking import track
@@ -91,7 +90,7 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
             total = total + release.loss
     if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
         raise Fault
-    return PrivatePlan(blocks, total)
+    return PrivatePlan(blocks=blocks, loss=total)
 
 
 def _tracked(block: Block, known: Surroundings) -> tuple[Tracked, tuple[KeyPlan, ...]]:
@@ -106,7 +105,7 @@ def _tracked(block: Block, known: Surroundings) -> tuple[Tracked, tuple[KeyPlan,
     return tracked, tuple(_key(key, facts, public) for key in block.keys)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
     """A block as far as it is planned without knowing what its releases may spend."""
 
@@ -125,7 +124,7 @@ class _Draft:
 
     def weights(self, privacy: Privacy) -> Iterator[Fraction]:
         """Of everything that gets noise, in the order in which `_planned` takes it."""
-        yield from self.shares.alone.values()
+        yield from self.shares.independent.values()
         yield from self.shares.parts.values()
         if self.is_private:
             yield privacy.weight(Weighed.GROUPS)
@@ -147,19 +146,35 @@ def _draft(
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     reach = None if count is None else max(1, count)
     neighbours, groups = _neighbours(tracked.owner, reach)
-    context = Context(facts, neighbours, groups, NOTHING, known.policy.privacy, wanted)
+    context = Context(
+        facts=facts,
+        neighbours=neighbours,
+        groups=groups,
+        privacy=known.policy.privacy,
+        wanted=wanted,
+    )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(tracked.relation, where)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
-    return _Draft(block, relation, where, keys, aggregates, context, shares(aggregates, context))
+    return _Draft(
+        block=block,
+        relation=relation,
+        where=where,
+        keys=keys,
+        aggregates=aggregates,
+        context=context,
+        shares=shares(aggregates, context),
+    )
 
 
 def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
     """spent: the loss of each weight of the statement, in order."""
-    alone = {number: next(spent) for number in draft.shares.alone}
-    parts = {part: next(spent) for part in draft.shares.parts}
+    of_each = Spent(
+        independent={number: next(spent) for number in draft.shares.independent},
+        parts={part: next(spent) for part in draft.shares.parts},
+    )
     selection = None
     if draft.is_private:
         secret = [
@@ -167,18 +182,19 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
             for key, plan in zip(draft.block.keys, draft.keys, strict=True)
             if plan.values is None
         ]
-        selection = _selection(replace(draft.context, loss=next(spent)), secret[0])
-    releases = block_releases(draft.aggregates, draft.context, draft.shares, alone, parts)
+        selection = _selection(Priced(context=draft.context, loss=next(spent)), secret[0])
+    releases, answers = block_releases(draft.aggregates, draft.context, draft.shares, of_each)
     return BlockPlan(
-        draft.relation,
-        draft.context.neighbours,
-        draft.where,
-        draft.keys,
-        draft.block.grouped,
-        releases,
-        _cells(releases),
-        draft.block.intervals,
-        selection,
+        source=draft.relation,
+        neighbours=draft.context.neighbours,
+        where=draft.where,
+        keys=draft.keys,
+        grouped=draft.block.grouped,
+        releases=releases,
+        answers=answers,
+        cells=_cells(releases),
+        intervals=draft.block.intervals,
+        selection=selection,
     )
 
 
@@ -187,16 +203,24 @@ def _neighbours(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
     match owner:
         case ProtectedRows():
             reach = owner.rows if groups is None else min(owner.rows, groups)
-            return RowNeighbours(owner.rows, owner.hashed_by, None, owner.partitions), reach
+            found = RowNeighbours(
+                rows=owner.rows,
+                hashed_by=owner.hashed_by,
+                not_null=None,
+                partitions=owner.partitions,
+            )
+            return found, reach
         case UnitRows(unique=True, rows=1):
             # A key checked by the server: a unit is one row, nothing has to be bounded.
-            return RowNeighbours(1, (owner.column,), owner.column), 1
+            return RowNeighbours(rows=1, hashed_by=(owner.column,), not_null=owner.column), 1
         case UnitRows():
             reach = min(owner.rows, owner.groups or owner.rows)
             cut = reach if groups is None or reach < groups else None
             # One group alone: the bound of all rows of the unit is the one that counts.
             per_group = owner.rows_per_group if groups is None or groups > 1 else None
-            bounding = UnitNeighbours(owner.column, owner.rows, cut, per_group)
+            bounding = UnitNeighbours(
+                column=owner.column, rows=owner.rows, groups=cut, rows_per_group=per_group
+            )
             return bounding, reach if groups is None else min(reach, groups)
         case PublicRows():
             raise AssertionError("public rows have no neighbours")
@@ -224,7 +248,13 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
             "Group by a column with `values`, a date_trunc or extract of a bounded date, or CASE labels.",
             key.position,
         )
-    return KeyPlan(planned, key.type, key.type_name, values, is_long(expression, facts))
+    return KeyPlan(
+        expression=planned,
+        type=key.type,
+        type_name=key.type_name,
+        values=values,
+        is_long=is_long(expression, facts),
+    )
 
 
 def _named(expression: Expression) -> str:
@@ -241,13 +271,13 @@ def _can_be_private(key: Key) -> bool:
     return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
 
 
-def _selection(context: Context, position: int | None) -> Selection:
+def _selection(priced: Priced, position: int | None) -> Selection:
     """
     Given    position: of the first key that is not public
     Refuses  INFEASIBLE without delta: no key could ever appear
     Source   docs/design/mechanisms.md 4.2
     """
-    loss = context.loss
+    context, loss = priced.context, priced.loss
     if loss.delta <= 0:
         raise Refusal(
             Code.INFEASIBLE,
@@ -271,7 +301,7 @@ def _selection(context: Context, position: int | None) -> Selection:
             "Ask for fewer aggregates at once, or group by a column with public values.",
             position,
         ) from None
-    return Selection(loss, each)
+    return Selection(loss=loss, each=each)
 
 
 def _cells(releases: tuple[Release, ...]) -> int:
@@ -282,9 +312,5 @@ def _cells(releases: tuple[Release, ...]) -> int:
     cells would cost the scan a quarter more (tests/bench). Which cell goes to which partition is public and
     fixed, so that a unit is still in exactly one partition.
     """
-    sizes = {
-        release.partitions
-        for release in releases
-        if isinstance(release, SmoothedMedian | ClippedMean)
-    }
+    sizes = {release.partitions for release in releases if isinstance(release, SampleAggregate)}
     return max(sizes, default=0)

@@ -1,9 +1,11 @@
 """Which aggregates of a block share noisy results, and what each noisy result weighs.
 
-COUNT, SUM, AVG and variances of one column with one FILTER are made of a few sums: the number of rows, the
-sum, the squares. They share them where none of them gets less exact by it (mechanisms.shared_moments.pooled;
-measured by tests/mechanisms/test_shared_moments.py); else each stays a release of its own. Smoothed medians,
-order statistics and counts of distinct values never share. By statement, policy and catalogue only.
+COUNT, SUM, AVG and variances of one column with one FILTER are made of a few sums (planner.formulas): the
+number of rows, the sum, the squares. They share them where none of them gets less exact by it
+(mechanisms.shared_moments.pooled; measured by tests/mechanisms/test_shared_moments.py). What is made of sums
+and shares them with nobody is the case of one user; counts, sums and means that gain nothing are releases of
+their own. Smoothed medians, order statistics and counts of distinct values never share. By statement, policy
+and catalogue only.
 """
 
 from __future__ import annotations
@@ -14,71 +16,68 @@ from fractions import Fraction
 
 from proxy.base.errors import Refusal
 from proxy.mechanisms.shared_moments import pooled
-from proxy.planner.measuring import Context, measured_of, mechanism_of, never_null
-from proxy.planner.plan import Measured, Moment
-from proxy.policy.model import Mechanism, Noise, Weighed
+from proxy.planner.formulas import Formula, formula_of, weighed
+from proxy.planner.measuring import Context, mechanism_of, never_null, operands_of
+from proxy.planner.statistics import Measured, Statistic
+from proxy.policy.model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
-_VARIANCES = (
-    AggregateKind.VAR_POP,
-    AggregateKind.VAR_SAMP,
-    AggregateKind.STDDEV_POP,
-    AggregateKind.STDDEV_SAMP,
-)
-_OF_SUMS = (Mechanism.BEST, Mechanism.SUM_OVER_COUNT)
-# The rows that are counted: those in which the operand (None: whatever it is) is not NULL, by FILTER.
-Rows = tuple[Expression | None, Expression | None]
+# The rows that are counted: those in which no operand is NULL that could be, by FILTER.
+Rows = tuple[frozenset[Expression], Expression | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A noisy sum. measured: None for the number of rows, which columns that are never NULL have in common."""
+    """A noisy sum. measured: none for the number of rows, which columns that are never NULL have in common."""
 
-    moment: Moment
+    statistic: Statistic
     rows: Rows
-    measured: Measured | None
+    measured: tuple[Measured, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeOf:
+    """parts: in the order of the formula's needs."""
+
+    formula: Formula
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """alone: weights of aggregates that are releases of their own, by number; parts: weights of shared sums;
-    made_of: the sums of each aggregate that shares; same: of counts, the earlier one that counts the same."""
+    """independent: weights of aggregates that are releases of their own, by number; parts: weights of the sums
+    that formulas take; made_of: the sums of each other aggregate; same: of counts, the earlier one that counts
+    the same."""
 
-    alone: Mapping[int, Fraction]
+    independent: Mapping[int, Fraction]
     parts: Mapping[Part, Fraction]
-    made_of: Mapping[int, tuple[Part, ...]]
+    made_of: Mapping[int, MadeOf]
     same: Mapping[int, int]
 
 
-def weighed(kind: AggregateKind) -> Weighed:
-    """Under which name the policy weighs an aggregate."""
-    match kind:
-        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT:
-            return Weighed.COUNT
-        case AggregateKind.VAR_POP | AggregateKind.VAR_SAMP:
-            return Weighed.VARIANCE
-        case AggregateKind.STDDEV_POP | AggregateKind.STDDEV_SAMP:
-            return Weighed.STDDEV
-        case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
-            return Weighed.PERCENTILE
-        case _:
-            return Weighed(kind.value)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asker:
-    """An aggregate that could share. needs: the least weights with which it is as exact as alone."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """An aggregate that could share."""
 
     number: int
     aggregate: Aggregate
     weight: Fraction
-    needs: Mapping[Part, Fraction]
+    made_of: MadeOf
 
     @property
     def kind(self) -> AggregateKind:
         return self.aggregate.kind
+
+    @property
+    def rows(self) -> Rows:
+        return self.made_of.parts[0].rows
+
+    @property
+    def needs(self) -> Mapping[Part, Fraction]:
+        """The least weights with which it is as exact as alone."""
+        return dict.fromkeys(self.made_of.parts, self.weight * self.made_of.formula.each)
 
 
 def shares(aggregates: Sequence[Aggregate], context: Context) -> Shares:
@@ -90,120 +89,108 @@ def shares(aggregates: Sequence[Aggregate], context: Context) -> Shares:
     privacy = context.privacy
     weights = [privacy.weight(weighed(aggregate.kind)) for aggregate in aggregates]
     worth_it = any(_begins_sharing(aggregate, context) for aggregate in aggregates)
-    askers = [
-        _asker(n, a, weights[n], context) if worth_it or a.kind in _COUNTS else None
+    candidates = [
+        _candidate(n, a, weights[n], context) if worth_it or a.kind in _COUNTS else None
         for n, a in enumerate(aggregates)
     ]
     same: dict[int, int] = {}
-    counts: dict[Part, _Asker] = {}
-    for asker in askers:
-        if asker is not None and asker.kind in _COUNTS:
-            (part,) = asker.needs
+    counts: dict[Part, _Candidate] = {}
+    for candidate in candidates:
+        if candidate is not None and candidate.kind in _COUNTS:
+            (part,) = candidate.made_of.parts
             if part in counts:
-                same[asker.number] = counts[part].number
+                same[candidate.number] = counts[part].number
             else:
-                counts[part] = asker
+                counts[part] = candidate
     parts: dict[Part, Fraction] = {}
-    made_of: dict[int, tuple[Part, ...]] = {}
-    found = [asker for asker in askers if asker is not None and asker.number not in same]
-    for rows in dict.fromkeys(_rows(asker) for asker in found):
-        group = [asker for asker in found if _rows(asker) == rows]
+    made_of: dict[int, MadeOf] = {}
+    found = [one for one in candidates if one is not None and one.number not in same]
+    for rows in dict.fromkeys(one.rows for one in found):
+        group = [one for one in found if one.rows == rows]
         together = _together(group, can_add=privacy.noise is Noise.LAPLACE)
         if together:
             shared = _pooled(together)
             assert shared is not None
             parts.update(shared)
-            made_of.update({asker.number: tuple(asker.needs) for asker in together})
-    alone = {n: weight for n, weight in enumerate(weights) if n not in made_of and n not in same}
-    return Shares(alone, parts, made_of, same)
+            made_of.update({one.number: one.made_of for one in together})
+    independent = {n: w for n, w in enumerate(weights) if n not in made_of and n not in same}
+    return Shares(independent=independent, parts=parts, made_of=made_of, same=same)
+
+
+def _formula(aggregate: Aggregate, context: Context) -> Formula | None:
+    return formula_of(aggregate.kind, mechanism_of(aggregate, context))
 
 
 def _begins_sharing(aggregate: Aggregate, context: Context) -> bool:
     """Sums alone gain nothing from each other, nor from counts."""
-    if aggregate.kind is AggregateKind.AVG:
-        return mechanism_of(aggregate, context) in _OF_SUMS
-    return aggregate.kind in _VARIANCES
+    if aggregate.kind in (*_COUNTS, AggregateKind.SUM):
+        return False
+    return _formula(aggregate, context) is not None
 
 
-def _rows(asker: _Asker) -> Rows:
-    return next(iter(asker.needs)).rows
-
-
-def _asker(number: int, aggregate: Aggregate, weight: Fraction, context: Context) -> _Asker | None:
+def _candidate(
+    number: int, aggregate: Aggregate, weight: Fraction, context: Context
+) -> _Candidate | None:
     try:
-        needs = _needs(aggregate, weight, context)
+        made_of = _made_of(aggregate, context)
     except Refusal as refusal:
         raise refusal if refusal.position is not None else refusal.at(aggregate.position) from None
-    return None if needs is None else _Asker(number, aggregate, weight, needs)
-
-
-def _needs(
-    aggregate: Aggregate, weight: Fraction, context: Context
-) -> Mapping[Part, Fraction] | None:
-    """None: it never shares.
-
-    A mean alone is a noisy sum at nearly all of its epsilon (mechanisms.recentred_mean), a sum at all of it;
-    made of two sums that have its whole weight each, neither is less exact. The three sums of a variance, and
-    the two of a plain sum over a count, have an even part of the weight when they are alone.
-    """
-    kind, operand = aggregate.kind, aggregate.operand
-    if kind in _COUNTS:
-        # Of an expression it is not proven that it is NULL just where its grid index is.
-        if operand is not None and not isinstance(operand, ColumnRef):
-            return None
-        return {Part(Moment.ROWS, _counted(aggregate, context), None): weight}
-    if kind not in (AggregateKind.SUM, AggregateKind.AVG, *_VARIANCES):
+    if made_of is None:
         return None
-    chosen = mechanism_of(aggregate, context)
-    if kind is AggregateKind.AVG and chosen not in _OF_SUMS:
+    return _Candidate(number=number, aggregate=aggregate, weight=weight, made_of=made_of)
+
+
+def _made_of(aggregate: Aggregate, context: Context) -> MadeOf | None:
+    """None: it never shares."""
+    formula = _formula(aggregate, context)
+    is_count = aggregate.kind in _COUNTS
+    # Of an expression it is not proven that it is NULL just where its grid index is.
+    if formula is None or (is_count and not isinstance(aggregate.operand, ColumnRef | None)):
         return None
-    measured, rows = measured_of(aggregate, context), _counted(aggregate, context)
-    count = Part(Moment.ROWS, rows, None)
-    steps = Part(Moment.STEPS, rows, measured)
-    centred = Part(Moment.CENTRED, rows, measured)
-    if kind in _VARIANCES:
-        squares = Part(Moment.SQUARES, rows, measured)
-        return dict.fromkeys((count, centred, squares), weight / 3)
-    if chosen is not Mechanism.SUM_OVER_COUNT:
-        return {count: weight, centred: weight}
-    if kind is AggregateKind.SUM:
-        return {steps: weight}
-    return {count: weight / 2, steps: weight / 2}
+    measured = () if is_count else operands_of(aggregate, context)
+    rows = _counted(aggregate, context)
+    parts = tuple(
+        Part(
+            statistic=need.statistic,
+            rows=rows,
+            measured=tuple(sorted((measured[place] for place in need.of), key=repr)),
+        )
+        for need in formula.needs
+    )
+    return MadeOf(formula=formula, parts=parts)
 
 
 def _counted(aggregate: Aggregate, context: Context) -> Rows:
-    operand = aggregate.operand
-    if operand is not None and never_null(operand, context):
-        operand = None
-    return operand, aggregate.condition
+    operands = (part for part in aggregate.operands if not never_null(part, context))
+    return frozenset(operands), aggregate.condition
 
 
-def _together(group: Sequence[_Asker], can_add: bool) -> list[_Asker]:
-    """Those of the askers about the same rows that share. can_add: whether COUNT and SUM have the noise of
+def _together(group: Sequence[_Candidate], can_add: bool) -> list[_Candidate]:
+    """Those of the candidates about the same rows that share. can_add: whether COUNT and SUM have the noise of
     shared sums, which is Laplace noise.
 
     Column by column the largest choice by which nobody loses. What is left out is as exact as alone.
     """
-    counts = [asker for asker in group if asker.kind in _COUNTS and can_add]
+    counts = [one for one in group if one.kind in _COUNTS and can_add]
     found, columns = list(counts), 0
-    others = [asker for asker in group if asker.kind not in _COUNTS]
-    for operand in dict.fromkeys(asker.aggregate.operand for asker in others):
-        own = [asker for asker in others if asker.aggregate.operand == operand]
+    others = [one for one in group if one.kind not in _COUNTS]
+    for operands in dict.fromkeys(one.aggregate.operands for one in others):
+        own = [one for one in others if one.aggregate.operands == operands]
         for choice in _choices(own, can_add):
             if _pooled([*found, *choice]) is not None:
                 found, columns = [*found, *choice], columns + 1
                 break
     if columns == 0:
         return []
-    alone = len(found) == 1 and not any(part.moment is Moment.STEPS for part in found[0].needs)
-    return [] if alone else found
+    gains = len(found) > 1 or found[0].made_of.formula.is_affordable_alone
+    return found if gains else []
 
 
-def _choices(own: Sequence[_Asker], can_add: bool) -> Iterator[list[_Asker]]:
+def _choices(own: Sequence[_Candidate], can_add: bool) -> Iterator[list[_Candidate]]:
     """Larger ones first. A sum alone gains nothing."""
     sums = [a for a in own if a.kind is AggregateKind.SUM and can_add]
     means = [a for a in own if a.kind is AggregateKind.AVG]
-    spreads = [a for a in own if a.kind in _VARIANCES]
+    spreads = [a for a in own if a.kind not in (AggregateKind.SUM, AggregateKind.AVG)]
     for choice in (
         [*sums, *means, *spreads],
         [*means, *spreads],
@@ -212,10 +199,10 @@ def _choices(own: Sequence[_Asker], can_add: bool) -> Iterator[list[_Asker]]:
         means,
         spreads,
     ):
-        if any(asker.kind is not AggregateKind.SUM for asker in choice):
+        if any(one.kind is not AggregateKind.SUM for one in choice):
             yield choice
 
 
-def _pooled(askers: Sequence[_Asker]) -> dict[Part, Fraction] | None:
-    weight = sum((asker.weight for asker in askers), Fraction(0))
-    return pooled([asker.needs for asker in askers], weight)
+def _pooled(candidates: Sequence[_Candidate]) -> dict[Part, Fraction] | None:
+    weight = sum((one.weight for one in candidates), Fraction(0))
+    return pooled([one.needs for one in candidates], weight)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
+from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.mechanisms import (
     clipped_mean,
@@ -18,31 +19,26 @@ from proxy.mechanisms import (
     polyplace,
     recentred_mean,
     smoothed_median,
-    variance,
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    Moment,
     Noise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
-    Same,
+    SampleAggregate,
     Selection,
     SmoothedMedian,
 )
+from proxy.policy.model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.deriving import derived, on_grid, spread_value
+from proxy.release.deriving import answered, on_grid
 from proxy.release.noised import NoisyRow, NoisyTable, NoisyValue
 from proxy.release.ordering import order_statistic_of
 
@@ -66,22 +62,12 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
         for number, table, slots in drawing:
             group = grouped[table].get(keys, [])
             drawn[number] = _release(plan.releases[number], slots, group, plan.cells, bits)
-        answers = plan.releases[: plan.answers()]
-        rows.append(NoisyRow(keys, tuple(_answers(answers, plan, drawn))))
+        values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
+        rows.append(NoisyRow(keys=keys, values=values))
     return NoisyTable(tuple(rows))
 
 
 Keys = tuple[str | None, ...]
-
-
-def _answers(
-    answers: Sequence[Release], plan: BlockPlan, drawn: Mapping[int, NoisyValue]
-) -> Iterator[NoisyValue]:
-    for number, release in enumerate(answers):
-        if isinstance(release, FromMoments | Same):
-            yield derived(release, plan, drawn)
-        else:
-            yield drawn[number]
 
 
 def keeper(plan: BlockPlan, bits: RandomBits) -> Callable[[int], bool] | None:
@@ -118,31 +104,29 @@ def _release(
 ) -> NoisyValue:
     kind = release.aggregate.type
     match release:
-        case NoisyCount() | NoisyDistinct():
-            exact = added_up(group, slots.count)
-            return NoisyValue(exact + _draw(release.noise, bits), _ONE, kind, _reach(release.noise))
-        case NoisySum():
+        case NoisyStatistic():
             exact = added_up(group, slots.total)
-            grid = release.measured.grid
-            return NoisyValue(exact + _draw(release.noise, bits), grid, kind, _reach(release.noise))
-        case NoisyMoment():
-            noisy = _moment(release, slots, group) + _draw(release.noise, bits)
-            return NoisyValue(noisy, _ONE, kind, None)
-        case NoisyMean():
+            return _additive(exact, release.noise, release.grid, kind, bits)
+        case DistinctCount():
+            return _additive(added_up(group, slots.count), release.noise, _ONE, kind, bits)
+        case RecentredMean():
             return _mean(release, slots, group, bits)
-        case NoisyVariance():
-            return _variance(release, slots, group, bits)
         case OrderStatistic():
             return order_statistic_of(release, slots, group, bits)
-        case SmoothedMedian():
+        case SampleAggregate():
+            # No interval: the scale is private, and the sampling error of the partitions would be left out.
             outputs = partition_outputs(release, slots, group, cells)
-            return NoisyValue(_median(release, outputs, bits), release.output_grid, kind, None)
-        case ClippedMean():
-            return _clipped_mean(release, partition_outputs(release, slots, group, cells), bits)
-        case FromMoments() | Same():
-            raise AssertionError("made of other releases")
+            found = _aggregated(release, outputs, bits)
+            return NoisyValue(index=found, grid=release.output_grid, type=kind, half_width=None)
         case _:
             assert_never(release)
+
+
+def _additive(
+    exact: int, noise: Noise, grid: Fraction, kind: SqlType, bits: RandomBits
+) -> NoisyValue:
+    noisy = exact + _draw(noise, bits)
+    return NoisyValue(index=noisy, grid=grid, type=kind, half_width=_reach(noise))
 
 
 def _draw(noise: Noise, bits: RandomBits) -> int:
@@ -166,68 +150,39 @@ def _reach(noise: Noise) -> int:
             assert_never(noise)
 
 
-def _median(release: SmoothedMedian, outputs: list[int], bits: RandomBits) -> int:
-    loss = release.mechanism_loss
-    if release.polyplace:
-        shape = polyplace.DEFAULT_SHAPE
-        return polyplace.release(outputs, release.low, release.high, loss.epsilon, shape, bits)
-    return smoothed_median.release(
-        outputs, release.low, release.high, loss.epsilon, loss.delta, bits
-    )
+def _aggregated(release: SampleAggregate, outputs: list[int], bits: RandomBits) -> int:
+    """One answer of those of all partitions."""
+    low, high = release.low, release.high
+    match release.mechanism:
+        case SmoothedMedian(noise=MedianNoise.POLYPLACE, each=each):
+            shape = polyplace.DEFAULT_SHAPE
+            return polyplace.release(outputs, low, high, each.epsilon, shape, bits)
+        case SmoothedMedian(each=each):
+            return smoothed_median.release(outputs, low, high, each.epsilon, each.delta, bits)
+        case ClippedMean(changed=changed):
+            return clipped_mean.release(outputs, low, high, release.loss.epsilon, bits, changed)
+        case _:
+            assert_never(release.mechanism)
 
 
-def _mean(release: NoisyMean, slots: Slots, group: list[ExactRow], bits: RandomBits) -> NoisyValue:
+def _mean(
+    release: RecentredMean, slots: Slots, group: list[ExactRow], bits: RandomBits
+) -> NoisyValue:
     """Steps of the operand's grid to the finer ones of the answer."""
     measured, kind = release.measured, release.aggregate.type
-    low, high = measured.low, measured.high
+    low, high, grid = measured.low, measured.high, measured.grid
     if low == high:
-        return on_grid(Fraction(low), measured.grid, release.output_grid, kind, None)
+        return on_grid(low * grid, release.output_grid, kind, None)
     total, count = added_up(group, slots.total), added_up(group, slots.count)
     found = recentred_mean.release(
         total, count, low, high, release.loss.epsilon, bits, measured.rows
     )
     reach = max(found.value - found.least, found.most - found.value)
-    return on_grid(found.value, measured.grid, release.output_grid, kind, reach)
-
-
-def _variance(
-    release: NoisyVariance, slots: Slots, group: list[ExactRow], bits: RandomBits
-) -> NoisyValue:
-    measured, kind = release.measured, release.aggregate.type
-    low, high = measured.low, measured.high
-    squared = measured.grid * measured.grid
-    if low == high:
-        return on_grid(Fraction(0), squared, release.output_grid, kind, None)
-    noise = variance.scales(low, high, release.loss.epsilon, measured.rows)
-    moments = variance.NoisyMoments(
-        squares=added_up(group, slots.squares) + discrete_laplace.sample(bits, noise.squares),
-        total=added_up(group, slots.total) + discrete_laplace.sample(bits, noise.total),
-        count=added_up(group, slots.count) + discrete_laplace.sample(bits, noise.count),
-    )
-    return spread_value(moments, noise, release)
-
-
-def _moment(release: NoisyMoment, slots: Slots, group: list[ExactRow]) -> int:
-    match release.moment:
-        case Moment.ROWS:
-            return added_up(group, slots.count)
-        case Moment.STEPS | Moment.CENTRED:
-            return added_up(group, slots.total)
-        case Moment.SQUARES:
-            return added_up(group, slots.squares)
-        case _:
-            assert_never(release.moment)
-
-
-def _clipped_mean(release: ClippedMean, outputs: list[int], bits: RandomBits) -> NoisyValue:
-    low, high, epsilon, moved = release.low, release.high, release.loss.epsilon, release.moved
-    found = clipped_mean.release(outputs, low, high, epsilon, bits, moved)
-    # No interval: that of the noise alone would leave out the sampling error of the partitions.
-    return NoisyValue(found, release.output_grid, release.aggregate.type, None)
+    return on_grid(found.value * grid, release.output_grid, kind, reach * grid)
 
 
 def partition_outputs(
-    release: SmoothedMedian | ClippedMean, slots: Slots, group: Iterable[ExactRow], cells: int
+    release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
 ) -> list[int]:
     """The result of the aggregate in each partition, on the output grid; the public fill where it is empty.
 
@@ -240,7 +195,7 @@ def partition_outputs(
 
 
 def _merged(
-    release: SmoothedMedian | ClippedMean, slots: Slots, group: Iterable[ExactRow], cells: int
+    release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
 ) -> Iterator[tuple[int, int]]:
     match release.kind:
         case AggregateKind.MIN | AggregateKind.MAX:

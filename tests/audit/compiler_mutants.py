@@ -16,6 +16,7 @@ from proxy.compiler import (
     relation_sql,
     row_scan,
     select_list,
+    statistic_sql,
     unit_scan,
     value_scan,
 )
@@ -24,11 +25,11 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.planner.plan import (
     BlockPlan,
-    Measured,
-    NoisyDistinct,
+    DistinctCount,
     OrderStatistic,
     UnitNeighbours,
 )
+from proxy.planner.statistics import Measured
 from proxy.policy.model import Bounds
 from proxy.query.ir.expressions import Clamped, ColumnRef
 from proxy.query.ir.relations import Derived, PerUnit
@@ -51,7 +52,15 @@ def partition_by_row_order(patch: pytest.MonkeyPatch) -> None:
 
 def _everywhere(patch: pytest.MonkeyPatch, name: str, mutant: object) -> None:
     """In every module of the compiler that has taken the function in."""
-    for module in (expression_sql, aggregate_sql, relation_sql, row_scan, unit_scan, value_scan):
+    for module in (
+        expression_sql,
+        aggregate_sql,
+        statistic_sql,
+        relation_sql,
+        row_scan,
+        unit_scan,
+        value_scan,
+    ):
         if hasattr(module, name):
             patch.setattr(module, name, mutant)
 
@@ -125,7 +134,7 @@ def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "where_sql", lambda plan, not_null, binds: real(plan, None, binds))
 
 
-def _of_values(patch: pytest.MonkeyPatch, kind: type[NoisyDistinct] | type[OrderStatistic]) -> None:
+def _of_values(patch: pytest.MonkeyPatch, kind: type[DistinctCount] | type[OrderStatistic]) -> None:
     """Of one unit as many values as it has."""
     real, most = value_scan.value_scan, 10**6
 
@@ -143,7 +152,7 @@ def _of_values(patch: pytest.MonkeyPatch, kind: type[NoisyDistinct] | type[Order
 
 
 def distinct_values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
-    _of_values(patch, NoisyDistinct)
+    _of_values(patch, DistinctCount)
 
 
 def values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
@@ -151,7 +160,7 @@ def values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 
 
 def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:
-    real = aggregate_sql._centred
+    real = statistic_sql._centred
 
     def wide(measured: Measured, rows: aggregate_sql.Rows) -> str:
         reach = Fraction(2**31 - 1)
@@ -159,7 +168,18 @@ def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:
         free = real(replace(measured, clamp=Bounds(-reach, reach)), rows)
         return f"({free} - {middle})"  # the middle of the wide clamp is 0
 
-    patch.setattr(aggregate_sql, "_centred", wide)
+    patch.setattr(statistic_sql, "_centred", wide)
+
+
+def products_not_centred(patch: pytest.MonkeyPatch) -> None:
+    """Of the values themselves, not about the middle of their bounds."""
+
+    def plain(of: tuple[Measured, ...], rows: aggregate_sql.Rows) -> str:
+        factors = (f"({aggregate_sql.index_sql(one, rows)})::bigint * 2" for one in of)
+        only = aggregate_sql.filter_sql(of[0].condition, rows)
+        return f"pg_catalog.sum({' * '.join(factors)}){only}"
+
+    patch.setattr(statistic_sql, "_products_sql", plain)
 
 
 def groups_not_cut_for_private_keys(patch: pytest.MonkeyPatch) -> None:

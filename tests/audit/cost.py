@@ -13,22 +13,18 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
+    RecentredMean,
     Release,
-    Same,
+    SampleAggregate,
     SmoothedMedian,
 )
-from tests.audit.movement import moments_cost
+from tests.audit.movement import mean_cost
 from tests.audit.reach import Promise, Reach, by_policy
 
 
@@ -45,13 +41,7 @@ def spent(plan: PrivatePlan, promise: Promise = by_policy) -> Loss:
 
 def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
     match release:
-        case FromMoments() | Same():
-            return Loss(Fraction(0), Fraction(0))
-        case ClippedMean():
-            low, high, moved = release.low, release.high, release.moved
-            scale = clipped_mean.scale(low, high, release.loss.epsilon, moved)
-            return Loss(_outputs_touched(block, reach) * (high - low) / scale, Fraction(0))
-        case NoisyCount() | NoisySum() | NoisyDistinct() | NoisyMoment():
+        case NoisyStatistic() | DistinctCount():
             match release.noise:
                 case LaplaceNoise():
                     return Loss(release.sensitivity / release.noise.scale, Fraction(0))
@@ -60,20 +50,30 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
                     return release.loss
                 case _:
                     assert_never(release.noise)
-        case NoisyMean() | NoisyVariance():
-            width = release.measured.high - release.measured.low
+        case RecentredMean():
+            width, rows = release.measured.high - release.measured.low, release.measured.rows
             if width == 0:
                 return Loss(Fraction(0), Fraction(0))
-            bounds = (1, width, width**2)[: 2 if isinstance(release, NoisyMean) else 3]
-            moves = [release.measured.rows * bound for bound in bounds]
-            return Loss(moments_cost(release, moves), Fraction(0))
+            return Loss(mean_cost(release, rows, rows * width), Fraction(0))
         case OrderStatistic():
             return release.loss
-        case SmoothedMedian():
-            rows = reach.partitions(block.groups())
-            return _of_each(block, release.mechanism_loss, replace(reach, rows=rows))
+        case SampleAggregate():
+            return _of_partitions(block, release, reach)
         case _:
             assert_never(release)
+
+
+def _of_partitions(block: BlockPlan, release: SampleAggregate, reach: Reach) -> Loss:
+    match release.mechanism:
+        case ClippedMean(changed=changed):
+            low, high = release.low, release.high
+            scale = clipped_mean.scale(low, high, release.loss.epsilon, changed)
+            return Loss(_outputs_touched(block, reach) * (high - low) / scale, Fraction(0))
+        case SmoothedMedian(each=each):
+            rows = reach.partitions(block.groups())
+            return _of_each(block, each, replace(reach, rows=rows))
+        case _:
+            assert_never(release.mechanism)
 
 
 def _outputs_touched(block: BlockPlan, reach: Reach) -> int:

@@ -45,6 +45,8 @@ QUESTIONS = (
     "SELECT s, count(*) FROM trips GROUP BY s",
     "SELECT count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM people) q",
     "SELECT sum(i4 + 50), sum(n) FROM people",
+    "SELECT covar_pop(i4, i2), corr(i4, n2) FROM people",
+    "SELECT t, regr_slope(i4, n2) FROM orders GROUP BY t",
 )
 # Of other policies, at the same epsilon and delta.
 OTHER_QUESTIONS = (

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.mechanisms import recentred_mean, variance, zcdp
+from proxy.mechanisms import recentred_mean, zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
-    ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    Moment,
     Noise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     RowNeighbours,
-    Same,
-    SmoothedMedian,
+    SampleAggregate,
 )
+from proxy.planner.statistics import Statistic
 from tests.audit.reach import Reach
 from tests.audit.seen_without_noise import Exact, Keys, Numbers
 
@@ -115,63 +109,66 @@ def _moved(
 ) -> Iterator[str]:
     release = block.releases[number]
     match release:
-        case NoisyCount() | NoisySum() | NoisyDistinct():
+        case NoisyStatistic() | DistinctCount():
             moves = _distances(number, 0, here, there)
             if moves.l1 > times * release.sensitivity:
                 yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
             wrong = _paid(release.noise, moves, release.loss, times)
             if wrong:
                 yield wrong
-            if isinstance(release, NoisySum):
-                largest = max(abs(release.measured.low), abs(release.measured.high))
-                yield from _spread(block, reach, moves, largest, times)
-            elif isinstance(release, NoisyCount):
-                yield from _spread(block, reach, moves, 1, times)
+            if isinstance(release, NoisyStatistic):
+                yield from _spread(block, reach, moves, _of_row(release), times)
             elif release.of_unit:
                 units = replace(reach, rows=1 if reach.by_unit else reach.rows)
                 yield from _spread(block, units, moves, 1, times)
-        case NoisyMoment():
-            moves = _distances(number, 0, here, there)
-            if moves.l1 > times * release.sensitivity:
-                yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
-            wrong = _paid(release.noise, moves, release.loss, times)
-            if wrong:
-                yield wrong
-            width = release.measured.high - release.measured.low
-            largest = max(abs(release.measured.low), abs(release.measured.high))
-            of_row = {
-                Moment.ROWS: 1,
-                Moment.STEPS: largest,
-                Moment.CENTRED: width,
-                Moment.SQUARES: width**2,
-            }
-            yield from _spread(block, reach, moves, of_row[release.moment], times)
-        case FromMoments() | Same():
-            assert not here.numbers[number], "it would be exact"
-        case NoisyMean() | NoisyVariance():
-            yield from _moments_moved(block, number, reach, here, there, times)
+        case RecentredMean():
+            yield from _moments_moved(block, release, number, reach, here, there, times)
         case OrderStatistic():
             yield from _values_moved(release, number, here, there, times)
-        case SmoothedMedian() | ClippedMean():
+        case SampleAggregate():
             if not is_random(block):
                 yield from _outputs_moved(release, number, reach, here, there, times)
         case _:
             assert_never(release)
 
 
+def _of_row(release: NoisyStatistic) -> int:
+    """By how much one row moves it: of the definitions, not by the planner's own table."""
+    if not isinstance(release.of, tuple):
+        return 1
+    widths = [one.high - one.low for one in release.of]
+    match release.statistic:
+        case Statistic.ROWS:
+            return 1
+        case Statistic.STEPS:
+            return max(abs(release.of[0].low), abs(release.of[0].high))
+        case Statistic.CENTRED:
+            return widths[0]
+        case Statistic.SQUARES:
+            return widths[0] ** 2
+        case Statistic.PRODUCTS:
+            return widths[0] * widths[1]
+        case _:
+            assert_never(release.statistic)
+
+
 def _moments_moved(
-    block: BlockPlan, number: int, reach: Reach, here: Exact, there: Exact, times: int
+    block: BlockPlan,
+    release: RecentredMean,
+    number: int,
+    reach: Reach,
+    here: Exact,
+    there: Exact,
+    times: int,
 ) -> Iterator[str]:
-    """Count, centred total, centred squares: each within rows times its bound per row, together paid."""
-    release = block.releases[number]
-    assert isinstance(release, NoisyMean | NoisyVariance)
+    """Count and centred total: each within rows times its bound per row, together paid."""
     measured = release.measured
     width = measured.high - measured.low
     if width == 0:
         return
-    bounds = (1, width, width**2)[: 2 if isinstance(release, NoisyMean) else 3]
+    bounds = (1, width)
     moves = [_distances(number, place, here, there) for place in range(len(bounds))]
-    for name, move, bound in zip(("count", "total", "squares"), moves, bounds, strict=False):
+    for name, move, bound in zip(("count", "total"), moves, bounds, strict=True):
         if move.l1 > times * measured.rows * bound:
             yield f"{name} moves by {move.l1}, planned are {measured.rows} times {bound}"
         for line in _spread(block, reach, move, bound, times):
@@ -181,21 +178,17 @@ def _moments_moved(
     for keys in {*here.numbers[number], *there.numbers[number]}:
         mine = here.numbers[number].get(keys) or nothing
         theirs = there.numbers[number].get(keys) or nothing
-        cost += moments_cost(release, [abs(a - b) for a, b in zip(mine, theirs, strict=True)])
+        cost += mean_cost(release, *(abs(a - b) for a, b in zip(mine, theirs, strict=True)))
     if cost > times * release.loss.epsilon:
         yield f"moments cost {float(cost)}"
 
 
-def moments_cost(release: NoisyMean | NoisyVariance, moves: Sequence[int]) -> Fraction:
-    """The largest log ratio when one group's count, total and squares, in this order, move by so much."""
-    measured, epsilon = release.measured, release.loss.epsilon
-    low, high, rows = measured.low, measured.high, measured.rows
-    if isinstance(release, NoisyMean):
-        count, total = moves
-        return recentred_mean.cost(total, count, low, high, epsilon, rows)
-    found = variance.scales(low, high, epsilon, rows)
-    scales = (found.count, found.total, found.squares)
-    return sum((move / scale for move, scale in zip(moves, scales, strict=True)), Fraction(0))
+def mean_cost(release: RecentredMean, count: int, total: int) -> Fraction:
+    """The largest log ratio when one group's count and total move by so much."""
+    measured = release.measured
+    return recentred_mean.cost(
+        total, count, measured.low, measured.high, release.loss.epsilon, measured.rows
+    )
 
 
 def _multiset(numbers: Numbers) -> Counter[int]:
@@ -217,7 +210,7 @@ def _values_moved(
 
 
 def _outputs_moved(
-    release: SmoothedMedian | ClippedMean,
+    release: SampleAggregate,
     number: int,
     reach: Reach,
     here: Exact,

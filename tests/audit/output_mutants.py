@@ -14,7 +14,7 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
-from proxy.compiler import aggregate_sql, compiling, row_scan, unit_scan
+from proxy.compiler import aggregate_sql, compiling, row_scan, statistic_sql, unit_scan
 from proxy.compiler.aggregate_sql import Rows
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
@@ -22,23 +22,18 @@ from proxy.engine import answering
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner import releases
-from proxy.planner.measuring import Context
+from proxy.planner import releases, statistics
 from proxy.planner.plan import (
+    Answer,
     BlockPlan,
-    ClippedMean,
-    FromMoments,
-    Measured,
     Noise,
-    NoisyMean,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
     Release,
-    SmoothedMedian,
+    SampleAggregate,
     UnitNeighbours,
 )
-from proxy.query.ir.query_aggregates import Aggregate
+from proxy.planner.statistics import Measured, Statistic
 from proxy.query.syntax import slices
 from proxy.query.syntax.placeholders import Placeholders
 from proxy.query.syntax.selects import Span
@@ -67,7 +62,7 @@ def noise_complains(auditor: Auditor) -> bool:
     """Two columns, and two answers to one question, have noise of their own: at this scale (15/8) two
     independent draws are equal about once in seven times."""
     block = _block("SELECT count(*), count(i2), count(i4) FROM visits")
-    exact = [ExactTable((ExactRow((), 0, (100,)),), (Slots(count=0),) * 3, (0, 1, 2))]
+    exact = [ExactTable((ExactRow((), 0, (100,)),), (Slots(total=0),) * 3, (0, 1, 2))]
     bits = SeededBits(5)
     rows = [releasing.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
     alike = sum(values[0].index == values[1].index for values in rows)
@@ -87,7 +82,7 @@ def selection_complains(auditor: Auditor) -> bool:
     """A private key that one unit alone has is shown as often as delta allows: here once in 2,000."""
     block = _block("SELECT s, count(*) FROM people GROUP BY s")
     assert block.selection is not None and block.selection.each.delta <= Fraction(1, 1000)
-    exact = [ExactTable((ExactRow(("SECRET",), 0, (1,), 1),), (Slots(count=0),), (0,))]
+    exact = [ExactTable((ExactRow(("SECRET",), 0, (1,), 1),), (Slots(total=0),), (0,))]
     bits = SeededBits(6)
     shown = sum(len(releasing.release_block(block, exact, bits).rows) for _ in range(_RUNS))
     return shown > 5  # of 400 runs; more than 5 come once in 10^9 times
@@ -109,23 +104,28 @@ def _wrong_outputs(block: BlockPlan, auditor: Auditor) -> Iterator[str]:
     tables = auditor.tables(block, "hostile")
     for seed in range(3):
         for row in releasing.release_block(block, tables, SeededBits(seed)).rows:
-            for release, value in zip(block.releases[: block.answers()], row.values, strict=True):
-                yield from _wrong_output(release, value)
+            for answer, value in zip(block.answers, row.values, strict=True):
+                yield from _wrong_output(answer, block.releases[answer.releases[0]], value)
 
 
-def _wrong_output(release: Release, value: NoisyValue) -> Iterator[str]:
-    if value.type is not release.aggregate.type:
+def _wrong_output(answer: Answer, release: Release, value: NoisyValue) -> Iterator[str]:
+    """release: the answer, where it is not made of several."""
+    if value.type is not answer.aggregate.type:
         yield "another type"
-    if isinstance(release, SmoothedMedian | OrderStatistic) and value.half_width is not None:
+    if answer.calculated is not None:
+        if value.grid != answer.calculated.output_grid:
+            yield "off its grid"
+        return
+    if isinstance(release, SampleAggregate | OrderStatistic) and value.half_width is not None:
         yield "a private scale"
     match release:
-        case SmoothedMedian():
+        case SampleAggregate():
             grid = release.output_grid
             if not release.low <= value.index <= release.high:
                 yield "outside its bounds"
-        case NoisyMean() | NoisyVariance() | FromMoments() | ClippedMean():
-            grid = release.output_grid
-        case NoisySum() | OrderStatistic():
+        case NoisyStatistic():
+            grid = release.grid
+        case OrderStatistic():
             grid = release.measured.grid
         case _:
             grid = Fraction(1)
@@ -146,16 +146,13 @@ def refusals_complain(auditor: Auditor) -> bool:
 
 
 def sensitivity_of_a_sum_is_its_width(patch: pytest.MonkeyPatch) -> None:
-    real = releases._sum
+    real = statistics.row_sensitivity
 
-    def narrow(aggregate: Aggregate, context: Context) -> NoisySum:
-        found = real(aggregate, context)
-        width = max(1, found.measured.high - found.measured.low)
-        sensitivity = min(found.sensitivity, context.rows * width)
-        noise, loss = releases._noise(context, sensitivity, context.cells_moved * width**2)
-        return replace(found, sensitivity=sensitivity, noise=noise, loss=loss)
+    def narrow(statistic: Statistic, measured: Sequence[Measured]) -> int:
+        found = real(statistic, measured)
+        return found if statistic is not Statistic.STEPS else min(found, max(1, measured[0].width))
 
-    patch.setattr(releases, "_sum", narrow)
+    patch.setattr(releases, "row_sensitivity", narrow)
 
 
 def sums_in_floats(patch: pytest.MonkeyPatch) -> None:
@@ -166,7 +163,7 @@ def sums_in_floats(patch: pytest.MonkeyPatch) -> None:
         value = f"({aggregate_sql.index_sql(measured, rows)})::real"
         return f"pg_catalog.round(pg_catalog.sum({value}){only})::numeric"
 
-    for module in (aggregate_sql, row_scan, unit_scan):
+    for module in (aggregate_sql, statistic_sql, row_scan, unit_scan):
         patch.setattr(module, "total_sql", total)
 
 
@@ -178,7 +175,7 @@ def rows_counted_for_units(patch: pytest.MonkeyPatch) -> None:
         plan: BlockPlan, numbers: tuple[int, ...], unit: UnitNeighbours, binds: Binds
     ) -> BackendQuery:
         query = real(plan, numbers, unit, binds)
-        count = next((slots.count for slots in query.slots if slots.count is not None), query.units)
+        count = next((slots.total for slots in query.slots if slots.total is not None), query.units)
         return query if query.units is None else replace(query, units=count)
 
     patch.setattr(compiling, "unit_scan", counted)
@@ -237,7 +234,7 @@ def _with_values(
 
 def scale_of_a_median_shown(patch: pytest.MonkeyPatch) -> None:
     def shown(release: Release, value: NoisyValue) -> NoisyValue:
-        return replace(value, half_width=7) if isinstance(release, SmoothedMedian) else value
+        return replace(value, half_width=7) if isinstance(release, SampleAggregate) else value
 
     _with_values(patch, shown)
 

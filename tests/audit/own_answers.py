@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import psycopg
 
-from proxy.planner.plan import NoisyCount, NoisyDistinct, NoisySum, UnitNeighbours
+from proxy.planner.plan import DistinctCount, NoisyStatistic, UnitNeighbours
+from proxy.planner.statistics import Statistic
 from tests.audit.exact_results import Auditor
 from tests.audit.planted import MILD
 from tests.audit.questions import Question
@@ -37,14 +38,16 @@ def differences(question: Question, road: Road, auditor: Auditor) -> Iterator[st
     mine, nothing = auditor.exact(block, MILD), (None,) * len(question.measures)
     # Equal measures are one release; releases stand in the order in which they first come.
     places = [k for k, m in enumerate(question.measures) if m not in question.measures[:k]]
-    for n, release in enumerate(block.releases):
-        if not isinstance(release, NoisyCount | NoisyDistinct | NoisySum):
+    for place, answer in enumerate(block.answers):
+        n = answer.releases[0]
+        release = block.releases[n]
+        if answer.calculated is not None or not isinstance(release, NoisyStatistic | DistinctCount):
             continue
         for keys in mine.shown:
             number = Fraction(mine.numbers[n].get(keys, (0,))[0])
-            own = theirs.get(keys, nothing)[places[n]] or Fraction(0)
-            if isinstance(release, NoisySum):
-                grid = release.measured.grid
+            own = theirs.get(keys, nothing)[places[place]] or Fraction(0)
+            if isinstance(release, NoisyStatistic) and release.statistic is Statistic.STEPS:
+                grid = release.grid
                 if abs(number * grid - own) > grid * _ROWS:
                     yield f"sum {float(number * grid)} of {keys}, PostgreSQL says {float(own)}"
             elif number != own:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,9 +10,18 @@ import pytest
 
 from proxy.mechanisms import clipped_mean, discrete_laplace, split
 from proxy.mechanisms.loss import Loss
-from proxy.planner import joins, planning, shared_releases, table_rows, tracking
+from proxy.planner import (
+    joins,
+    planning,
+    releases,
+    shared_releases,
+    statistics,
+    table_rows,
+    tracking,
+)
 from proxy.planner.facts import Owner, ProtectedRows, Tracked, UnitRows
-from proxy.planner.plan import Measured, Moment, Neighbours, NoisyMoment, RowNeighbours
+from proxy.planner.plan import Neighbours, NoisyStatistic, RowNeighbours
+from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation, Scan, Stacked
@@ -52,14 +62,27 @@ def groups_of_a_clipped_mean_not_paid(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_of_a_shared_sum_not_paid(patch: pytest.MonkeyPatch) -> None:
-    real = shared_releases._moment
+    real = releases.shared_statistic
 
     def of_one_row(
-        aggregate: Aggregate, measured: Measured, moment: Moment, loss: Loss
-    ) -> NoisyMoment:
-        return real(aggregate, replace(measured, rows=1), moment, loss)
+        aggregate: Aggregate, statistic: Statistic, measured: tuple[Measured, ...], loss: Loss
+    ) -> NoisyStatistic:
+        of_one = tuple(replace(one, rows=1) for one in measured)
+        return replace(real(aggregate, statistic, of_one, loss), of=measured)
 
-    patch.setattr(shared_releases, "_moment", of_one_row)
+    patch.setattr(shared_releases, "shared_statistic", of_one_row)
+
+
+def products_of_one_width(patch: pytest.MonkeyPatch) -> None:
+    """A product of a pair is taken to move by the first one's width."""
+    real = statistics.row_sensitivity
+
+    def of_first(statistic: Statistic, measured: Sequence[Measured]) -> int:
+        if statistic is not Statistic.PRODUCTS:
+            return real(statistic, measured)
+        return max(1, measured[0].high - measured[0].low)
+
+    patch.setattr(releases, "row_sensitivity", of_first)
 
 
 def groups_of_a_unit_not_paid(patch: pytest.MonkeyPatch) -> None:

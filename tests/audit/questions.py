@@ -22,6 +22,7 @@ _MEASURES = (
     *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
     *("percentile_cont(0.5)", "percentile_disc(0.9)"),
 )
+_PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _KEYS = ("listed", "listed", "private", "private", "private", "time", "number", "case")
 _OPERANDS = (1, 0, 1, 2, 2, 3, 4)
 _DEPTHS = (2, 0, 1, 1, 2, 2, 3, 3)
@@ -137,6 +138,9 @@ def _aggregate(draw: DrawFn, rows: Rows) -> str:
         return draw(st.sampled_from(_TIMES)).format(draw(st.sampled_from(times)))
     if kind == "number" and scope.of(NUMBERS):
         operand = draw(numbers(draw(st.sampled_from(_OPERANDS)), scope)).text
+        if one_in(draw, 6):
+            second = draw(numbers(draw(st.sampled_from(_OPERANDS)), scope)).text
+            return f"{draw(st.sampled_from(_PAIRS))}({operand}, {second})"
         word = draw(st.sampled_from(_MEASURES))
         if word.startswith("percentile"):
             return f"{word} WITHIN GROUP (ORDER BY {operand})"

@@ -14,15 +14,12 @@ from proxy.engine.policy_statements import Question
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import (
-    BlockPlan,
-    SmoothedMedian,
-)
+from proxy.planner.plan import BlockPlan, SampleAggregate
 from proxy.release import releasing
 from proxy.release.noised import NoisyTable
 from tests.engine import test_order
 
-_Outputs = Callable[[SmoothedMedian, Slots, Iterable[ExactRow], int], list[int]]
+_Outputs = Callable[[SampleAggregate, Slots, Iterable[ExactRow], int], list[int]]
 
 
 def _with_outputs(patch: pytest.MonkeyPatch, change: Callable[[_Outputs], _Outputs]) -> None:
@@ -32,7 +29,7 @@ def _with_outputs(patch: pytest.MonkeyPatch, change: Callable[[_Outputs], _Outpu
 def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def dropped(
-            release: SmoothedMedian, slots: Slots, group: Iterable[ExactRow], cells: int
+            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
         ) -> list[int]:
             full = real(release, slots, group, cells)
             return [output for output in full if output != release.fill] or [release.fill]
@@ -45,7 +42,7 @@ def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
 def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def filled(
-            release: SmoothedMedian, slots: Slots, group: Iterable[ExactRow], cells: int
+            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
         ) -> list[int]:
             full = real(release, slots, group, cells)
             found = [output for output in full if output != release.fill]
@@ -60,7 +57,7 @@ def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
 def partitions_from_the_true_number_of_rows(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def counted(
-            release: SmoothedMedian, slots: Slots, group: Iterable[ExactRow], cells: int
+            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
         ) -> list[int]:
             rows = list(group)
             return real(replace(release, partitions=len(rows) | 1), slots, rows, cells)

@@ -18,10 +18,9 @@ from proxy.mechanisms import (
     polyplace,
     recentred_mean,
     smoothed_median,
-    variance,
 )
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, FromMoments, Release, Same
+from proxy.planner.plan import BlockPlan, Release
 from proxy.release import releasing
 from proxy.release.noised import NoisyValue
 
@@ -31,8 +30,8 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Exact:
-    """numbers: per release and group its exact value; the moments (count, total, squares); the outputs of
-    its partitions; or its values, each before its number. units: per group, where keys are private."""
+    """numbers: per release and group its exact value; the moments (count, total); the outputs of its
+    partitions; or its values, each before its number. units: per group, where keys are private."""
 
     numbers: tuple[Mapping[Keys, Numbers], ...]
     shown: tuple[Keys, ...]
@@ -46,12 +45,9 @@ class Exact:
         shown: Sequence[Keys],
         seen: list[Numbers],
     ) -> Exact:
-        # What is made of other releases draws no noise of its own.
-        drawn = [n for n, r in enumerate(block.releases) if not isinstance(r, FromMoments | Same)]
-        numbers: list[Mapping[Keys, Numbers]] = [{} for _ in block.releases]
+        drawn = len(block.releases)
         # A group that was released and not shown is found by who compares `shown` with what is public.
-        for place, number in enumerate(drawn):
-            numbers[number] = dict(zip(shown, seen[place :: len(drawn)], strict=False))
+        numbers = [dict(zip(shown, seen[n::drawn], strict=False)) for n in range(drawn)]
         units: dict[Keys, int] = {}
         if block.selection is not None:
             for row in tables[0].rows:
@@ -72,10 +68,6 @@ class _Watch:
         self.given.append((count, total))
         return recentred_mean.NoisyMean(Fraction(low), Fraction(low), Fraction(low))
 
-    def variance(self, moments: variance.NoisyMoments, low: int, high: int) -> Fraction:
-        self.given.append((moments.count, moments.total, moments.squares))
-        return Fraction(0)
-
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))
         return 0
@@ -83,10 +75,6 @@ class _Watch:
 
 def _nothing(bits: RandomBits, scale: Fraction) -> int:
     return 0
-
-
-def _no_interval(*arguments: object) -> tuple[Fraction, Fraction]:
-    return Fraction(0), Fraction(0)
 
 
 @contextmanager
@@ -129,9 +117,6 @@ def watching() -> Iterator[list[Numbers]]:
             (polyplace, "release", watch.outputs),
             (clipped_mean, "release", watch.outputs),
             (recentred_mean, "release", watch.mean),
-            (variance, "population", watch.variance),
-            (variance, "sample_variance", watch.variance),
-            (variance, "population_interval", _no_interval),
             (order_statistic, "minimum", watch.values),
             (order_statistic, "maximum", watch.values),
             (order_statistic, "quantile", quantile),

@@ -18,7 +18,8 @@ from proxy.compiler.expression_sql import numeric_sql
 from proxy.planner import grids
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Surroundings
-from proxy.planner.plan import BlockPlan, NoisyCount, NoisySum, SmoothedMedian
+from proxy.planner.plan import BlockPlan, NoisyStatistic, SampleAggregate
+from proxy.planner.statistics import Counted
 from proxy.planner.tracking import track
 from proxy.query.ir.expressions import Expression, Quotient, children, columns
 from proxy.query.ir.relations import scans
@@ -49,7 +50,7 @@ def _check(asked: Asked, auditor: Auditor) -> str:
         return "refused"
     assert auditor.audit(road.plan, [base.small() for base in auditor.bases[:2]]) == [], asked.sql
     release = road.plan.blocks[0].releases[0]
-    if release.aggregate.operand is not None and not isinstance(release, NoisyCount):
+    if release.aggregate.operand is not None and not _is_count(release):
         _stays_in_its_interval(asked, road.plan.blocks[0], release.aggregate.operand, auditor)
     _has_postgresqls_type(asked, release.aggregate.type, auditor)
     if asked.table in ("people", "trips") and not asked.keys:
@@ -96,6 +97,10 @@ def _divides(expression: Expression) -> bool:
     return any(map(_divides, children(expression)))
 
 
+def _is_count(release: object) -> bool:
+    return isinstance(release, NoisyStatistic) and isinstance(release.of, Counted)
+
+
 def own_answer(asked: Asked, auditor: Auditor) -> str:
     """On rows within their bounds, without NaN, the original aggregate gives the same (on the grid)."""
     road = walk(asked.sql)
@@ -108,15 +113,18 @@ def own_answer(asked: Asked, auditor: Auditor) -> str:
     only = f" FILTER (WHERE {asked.filter})" if asked.filter else ""
     source = f"FROM {shown('tame')}.{asked.table}{asked.condition}"
     match release:
-        case NoisyCount():
+        case NoisyStatistic(of=Counted()):
             sql, mine = f"SELECT {asked.call} {source}", here.numbers[0][()][0]
-        case NoisySum() | SmoothedMedian():
+        case NoisyStatistic() | SampleAggregate():
             assert asked.operand is not None
-            grid = decimal_text(release.measured.grid)
-            word = "sum" if isinstance(release, NoisySum) else asked.aggregate
+            is_sum = isinstance(release, NoisyStatistic)
+            grid = decimal_text(
+                release.grid if isinstance(release, NoisyStatistic) else release.measured.grid
+            )
+            word = "sum" if is_sum else asked.aggregate
             index = f"round(({asked.operand.text})::numeric / {grid})"
             sql = f"SELECT {word}({index}){only}, count({asked.operand.text}){only} {source}"
-            if isinstance(release, NoisySum):
+            if isinstance(release, NoisyStatistic):
                 mine = here.numbers[0][()][0]
             elif asked.aggregate == "avg" or release.low >= release.high:
                 return "audited"
@@ -129,13 +137,13 @@ def own_answer(asked: Asked, auditor: Auditor) -> str:
     except psycopg.errors.DataError:
         return "audited"  # smallint out of range and the like: PostgreSQL has no answer of its own
     assert row is not None
-    if row[0] is None and isinstance(release, SmoothedMedian):
+    if row[0] is None and isinstance(release, SampleAggregate):
         return "audited"
     theirs = int(str(row[0] or 0))
     rows = int(str(row[1])) if len(row) > 1 else 0
     # Division and floats may differ in the last digit, so each row by one step.
     slack = 0 if exact and (asked.operand is None or asked.operand.smooth) else max(rows, 1)
-    if isinstance(release, SmoothedMedian):
+    if isinstance(release, SampleAggregate):
         theirs = min(max(theirs, release.low), release.high)
         slack = min(slack, 1)
     assert abs(mine - theirs) <= slack, f"{mine}, PostgreSQL says {theirs}: {asked.sql}"

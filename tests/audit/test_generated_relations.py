@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, seed, settings
 
 from proxy.base.errors import Code, Refusal
+from proxy.planner.plan import NoisyStatistic, Release, SampleAggregate
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit import own_answers
 from tests.audit.cost import spent
@@ -17,6 +18,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question, questions
 from tests.audit.reach import by_plan
 from tests.audit.test_generated_questions import SLOW
+from tests.mechanisms.pair_layers import PAIRS
 from tests.world import POLICIES, Road, walk
 
 # A generated expression may have too fine a grid or too many groups; nothing else may be refused.
@@ -26,7 +28,7 @@ BASES = ("hostile", "ends", "crowd")
 _OFTEN = (
     *("join on the unit", "join with a public table", "subquery", "union all", "rows per unit"),
     *("filter", "where", "groups public", "groups private", "groups none"),
-    *("NoisyCount count(*)", "NoisyCount count", "NoisyDistinct count(distinct)", "NoisySum sum"),
+    *("rows count(*)", "rows count", "DistinctCount count(distinct)", "sum sum"),
     *("SmoothedMedian avg", "rows of a unit", "rows", "several aggregates"),
 )
 _SOMETIMES = (
@@ -35,14 +37,15 @@ _SOMETIMES = (
     *("left join with a public table", "nested twice", "cte", "cte again", "named columns"),
     *("union of one table twice", "filter per unit", "having per unit", "groups mixed"),
     *("clipped", "ratio", "joins", "joins best", "join with a public table on a join key"),
-    *("NoisyMoment avg", "FromMoments avg", "FromMoments sum", "ClippedMean avg"),
+    *("centred sum avg", "calculated avg", "calculated sum", "ClippedMean avg"),
     *("join with public labels", "labels as keys", "union of labels"),
     *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
-    *("SmoothedMedian min", "SmoothedMedian max", "NoisyMean avg", "OrderStatistic min"),
+    *("SmoothedMedian min", "SmoothedMedian max", "RecentredMean avg", "OrderStatistic min"),
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),
-    *("NoisyVariance var_pop", "NoisyVariance var_samp", "NoisyVariance stddev_pop"),
-    "NoisyVariance stddev_samp",
-    *(f"{kind.value} with filter" for kind in AggregateKind),
+    *("calculated var_pop", "calculated var_samp", "calculated stddev_pop"),
+    "calculated stddev_samp",
+    *(f"{kind.value} with filter" for kind in AggregateKind if kind not in PAIRS),
+    *("a pair", "a pair with filter"),
     *(
         f"table {name}"
         for name in [
@@ -72,6 +75,16 @@ def _asked(question: Question) -> Road | None:
     return road
 
 
+def _named(release: Release) -> str:
+    match release:
+        case NoisyStatistic():
+            return release.statistic.value
+        case SampleAggregate():
+            return type(release.mechanism).__name__
+        case _:
+            return type(release).__name__
+
+
 def _features(question: Question, road: Road) -> set[str]:
     found = {*question.features, question.policy}
     for block in road.plan.blocks:
@@ -86,12 +99,18 @@ def _features(question: Question, road: Road) -> set[str]:
             found.add("units of one row" if reach.rows == 1 else "rows of a unit")
         for release in block.releases:
             kind = release.aggregate.kind.value
-            found.add(f"{type(release).__name__} {kind}")
+            found.add(f"{_named(release)} {kind}")
             if release.aggregate.condition is not None:
                 found.add(f"{kind} with filter")
             if getattr(release, "of_unit", False):
                 found.add("units counted")
-    if len(road.plan.blocks[-1].releases) > 1:
+        for answer in block.answers:
+            if answer.aggregate.kind in PAIRS:
+                only = "" if answer.aggregate.condition is None else " with filter"
+                found.add(f"a pair{only}")
+            if answer.calculated is not None:
+                found.add(f"calculated {answer.aggregate.kind.value}")
+    if len(road.plan.blocks[-1].answers) > 1:
         found.add("several aggregates")
     return found
 

@@ -12,7 +12,8 @@ import pytest
 
 from proxy.mechanisms import discrete_laplace
 from proxy.planner import measuring, sharing
-from proxy.planner.plan import BlockPlan, FromMoments, Moment, NoisyMoment, Same
+from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.planner.statistics import Statistic
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.release import releasing
 from tests.audit.exact_results import Auditor
@@ -31,6 +32,18 @@ QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
     ("world", "SELECT variance(n2), var_pop(n2), stddev(n2), count(n2), sum(n2) FROM people", None),
     ("ratio", "SELECT sum(n2), count(n2), avg(n2) FROM people", None),
     ("ratio", "SELECT avg(i4), variance(i4) FROM people", None),
+    (
+        "world",
+        "SELECT covar_pop(i4, i2), covar_samp(i4, i2), corr(i4, i2), regr_slope(i4, i2), "
+        "regr_intercept(i4, i2), regr_r2(i4, i2), regr_slope(i2, i4), corr(i2, i4) FROM people",
+        None,
+    ),
+    (
+        "best",
+        "SELECT corr(n2, i4 + i2) FILTER (WHERE b), covar_pop(n2, i4 + i2) FILTER (WHERE b), "
+        "regr_intercept(i2, n2), regr_r2(i2, n2), corr(f8, i4), covar_samp(f8, i4) FROM people",
+        None,
+    ),
     (
         "best",
         "SELECT count(*), avg(id), count(id) FROM orders",
@@ -71,8 +84,8 @@ def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> s
 def test_what_is_made_of_sums_is_postgresqls(
     policy: str, question: str, own: str | None, auditor: Auditor
 ) -> None:
-    releases = _block(policy, question).releases
-    assert any(isinstance(release, FromMoments | Same) for release in releases), "nothing is shared"
+    used = [number for answer in _block(policy, question).answers for number in answer.releases]
+    assert len(used) > len(set(used)), "nothing is shared"
     assert _differs(policy, question, own, auditor) == ""
 
 
@@ -89,13 +102,20 @@ def filters_ignored(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sharing, "_counted", unfiltered)
 
 
+def partner_not_looked_at(patch: pytest.MonkeyPatch) -> None:
+    """Rows count in which one of a pair is NULL."""
+    patch.setattr(measuring, "_is_not_null", lambda operand, context: None)
+
+
 def centre_not_added(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         "proxy.mechanisms.shared_moments.total_of", lambda total, count, low, high: total // 2
     )
 
 
-@pytest.mark.parametrize("mutant", [nulls_counted, filters_ignored, centre_not_added])
+@pytest.mark.parametrize(
+    "mutant", [nulls_counted, filters_ignored, centre_not_added, partner_not_looked_at]
+)
 def test_what_is_not_equal_is_not_shared(
     mutant: object, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,10 +127,11 @@ def test_what_is_not_equal_is_not_shared(
 def test_a_unit_of_too_many_rows_adds_its_mean_so_many_times(auditor: Auditor) -> None:
     """Of 1,000 rows five count: five times their mean, not a sum that is cut to five rows of a bound."""
     block = _block("best", "SELECT count(i4), avg(i4) FROM visits")
-    moment = block.releases[2]
-    assert isinstance(moment, NoisyMoment)
-    assert moment.moment is Moment.CENTRED
-    found = auditor.exact(block, "hostile").numbers[2][()][0]
+    (number,) = (n for n in block.answers[1].releases if n not in block.answers[0].releases)
+    centred = block.releases[number]
+    assert isinstance(centred, NoisyStatistic)
+    assert centred.statistic is Statistic.CENTRED
+    found = auditor.exact(block, "hostile").numbers[number][()][0]
     row = auditor.connection.execute(
         b"SELECT sum(CASE WHEN n <= 5 THEN t ELSE round(t::numeric * 5 / n) END), max(n) FROM "
         b"(SELECT sum(2 * least(greatest(i4::bigint, 0), 100) - 100) AS t, count(i4) AS n "

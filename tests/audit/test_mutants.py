@@ -42,6 +42,8 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (compiler_mutants.distinct_values_of_a_unit_not_cut, neighbours_complain),
     (compiler_mutants.values_of_a_unit_not_cut, neighbours_complain),
     (compiler_mutants.centred_clamp_left_out, neighbours_complain),
+    (compiler_mutants.products_not_centred, neighbours_complain),
+    (planner_mutants.products_of_one_width, neighbours_complain),
     (compiler_mutants.groups_not_cut_for_private_keys, neighbours_complain),
     (planner_mutants.multiplicity_of_a_join_ignored, neighbours_complain),
     (planner_mutants.rows_of_a_union_not_added, neighbours_complain),

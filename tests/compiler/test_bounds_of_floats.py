@@ -10,7 +10,8 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_block
-from proxy.planner.plan import NoisyMean, NoisySum
+from proxy.planner.plan import NoisyStatistic, RecentredMean
+from proxy.planner.statistics import Measured
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
@@ -42,19 +43,22 @@ def served() -> Iterator[tuple[Database, psycopg.Connection]]:
         yield database, connection
 
 
-def _found(
-    served: tuple[Database, psycopg.Connection], question: str
-) -> tuple[NoisySum | NoisyMean, int]:
+def _found(served: tuple[Database, psycopg.Connection], question: str) -> tuple[Measured, int]:
     """The one release of a question, and the sum that the database computes for it."""
     database, connection = served
     (block,) = planned(database, question).blocks
     (release,) = block.releases
-    assert isinstance(release, NoisySum | NoisyMean)
+    if isinstance(release, NoisyStatistic):
+        assert isinstance(release.of, tuple)
+        (measured,) = release.of
+    else:
+        assert isinstance(release, RecentredMean)
+        measured = release.measured
     (query,) = compile_block(block)
     (slots,) = query.slots
     row = connection.execute(query.sql.encode(), query.parameters).fetchone()
     assert row is not None and slots.total is not None
-    return release, int(row[slots.total])
+    return measured, int(row[slots.total])
 
 
 @pytest.mark.parametrize("name", _BOUNDS)
@@ -63,8 +67,8 @@ def test_the_index_of_a_bound_is_that_of_the_plan(
     served: tuple[Database, psycopg.Connection], name: str, is_above: bool
 ) -> None:
     row = f"FROM t WHERE {name} {'>' if is_above else '<'} 0"
-    release, index = _found(served, f"SELECT sum({name}) {row}")
-    low, high = release.measured.low, release.measured.high
+    measured, index = _found(served, f"SELECT sum({name}) {row}")
+    low, high = measured.low, measured.high
     assert index == (high if is_above else low)
     _, centred = _found(served, f"SELECT avg({name}) {row}")
     assert centred == (high - low if is_above else low - high)

@@ -40,13 +40,15 @@ def _text(plan: PrivatePlan) -> str:
         ("best", "SELECT count(*), count(id), avg(id) FROM orders"),
         ("ratio", "SELECT avg(i4), avg(n2) FROM trips"),
         ("clipped", "SELECT avg(i4), min(i4) FROM people"),
+        ("best", "SELECT corr(i4, i2), regr_slope(i2, i4), avg(i4), count(*) FROM people"),
+        ("world", "SELECT covar_pop(i4, i2) FROM people"),
         ("weighted", "SELECT count(*), sum(i4), avg(n2), (SELECT max(i4) FROM people) FROM people"),
     ],
 )
 def test_shares_add_up_to_the_statement(policy: str, sql: str) -> None:
     plan = _plan(sql, policy)
     entries = accuracies(plan)
-    assert len(entries) == sum(block.answers() for block in plan.blocks)
+    assert len(entries) == sum(len(block.answers) for block in plan.blocks)
     assert sum((entry.epsilon for entry in entries), Fraction(0)) == plan.loss.epsilon == 8
     assert sum((entry.delta for entry in entries), Fraction(0)) == plan.loss.delta
     assert sum((entry.share for entry in entries), Fraction(0)) == 1

@@ -15,7 +15,7 @@ from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.mechanisms import smoothed_median
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, SmoothedMedian
+from proxy.planner.plan import BlockPlan, SampleAggregate, SmoothedMedian
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.releasing import partition_outputs
 
@@ -35,7 +35,7 @@ def laws(source: str, block: BlockPlan, bits: RandomBits) -> list[list[Law]]:
     drawn = asyncio.run(_drawn(source, block, bits))
     found: list[list[Law]] = []
     for number, release in enumerate(block.releases):
-        assert isinstance(release, SmoothedMedian)
+        assert isinstance(release, SampleAggregate)
         found.append([_law(release, number, tables[0], block.cells) for tables in drawn])
     return found
 
@@ -55,9 +55,10 @@ async def _drawn(source: str, block: BlockPlan, bits: RandomBits) -> list[list[E
         await data.close()
 
 
-def _law(release: SmoothedMedian, number: int, table: ExactTable, cells: int) -> Law:
+def _law(release: SampleAggregate, number: int, table: ExactTable, cells: int) -> Law:
     outputs = partition_outputs(release, table.slots[number], table.rows, cells)
-    loss = release.mechanism_loss
+    assert isinstance(release.mechanism, SmoothedMedian)
+    loss = release.mechanism.each
     centre, scale = smoothed_median.private_law(
         outputs, release.low, release.high, loss.epsilon, loss.delta
     )

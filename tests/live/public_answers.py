@@ -22,21 +22,20 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.order_statistic import Law, Run, ValueCount, minimum_law, quantile_law
 from proxy.planner.plan import (
-    ClippedMean,
-    FromMoments,
+    Answer,
+    BlockPlan,
+    Calculated,
+    DistinctCount,
     GaussianNoise,
     LaplaceNoise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
-    Same,
-    SmoothedMedian,
+    SampleAggregate,
+    scales_of,
 )
+from proxy.planner.statistics import Measured
 from proxy.query.ir.query_aggregates import AggregateKind
 
 LEVEL = Fraction(999, 1000)
@@ -112,12 +111,13 @@ class Expected:
         return tuple(v for letter, v in zip(self.shape, row, strict=True) if letter == "k")
 
 
-def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> Expected:
+def expected(name: str, sql: str, blocks: Sequence[BlockPlan], exact: Exact) -> Expected:
+    answers = [(block, answer) for block in blocks for answer in block.answers]
     if name in QUOTIENTS:
         ((above, below),) = exact.rows(QUOTIENTS[name])
         ends = [
-            _interval(releases, r, v, None, [])
-            for r, v in zip(releases, (above, below), strict=True)
+            _interval(*answer, value, None, [])
+            for answer, value in zip(answers, (above, below), strict=True)
         ]
         corners = [a / b for a, b in product(*(end for end in ends if end is not None))]
         return Expected("q", {(): {0: (min(corners), max(corners))}}, {})
@@ -133,8 +133,8 @@ def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> 
         found = {}
         for column, letter in enumerate(shape):
             if letter != "k":
-                release = releases[int(letter) - 1]
-                interval = _interval(releases, release, row[column], count[column], values)
+                answer = answers[int(letter) - 1]
+                interval = _interval(*answer, row[column], count[column], values)
                 if interval is not None:
                     found[column] = interval
         return found
@@ -145,36 +145,28 @@ def expected(name: str, sql: str, releases: Sequence[Release], exact: Exact) -> 
 
 
 def _interval(
-    releases: Sequence[Release],
-    release: Release,
+    block: BlockPlan,
+    answer: Answer,
     value: str | None,
     count: str | None,
     values: Sequence[Fraction],
 ) -> Interval | None:
-    """The interval of one release, which may be made of others. value None: of no rows."""
-    found = Fraction(value or 0)
+    """The interval of one answer. value None: of no rows."""
+    found, calculated = Fraction(value or 0), answer.calculated
+    if calculated is not None:
+        noise = scales_of(block, answer)
+        return _of_sums(answer.aggregate.kind, calculated, noise, value, count, values)
+    release: Release = block.releases[answer.releases[0]]
     match release:
-        case NoisyCount() | NoisyDistinct():
+        case NoisyStatistic():
+            return _around(found, _reach(release.noise) * release.grid)
+        case DistinctCount():
             return _around(found, Fraction(_reach(release.noise)))
-        case NoisySum():
-            return _around(found, _reach(release.noise) * release.measured.grid)
-        case NoisyMean():
+        case RecentredMean():
             return None if value is None else _of_mean_alone(release, found, int(count or 0))
-        case NoisyVariance():
-            measured = release.measured
-            of_squares = variance.scales(
-                measured.low, measured.high, release.loss.epsilon, measured.rows
-            )
-            return _of_variance(release, of_squares, values)
-        case FromMoments():
-            return _of_moments(releases, release, value, count, values)
-        case Same():
-            return _interval(releases, releases[release.other], value, count, values)
-        case ClippedMean() | NoisyMoment():
-            raise AssertionError("not of these questions")
         case OrderStatistic():
             return _of_order(release, values)
-        case SmoothedMedian():
+        case SampleAggregate():
             return None  # its scale is private
         case _:
             assert_never(release)
@@ -195,36 +187,34 @@ def _reach(noise: LaplaceNoise | GaussianNoise) -> int:
             assert_never(noise)
 
 
-def _of_moments(
-    releases: Sequence[Release],
-    release: FromMoments,
+def _of_sums(
+    kind: AggregateKind,
+    calculated: Calculated,
+    noise: tuple[Fraction, ...],
     value: str | None,
     count: str | None,
     values: Sequence[Fraction],
 ) -> Interval | None:
-    def scale(number: int) -> Fraction:
-        other = releases[number]
-        assert isinstance(other, NoisyCount | NoisySum | NoisyMoment)
-        assert isinstance(other.noise, LaplaceNoise)
-        return other.noise.scale
-
-    assert release.centred
-    of_total, of_rows = scale(release.total), scale(release.rows)
-    measured, found = release.measured, Fraction(value or 0)
-    if release.squares is not None:
-        noise = variance.Scales(scale(release.squares), of_total, of_rows)
-        return _of_variance(release, noise, values)
-    if release.aggregate.kind is AggregateKind.SUM:
-        reach = shared_moments.total_half_width(
-            of_total, of_rows, measured.low, measured.high, LEVEL
-        )
-        return _around(found, reach * measured.grid)
-    if value is None:
-        return None
-    return _of_mean(release, ratio_mean.Scales(of_total, of_rows), found, int(count or 0))
+    (measured,), grid, found = calculated.measured, calculated.output_grid, Fraction(value or 0)
+    of_rows, of_total = noise[:2]
+    match kind:
+        case AggregateKind.VAR_SAMP:
+            scales = variance.Scales(squares=noise[2], total=of_total, count=of_rows)
+            return _of_variance(measured, grid, scales, values)
+        case AggregateKind.SUM:
+            low, high = measured.low, measured.high
+            reach = shared_moments.total_half_width(of_total, of_rows, low, high, LEVEL)
+            return _around(found, reach * measured.grid)
+        case AggregateKind.AVG:
+            if value is None:
+                return None
+            of_mean = ratio_mean.Scales(total=of_total, count=of_rows)
+            return _of_mean(measured, grid, of_mean, found, int(count or 0))
+        case _:
+            raise AssertionError("not of these questions")
 
 
-def _of_mean_alone(release: NoisyMean, mean: Fraction, count: int) -> Interval:
+def _of_mean_alone(release: RecentredMean, mean: Fraction, count: int) -> Interval:
     """By the noisy count, a mean as a ratio or one about a noisy centre (mechanisms.recentred_mean)."""
     measured, epsilon = release.measured, release.loss.epsilon
     low, high, rows = measured.low, measured.high, measured.rows
@@ -232,7 +222,8 @@ def _of_mean_alone(release: NoisyMean, mean: Fraction, count: int) -> Interval:
     each = 1 - (1 - LEVEL) / 3
     of_count = discrete_laplace.half_width(rows / share.count, each)
     threshold = recentred_mean.MANY * rows / epsilon
-    few = _of_mean(release, ratio_mean.scales(low, high, share.few, rows), mean, count)
+    grid = release.output_grid
+    few = _of_mean(measured, grid, ratio_mean.scales(low, high, share.few, rows), mean, count)
     if count + of_count < threshold:
         return few
     # In half steps about the middle: e is the noise of the count, c the centre, m the mean; the error is
@@ -251,22 +242,19 @@ def _of_mean_alone(release: NoisyMean, mean: Fraction, count: int) -> Interval:
 
 
 def _of_mean(
-    release: NoisyMean | FromMoments, noise: ratio_mean.Scales, mean: Fraction, count: int
+    measured: Measured, grid: Fraction, noise: ratio_mean.Scales, mean: Fraction, count: int
 ) -> Interval:
     """Where both noises within their reach take the mean."""
-    measured = release.measured
     low, high = measured.low, measured.high
     total = round(mean * count / measured.grid)
     moments = ratio_mean.NoisyMoments(ratio_mean.centred(total, count, low, high), count)
     least, most = ratio_mean.interval(moments, noise, low, high, LEVEL)
-    return least * measured.grid - release.output_grid, most * measured.grid + release.output_grid
+    return least * measured.grid - grid, most * measured.grid + grid
 
 
 def _of_variance(
-    release: NoisyVariance | FromMoments, noise: variance.Scales, values: Sequence[Fraction]
+    measured: Measured, grid: Fraction, noise: variance.Scales, values: Sequence[Fraction]
 ) -> Interval:
-    assert release.aggregate.kind is AggregateKind.VAR_SAMP
-    measured = release.measured
     low, high = measured.low, measured.high
     indices = [round(value / measured.grid) for value in values]
     total, squares, count = sum(indices), sum(i * i for i in indices), len(indices)
@@ -278,9 +266,7 @@ def _of_variance(
     least, most = variance.population_interval(moments, noise, low, high, LEVEL)
     fewest = count - discrete_laplace.half_width(noise.count, LEVEL)
     unit = measured.grid**2
-    return least * unit - release.output_grid, most * unit * fewest / (
-        fewest - 1
-    ) + release.output_grid
+    return least * unit - grid, most * unit * fewest / (fewest - 1) + grid
 
 
 def _of_order(release: OrderStatistic, values: Sequence[Fraction]) -> Interval:

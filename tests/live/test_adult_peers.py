@@ -25,7 +25,7 @@ from proxy.cli.assembly import Database, assemble
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms import discrete_laplace
-from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisySum
+from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.release.releasing import release_block
@@ -138,8 +138,8 @@ def test_median_relative_error_is_no_peers_best(
 def test_median_of_sums_noise_is_the_best_peers(column: str, peer: float, adult: Adult) -> None:
     question = f"SELECT sum({column}) FROM {ADULT}"
     (release,) = adult.plan(question).releases
-    assert isinstance(release, NoisySum) and isinstance(release.noise, LaplaceNoise)
-    assert release.measured.grid == 1
+    assert isinstance(release, NoisyStatistic) and isinstance(release.noise, LaplaceNoise)
+    assert release.grid == 1
     (truth,) = adult.exact(question).values()
     found = discrete_laplace.half_width(release.noise.scale, Fraction(1, 2)) / truth
     print(f"sum({column}): {found:.4g}, best peer {peer:.4g}")
@@ -209,7 +209,7 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
     assert table.selected
     assert sorted(asked) == sorted(truth.values())
     (slots,) = table.slots
-    found = {row.keys: added_up([row], slots.count) for row in table.rows}
+    found = {row.keys: added_up([row], slots.total) for row in table.rows}
     assert found == {keys: units for keys, units in truth.items() if units >= 100}
 
 

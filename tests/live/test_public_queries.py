@@ -199,8 +199,7 @@ def _judge(checked: Sequence[Checked]) -> None:
 
 def _checked(public: BothDoors, name: str, sql: str, exact: Exact) -> Checked:
     plan = planned(public.proxy.assembly.databases[NAME], sql)
-    releases = [release for block in plan.blocks for release in block.releases]
-    return Checked(name, sql, plan, expected(name, sql, releases, exact))
+    return Checked(name, sql, plan, expected(name, sql, plan.blocks, exact))
 
 
 def _text(value: bytes | None) -> str | None:

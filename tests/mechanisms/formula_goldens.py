@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from proxy.mechanisms import discrete_laplace, ratio_mean, smoothed_median, split
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisyCount, NoisyDistinct, NoisySum
+from proxy.planner.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
 from tests.mechanisms.laplace_law import LaplaceLaw
 from tests.world import walk
 
@@ -38,7 +38,7 @@ def sensitivities_are_golden() -> None:
         ("SELECT count(DISTINCT uid) FROM visits", 1),
     ):
         (release,) = _block(question).releases
-        assert isinstance(release, NoisyCount | NoisySum | NoisyDistinct)
+        assert isinstance(release, NoisyStatistic | DistinctCount)
         assert release.sensitivity == expected, question
         assert isinstance(release.noise, LaplaceNoise)
         assert release.noise.scale == Fraction(expected, 8), question  # epsilon 8
@@ -55,8 +55,8 @@ def groups_are_golden() -> None:
         ),  # 5 rows, all in one or in four
     ):
         (release,) = _block(question).releases
-        assert isinstance(release, NoisyCount)
-        assert release.noise == LaplaceNoise(scale), question
+        assert isinstance(release, NoisyStatistic)
+        assert release.noise == LaplaceNoise(scale=scale), question
 
 
 def rows_of_a_unit_are_golden() -> None:

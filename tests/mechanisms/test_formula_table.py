@@ -15,6 +15,7 @@ from tests.mechanisms import (
     layers,
     moments_layers,
     order_statistic_layers,
+    pair_layers,
     polyplace_layers,
     selection_layers,
     shared_layers,
@@ -153,6 +154,16 @@ FORMULAS = (
         (
             moments_layers.moments_formulas_are_golden,
             moments_layers.moments_without_noise_are_exact,
+        ),
+    ),
+    Formula(
+        "7.4",
+        "sum u v in +- D_u D_v; covariance, slope, intercept, correlation from 4, 5, 6 sums",
+        "PROOFS.md 10",
+        (
+            pair_layers.pair_formulas_are_golden,
+            pair_layers.pairs_without_noise_are_exact,
+            pair_layers.pairs_are_private,
         ),
     ),
     Formula(

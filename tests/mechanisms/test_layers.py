@@ -14,6 +14,7 @@ from tests.mechanisms import (
     layers,
     moments_layers,
     order_statistic_layers,
+    pair_layers,
     polyplace_layers,
     selection_layers,
     shared_layers,
@@ -38,6 +39,7 @@ LAYERS = [
     *order_statistic_layers.LAYERS,
     *moments_layers.LAYERS,
     *shared_layers.LAYERS,
+    *pair_layers.LAYERS,
 ]
 
 

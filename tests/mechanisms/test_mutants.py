@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mechanisms import choice_mutants, mutants, noise_mutants, shared_mutants
+from tests.mechanisms import choice_mutants, mutants, noise_mutants, pair_mutants, shared_mutants
 from tests.mechanisms.mutants import Mutant
 
 MUTANTS = [
@@ -12,6 +12,7 @@ MUTANTS = [
     *noise_mutants.MUTANTS,
     *choice_mutants.MUTANTS,
     *shared_mutants.MUTANTS,
+    *pair_mutants.MUTANTS,
 ]
 
 

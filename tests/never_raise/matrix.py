@@ -25,6 +25,7 @@ from tests.never_raise.hostile_rows import ROWS, TABLES
 from tests.world import DATA, POLICIES, Road, walk
 
 DEPTH = 6
+_PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _TOGETHER = 25  # expressions of one statement
 TYPES = (
     *(SqlType.INT4, SqlType.NUMERIC, SqlType.TEXT, SqlType.DATE),
@@ -115,8 +116,12 @@ def _aggregate(grammar: Grammar) -> str:
             (grammar.condition, ("count(*) FILTER (WHERE {})", "sum(i4) FILTER (WHERE {})")),
             (grammar.text, ("count({})", "count(DISTINCT {})")),
             (grammar.time, ("count({})", "count(DISTINCT {})")),
+            (grammar.number, _PAIRS),
         ]
     )
+    if uses is _PAIRS:
+        second = grammar.number(grammar.draw.randint(0, DEPTH))
+        return f"{grammar.draw.choice(_PAIRS)}({make(grammar.draw.randint(0, DEPTH))}, {second})"
     return str(grammar.draw.choice(uses).format(make(grammar.draw.randint(0, DEPTH))))
 
 

@@ -12,7 +12,8 @@ from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import NoisyCount, NoisySum, PrivatePlan, Same
+from proxy.planner.plan import NoisyStatistic, PrivatePlan
+from proxy.planner.statistics import Counted, Statistic
 from proxy.release.releasing import release_block
 from tests.seeded_bits import SeededBits
 from tests.world import POLICIES, walk
@@ -43,9 +44,10 @@ def test_equal_aggregates_cost_what_was_asked_for(sql: str, policy: str, other: 
 
 def test_a_sum_asked_for_twice_is_drawn_once() -> None:
     block = _plan(_SUMS, "ratio", "1", "1").blocks[0]
-    first, second = block.releases[:2]
-    assert isinstance(first, NoisySum) and isinstance(second, Same)
-    assert second.other == 0
+    first, second = block.answers[:2]
+    assert first.releases == second.releases == (0,)
+    release = block.releases[0]
+    assert isinstance(release, NoisyStatistic) and release.statistic is Statistic.STEPS
     empty = [ExactTable((), query.slots, query.releases) for query in compile_block(block)]
     (row,) = release_block(block, empty, SeededBits(1)).rows
     assert row.values[0] == row.values[1]
@@ -68,7 +70,8 @@ def test_a_plan_that_costs_more_than_wanted_is_a_fault(
         ]
 
     question = keys if lost == "epsilon" else "SELECT max(i2), min(i2) FROM people"
-    assert isinstance(_plan(keys, "world").blocks[0].releases[0], NoisyCount)
+    first = _plan(keys, "world").blocks[0].releases[0]
+    assert isinstance(first, NoisyStatistic) and isinstance(first.of, Counted)
     monkeypatch.setattr(split, "split_weighted", too_much)
     with pytest.raises(Fault):
         _plan(question, "world")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from fractions import Fraction
 from pathlib import Path
@@ -20,26 +20,24 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.identifiers import column_sql
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
+    Answer,
     BlockPlan,
     ClippedMean,
-    FromMoments,
+    DistinctCount,
     GaussianNoise,
     KeyPlan,
     LaplaceNoise,
-    Measured,
     Noise,
-    NoisyCount,
-    NoisyDistinct,
-    NoisyMean,
-    NoisyMoment,
-    NoisySum,
-    NoisyVariance,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
     RowNeighbours,
-    Same,
+    SampleAggregate,
     SmoothedMedian,
 )
+from proxy.planner.statistics import Counted, Measured
+from proxy.policy.model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder
 from tests.world import POLICIES, Road, walk
@@ -136,8 +134,37 @@ def _block(block: BlockPlan) -> str:
             f"--   selection: epsilon {loss.epsilon} delta {loss.delta}, "
             f"each epsilon {float(each.epsilon):.6g} delta {float(each.delta):.4g}"
         )
-    lines += [f"--   {_release(release)}" for release in block.releases]
+    lines += [f"--   {line}" for line in _answers(block)]
     return "\n".join(lines)
+
+
+def _answers(block: BlockPlan) -> Iterator[str]:
+    """Line by line the answers, then the sums that are only parts of them; each is called by its line."""
+    direct: dict[int, int] = {}  # release -> line
+    for line, answer in enumerate(block.answers, start=1):
+        if answer.calculated is None:
+            direct.setdefault(answer.releases[0], line)
+    parts = [n for n in range(len(block.releases)) if n not in direct]
+    lines = {**direct, **{n: len(block.answers) + i for i, n in enumerate(parts, start=1)}}
+    for line, answer in enumerate(block.answers, start=1):
+        yield _answer(block, answer, line, lines)
+    for number in parts:
+        yield f"  {_release(block.releases[number], is_part=True)}"
+
+
+def _answer(block: BlockPlan, answer: Answer, line: int, lines: Mapping[int, int]) -> str:
+    name, calculated = answer.aggregate.kind.value, answer.calculated
+    used = [lines[number] for number in answer.releases]
+    if calculated is None:
+        (number,) = answer.releases
+        if used != [line]:
+            return f"{name} is release {used[0]}"
+        return _release(block.releases[number])
+    measured = ", ".join(map(_measured, calculated.measured))
+    return (
+        f"{name} made of releases {', '.join(map(str, used))}: {measured}, "
+        f"output grid {decimal_text(calculated.output_grid)}"
+    )
 
 
 def _key(key: KeyPlan) -> str:
@@ -160,41 +187,23 @@ def _measured(measured: Measured) -> str:
     return f"clamp {clamp}, grid {decimal_text(measured.grid)}"
 
 
-def _release(release: Release) -> str:
+def _release(release: Release, is_part: bool = False) -> str:
     loss = f"epsilon {release.loss.epsilon} delta {release.loss.delta}"
     name = release.aggregate.kind.value
     match release:
-        case NoisyCount():
+        case NoisyStatistic(of=Counted()):
             return f"{name}: sensitivity {release.sensitivity}, {_noise(release.noise)}, {loss}"
-        case NoisyDistinct():
+        case NoisyStatistic(of=tuple() as measured):
+            of = f"{release.statistic.value} for {name}" if is_part else name
+            steps = "" if is_part else " steps"
+            return (
+                f"{of}: {', '.join(map(_measured, measured))}, "
+                f"sensitivity {release.sensitivity}{steps}, {_noise(release.noise)}, {loss}"
+            )
+        case DistinctCount():
             of = " of units" if release.of_unit else ""
             return f"{name}{of}: sensitivity {release.sensitivity}, {_noise(release.noise)}, {loss}"
-        case NoisySum():
-            return (
-                f"{name}: {_measured(release.measured)}, "
-                f"sensitivity {release.sensitivity} steps, {_noise(release.noise)}, {loss}"
-            )
-        case NoisyMoment():
-            return (
-                f"  {release.moment.value} for {name}: {_measured(release.measured)}, "
-                f"sensitivity {release.sensitivity}, {_noise(release.noise)}, {loss}"
-            )
-        case FromMoments():
-            used = [release.rows + 1, release.total + 1]
-            used += [release.squares + 1] if release.squares is not None else []
-            return (
-                f"{name} made of releases {', '.join(map(str, used))}: {_measured(release.measured)}, "
-                f"output grid {decimal_text(release.output_grid)}"
-            )
-        case Same():
-            return f"{name} is release {release.other + 1}"
-        case ClippedMean():
-            return (
-                f"{name}: {release.low} .. {release.high} steps of {decimal_text(release.output_grid)}, "
-                f"fill {release.fill}, mean of {release.partitions} partitions, "
-                f"{release.moved} moved, {loss}"
-            )
-        case NoisyMean() | NoisyVariance():
+        case RecentredMean():
             return (
                 f"{name} from moments: {_measured(release.measured)}, rows {release.measured.rows}, "
                 f"output grid {decimal_text(release.output_grid)}, {loss}"
@@ -204,16 +213,29 @@ def _release(release: Release) -> str:
                 f"{name} of order: {_measured(release.measured)}, rows {release.measured.rows}, "
                 f"needed {release.needed}, {loss}"
             )
-        case SmoothedMedian():
-            each = release.mechanism_loss
+        case SampleAggregate():
+            return f"{name}: {_sampled(release)}"
+        case _:
+            raise AssertionError(release)
+
+
+def _sampled(release: SampleAggregate) -> str:
+    loss = f"epsilon {release.loss.epsilon} delta {release.loss.delta}"
+    head = (
+        f"{release.low} .. {release.high} steps of {decimal_text(release.output_grid)}, "
+        f"fill {release.fill}"
+    )
+    match release.mechanism:
+        case ClippedMean(changed=changed):
+            return f"{head}, mean of {release.partitions} partitions, {changed} moved, {loss}"
+        case SmoothedMedian(noise=noise, each=each):
             return (
-                f"{name}: {release.low} .. {release.high} steps of {decimal_text(release.output_grid)}, "
-                f"fill {release.fill}, {release.partitions} partitions, {loss}, "
+                f"{head}, {release.partitions} partitions, {loss}, "
                 f"each epsilon {each.epsilon} delta {float(each.delta):.4g}"
-                + (", polyplace" if release.polyplace else "")
+                + (", polyplace" if noise is MedianNoise.POLYPLACE else "")
             )
         case _:
-            assert_never(release)
+            assert_never(release.mechanism)
 
 
 def _backend(query: BackendQuery) -> str:

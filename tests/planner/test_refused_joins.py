@@ -10,7 +10,7 @@ from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
-from proxy.planner.plan import BlockPlan, NoisyCount
+from proxy.planner.plan import BlockPlan, NoisyStatistic
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement
@@ -99,7 +99,7 @@ def test_of_several_equalities_one_of_the_rows_themselves_is_taken() -> None:
         "SELECT count(*) FROM s.a JOIN s.p ON a.k = p.id JOIN s.b ON p.id = b.id AND a.k = b.k"
     )
     (release,) = _planned(question, _THREE, a=_KEYED).releases
-    assert isinstance(release, NoisyCount)
+    assert isinstance(release, NoisyStatistic)
     assert release.sensitivity == 8  # 2 * 2 + 2 * 2, though p.id and b.id are unique both
 
 

@@ -21,7 +21,7 @@ from proxy.catalog.model import Catalog, Column, Table, TableName
 from proxy.cli.explanation import NoData, UnspentLedger, resolved
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms import zcdp
-from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyCount, NoisySum
+from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement
@@ -144,7 +144,7 @@ TABLE = (
 )
 
 
-def _planned(line: Line, noise: str) -> NoisyCount | NoisySum:
+def _planned(line: Line, noise: str) -> NoisyStatistic:
     text = _POLICY.format(noise=noise, left=line.left, right=line.right, public=line.public)
     policy = read_policy(text, "table.yaml", {})
     assert check(policy, _CATALOG) == []
@@ -156,7 +156,7 @@ def _planned(line: Line, noise: str) -> NoisyCount | NoisySum:
     question = engine.statements.read(found, resolved(found, oids), ())
     assert question is not None
     (release,) = engine.planned(question, {}).blocks[0].releases
-    assert isinstance(release, NoisyCount | NoisySum)
+    assert isinstance(release, NoisyStatistic)
     return release
 
 

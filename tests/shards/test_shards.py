@@ -13,10 +13,10 @@ import pytest
 from proxy.exact.table import ExactTable
 from proxy.planner.plan import (
     BlockPlan,
-    NoisyDistinct,
+    DistinctCount,
     OrderStatistic,
     RowNeighbours,
-    SmoothedMedian,
+    SampleAggregate,
 )
 from proxy.policy.model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.relations import Joined, scans
@@ -115,7 +115,7 @@ def _comparable(block: BlockPlan, exact: Exact) -> Exact:
     if not block.cells or not isinstance(unit, RowNeighbours) or not unit.is_random:
         return exact
     kept = tuple(
-        {} if isinstance(release, SmoothedMedian) else numbers
+        {} if isinstance(release, SampleAggregate) else numbers
         for release, numbers in zip(block.releases, exact.numbers, strict=True)
     )
     return Exact(kept, exact.shown, exact.units)
@@ -164,7 +164,7 @@ def _additive(block: BlockPlan, exact: Exact) -> Exact:
     """Without values that several shards may have: distinct ones, and those of which ranks are taken."""
     exact = _comparable(block, exact)
     kept = tuple(
-        {} if isinstance(release, OrderStatistic | NoisyDistinct) else numbers
+        {} if isinstance(release, OrderStatistic | DistinctCount) else numbers
         for release, numbers in zip(block.releases, exact.numbers, strict=True)
     )
     return Exact(kept, exact.shown, exact.units)

@@ -33,16 +33,28 @@ _AGGREGATES: Mapping[type[exp.Expr], AggregateKind] = {
 }
 
 
+_OTHER_FORMS = (exp.Distinct, exp.Order, exp.Tuple)
 _QUANTILES: Mapping[type[exp.Expr], AggregateKind] = {
     exp.PercentileCont: AggregateKind.QUANTILE_CONT,
     exp.PercentileDisc: AggregateKind.QUANTILE_DISC,
 }
 
 
+# Of two arguments; all give double precision (manual 9.21).
+_PAIRS: Mapping[type[exp.Expr], AggregateKind] = {
+    exp.Corr: AggregateKind.CORR,
+    exp.CovarPop: AggregateKind.COVAR_POP,
+    exp.CovarSamp: AggregateKind.COVAR_SAMP,
+    exp.RegrSlope: AggregateKind.REGR_SLOPE,
+    exp.RegrIntercept: AggregateKind.REGR_INTERCEPT,
+    exp.RegrR2: AggregateKind.REGR_R2,
+}
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     while isinstance(node, exp.Filter | exp.WithinGroup):
         node = node.this
-    return type(node) in _AGGREGATES or type(node) in _QUANTILES
+    return type(node) in {*_AGGREGATES, *_QUANTILES, *_PAIRS}
 
 
 def read_aggregate(node: exp.Expr, scope: Scope) -> Aggregate:
@@ -57,22 +69,42 @@ def read_aggregate(node: exp.Expr, scope: Scope) -> Aggregate:
         node = node.this
     if isinstance(node, exp.WithinGroup):
         return _quantile(node, scope, condition)
+    if type(node) in _PAIRS:
+        return _pair(node, scope, condition)
     kind = _AGGREGATES.get(type(node))
     extra = {k for k, v in node.args.items() if v and k not in ("this", "big_int")}
     operand = node.this
     distinct = isinstance(operand, exp.Distinct) and not operand.args.get("on")
     if kind is AggregateKind.COUNT and distinct and len(operand.expressions) == 1:
         kind, operand = AggregateKind.COUNT_DISTINCT, operand.expressions[0]
-    if kind is None or extra or isinstance(operand, exp.Distinct | exp.Order | exp.Tuple):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            f"this form of {function_name(node)} is not available on a protected table",
-            "Use the plain aggregate of one expression, with FILTER (WHERE ...) if need be.",
-            position_of(node),
-        )
+    if kind is None or extra or isinstance(operand, _OTHER_FORMS):
+        raise _other_form(node, "one expression")
     if isinstance(operand, exp.Star):
         return Aggregate(AggregateKind.COUNT_ROWS, None, condition, SqlType.INT8)
     return _aggregate_of(kind, read_expression(operand, scope), condition, position_of(node))
+
+
+def _other_form(node: exp.Expr, of: str) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"this form of {function_name(node)} is not available on a protected table",
+        f"Use the plain aggregate of {of}, with FILTER (WHERE ...) if need be.",
+        position_of(node),
+    )
+
+
+def _pair(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggregate:
+    parts = [part for part in (node.this, node.args.get("expression")) if part is not None]
+    extra = {k for k, v in node.args.items() if v and k not in ("this", "expression")}
+    if extra or len(parts) < 2 or any(isinstance(part, _OTHER_FORMS) for part in parts):
+        raise _other_form(node, "two expressions")
+    first, second = (
+        _aggregate_of(
+            _PAIRS[type(node)], read_expression(part, scope), condition, position_of(node)
+        )
+        for part in parts
+    )
+    return replace(first, second=second.operand, type=SqlType.FLOAT8)
 
 
 def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggregate:
@@ -163,5 +195,5 @@ def readers_within(inner: Inner) -> Readers:
         name = aggregate_column(inner.aggregates.index(aggregate) + 1)
         return ir.ColumnRef(name, aggregate.type, position_of(node), inner.alias)
 
-    kinds = (*_AGGREGATES, exp.Filter, exp.WithinGroup)
+    kinds = (*_AGGREGATES, *_PAIRS, exp.Filter, exp.WithinGroup)
     return {**READERS, **dict.fromkeys(kinds, read_inner)}

@@ -20,6 +20,7 @@ from proxy.query.ir.bound_statement import IntervalValue, KeyValue, SpanMeaning
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
     AGGREGATES,
+    AVAILABLE,
     OTHER_AGGREGATES,
     Span,
     is_call,
@@ -170,7 +171,7 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
         raise Refusal(
             Code.FUNCTION,
             f"aggregate {name} is not available on a protected table",
-            "Available are count, sum, avg, min, max, variance, stddev, percentile_cont and percentile_disc.",
+            AVAILABLE,
             lexemes[index].position,
         )
     return index, end

@@ -168,7 +168,7 @@ def _of_aggregates(aggregates: Iterable[Aggregate]) -> list[Expression]:
     return [
         part
         for aggregate in aggregates
-        for part in (aggregate.operand, aggregate.condition)
+        for part in (*aggregate.operands, aggregate.condition)
         if part is not None
     ]
 

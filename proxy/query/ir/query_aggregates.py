@@ -23,6 +23,12 @@ class AggregateKind(Enum):
     VAR_SAMP = "var_samp"
     STDDEV_POP = "stddev_pop"
     STDDEV_SAMP = "stddev_samp"
+    COVAR_POP = "covar_pop"
+    COVAR_SAMP = "covar_samp"
+    CORR = "corr"
+    REGR_SLOPE = "regr_slope"
+    REGR_INTERCEPT = "regr_intercept"
+    REGR_R2 = "regr_r2"
     QUANTILE_CONT = "percentile_cont"
     QUANTILE_DISC = "percentile_disc"
 
@@ -31,7 +37,8 @@ class AggregateKind(Enum):
 class Aggregate:
     """One distinct noisy release; equal aggregates of a subquery are one. operand is None for count(*).
 
-    fraction: of percentile_cont and percentile_disc.
+    second: of aggregates over pairs, of which only rows count where both are not NULL; the first argument is
+    `operand`. fraction: of percentile_cont and percentile_disc.
     """
 
     kind: AggregateKind
@@ -39,9 +46,15 @@ class Aggregate:
     condition: Expression | None  # FILTER (WHERE ...)
     type: SqlType  # of the result, as PostgreSQL gives it
     fraction: Fraction | None = None
+    second: Expression | None = None
     position: int | None = field(default=None, compare=False)
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return tuple(part for part in (self.operand, self.second) if part is not None)
 
     def changed(self, change: Callable[[Expression], Expression]) -> Aggregate:
         operand = None if self.operand is None else change(self.operand)
+        second = None if self.second is None else change(self.second)
         condition = None if self.condition is None else change(self.condition)
-        return replace(self, operand=operand, condition=condition)
+        return replace(self, operand=operand, second=second, condition=condition)

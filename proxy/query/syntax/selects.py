@@ -108,19 +108,19 @@ def query_parts(
     return parts, only_all
 
 
-AGGREGATES = frozenset(
-    (
-        *("count", "sum", "avg", "min", "max", "variance", "var_pop", "var_samp", "stddev"),
-        *("stddev_pop", "stddev_samp", "percentile_cont", "percentile_disc"),
-    )
+_HINTED = (
+    *("count", "sum", "avg", "min", "max", "variance", "stddev"),
+    *("percentile_cont", "percentile_disc", "corr", "covar_pop", "covar_samp"),
+    *("regr_slope", "regr_intercept", "regr_r2"),
 )
+AGGREGATES = frozenset((*_HINTED, "var_pop", "var_samp", "stddev_pop", "stddev_samp"))
+AVAILABLE = f"Available are {', '.join(_HINTED[:-1])} and {_HINTED[-1]}."
 OTHER_AGGREGATES = frozenset(
     (
         *("array_agg", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "json_agg"),
         *("json_object_agg", "jsonb_agg", "jsonb_object_agg", "range_agg", "string_agg", "xmlagg"),
-        *("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_r2"),
-        *("regr_intercept", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "mode", "any_value"),
-        *("median", "grouping"),
+        *("regr_avgx", "regr_avgy", "regr_count", "regr_sxx", "regr_sxy", "regr_syy", "mode"),
+        *("any_value", "median", "grouping"),
     )
 )
 

@@ -225,7 +225,10 @@ SELECT sex, stddev(age)
 FROM census.adult GROUP BY sex
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys sex of 2; cells 0
---   stddev_samp from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
+--   stddev_samp made of releases 2, 3, 4: clamp 0 .. 120, grid 1, output grid 0.00001
+--     rows for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+--     centred sum for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
+--     centred squares for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
 SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(r1."age"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120

@@ -17,14 +17,14 @@ SELECT array_agg(i4) FROM people
 -- => refused
 -- FUNCTION at 8: array_agg(i4)
 -- aggregate array_agg is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont and percentile_disc.
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
 
 -- case: string_agg
 SELECT string_agg(s, ',') FROM people
 -- => refused
 -- FUNCTION at 8: string_agg(s,
 -- aggregate string_agg is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont and percentile_disc.
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
 
 -- case: aggregate of text
 SELECT max(s) FROM people
@@ -137,3 +137,45 @@ SELECT count(*) FROM people WHERE 'low'::mood = e
 -- UNSUPPORTED at 35: 'low'::mood
 -- a cast to this type is not allowed on protected columns
 -- Cast to integer, bigint, numeric, double precision or date, without a precision.
+
+-- case: correlation of distinct pairs
+SELECT regr_r2(DISTINCT i4, i2) FROM people
+-- => refused
+-- UNSUPPORTED at 8: regr_r2(DISTINCT
+-- this form of regr_r2 is not available on a protected table
+-- Use the plain aggregate of two expressions, with FILTER (WHERE ...) if need be.
+
+-- case: a pair of one
+SELECT covar_pop(i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: covar_pop(i4)
+-- an output column of the question on a protected table cannot be read
+-- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: correlation with a text
+SELECT corr(i4, s) FROM people
+-- => refused
+-- UNSUPPORTED at 8: corr(i4,
+-- corr of character varying is not available on a protected table
+-- It takes a number.
+
+-- case: correlation without bounds
+SELECT corr(i4, free) FROM people
+-- => refused
+-- NO_BOUNDS at 17: free)
+-- column "free" has no bounds in the policy, so its values cannot be aggregated
+-- Ask the data owner for `bounds` on this column, or count its rows instead.
+
+-- case: correlation per unit
+SELECT avg(c) FROM (SELECT uid, corr(i4, n2) AS c FROM orders GROUP BY uid) q
+-- => refused
+-- UNSUPPORTED at 72: uid)
+-- corr per unit is not available
+-- Use count, sum, avg, min or max.
+
+-- case: another aggregate of pairs
+SELECT regr_sxx(i4, i2) FROM people
+-- => refused
+-- FUNCTION at 8: regr_sxx(i4,
+-- aggregate regr_sxx is not available on a protected table
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.

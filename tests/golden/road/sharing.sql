@@ -257,7 +257,10 @@ SELECT avg(i4), variance(i4) FROM people
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
---   var_samp from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
+--   var_samp made of releases 3, 4, 5: clamp 0 .. 100, grid 1, output grid 0.00001
+--     rows for var_samp: clamp 0 .. 100, grid 1, sensitivity 1, scale 3/4, epsilon 4/3 delta 0
+--     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 100, scale 75, epsilon 4/3 delta 0
+--     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 10000, scale 7500, epsilon 4/3 delta 0
 -- => backend
 SELECT pg_catalog.count(r1."i4"), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "w"."people" AS r1
 --   p1 = 100

@@ -1,0 +1,111 @@
+"""The SQL of each statistic (planner.statistics): over rows, and over what is gathered per unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typing_extensions import assert_never
+
+from proxy.compiler.aggregate_sql import (
+    Rows,
+    centred_total_sql,
+    count_sql,
+    filter_sql,
+    index_sql,
+    total_sql,
+    values_sql,
+)
+from proxy.planner.plan import NoisyStatistic
+from proxy.planner.statistics import Counted, Measured, Statistic, of_row
+
+_SQUARE_SAFE = 2**29  # 8 times its square is a bigint
+
+
+def statistic_sql(release: NoisyStatistic, rows: Rows) -> str:
+    """Its exact sum: a whole number, NULL where there is nothing to add up."""
+    of = release.of
+    if isinstance(of, Counted):
+        return count_sql(of, rows)
+    match release.statistic:
+        case Statistic.ROWS:
+            return values_sql(of[0], rows)
+        case Statistic.STEPS:
+            return total_sql(of[0], rows)
+        case Statistic.CENTRED:
+            return centred_sql(of[0], rows)
+        case Statistic.SQUARES:
+            return _squares_sql(of[0], rows)
+        case Statistic.PRODUCTS:
+            return _products_sql(of, rows)
+        case _:
+            assert_never(release.statistic)
+
+
+def rows_sql(release: NoisyStatistic, rows: Rows) -> str:
+    """How many rows it adds up."""
+    of = release.of
+    return count_sql(of, rows) if isinstance(of, Counted) else values_sql(of[0], rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowSum:
+    """A sum over a unit's rows, of numbers within low..high. count: how many rows it adds up; centred: about
+    the middle of them."""
+
+    count: str
+    sql: str
+    low: int
+    high: int
+    centred: bool
+
+
+def row_sum(release: NoisyStatistic, rows: Rows) -> RowSum:
+    measured = () if isinstance(release.of, Counted) else release.of
+    low, high = of_row(release.statistic, measured)
+    return RowSum(
+        count=rows_sql(release, rows),
+        sql=statistic_sql(release, rows),
+        low=low,
+        high=high,
+        centred=release.statistic.is_centred,
+    )
+
+
+def centred_sql(measured: Measured, rows: Rows) -> str:
+    """Sum of y = 2 i - (low + high): the values about the middle of their bounds, in half grid steps."""
+    found = centred_total_sql(measured, rows)
+    if found is not None:
+        return found
+    only = filter_sql(measured.condition, rows)
+    return f"pg_catalog.sum({_centred(measured, rows)}){only}"
+
+
+def centred_row_sum(measured: Measured, rows: Rows) -> RowSum:
+    return RowSum(
+        count=values_sql(measured, rows),
+        sql=centred_sql(measured, rows),
+        low=-measured.width,
+        high=measured.width,
+        centred=True,
+    )
+
+
+def _squares_sql(measured: Measured, rows: Rows) -> str:
+    """Sum of 2 y^2 - (high - low)^2, in numeric where bigint could overflow."""
+    kind = "bigint" if measured.width < _SQUARE_SAFE else "numeric"
+    y = f"{_centred(measured, rows)}::{kind}"
+    square = f"(2 * ({y}) * ({y}) - {rows.binds.number(measured.width**2, kind)})"
+    return f"pg_catalog.sum({square}){filter_sql(measured.condition, rows)}"
+
+
+def _products_sql(of: tuple[Measured, ...], rows: Rows) -> str:
+    """Sum of products of the values about the middle of their bounds; a NULL factor makes a NULL product."""
+    one, other = of
+    kind = "bigint" if one.width * other.width < _SQUARE_SAFE**2 else "numeric"
+    factors = (f"{_centred(one, rows)}::{kind}", f"{_centred(other, rows)}::{kind}")
+    return f"pg_catalog.sum({' * '.join(factors)}){filter_sql(one.condition, rows)}"
+
+
+def _centred(measured: Measured, rows: Rows) -> str:
+    middle = rows.binds.number(measured.low + measured.high, "bigint")
+    return f"(2 * ({index_sql(measured, rows)})::bigint - {middle})"
