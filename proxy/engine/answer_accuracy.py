@@ -98,7 +98,7 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
 def _borne(block: BlockPlan, place: int) -> Loss:
     """What an answer costs: the releases that no answer of its own is, nor an earlier one is made of."""
     total = NOTHING
-    for number in block.answers[place].releases:
+    for number in dict.fromkeys(block.answers[place].releases):
         if _payer(block, number) == place:
             total = total + block.releases[number].loss
     return total

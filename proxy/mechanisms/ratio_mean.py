@@ -20,7 +20,7 @@ from proxy.mechanisms.split import split
 RELEASES = 2  # a sum and a count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scales:
     """The scales of discrete Laplace noise: public."""
 
@@ -28,7 +28,7 @@ class Scales:
     count: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyMoments:
     """The two noisy results: private already, everything made from them is post-processing."""
 
@@ -70,8 +70,8 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
     sensitivity = total_sensitivity(low, high, rows_per_unit)
     return Scales(
-        discrete_laplace.scale_for(sensitivity, each),
-        discrete_laplace.scale_for(rows_per_unit, each),
+        total=discrete_laplace.scale_for(sensitivity, each),
+        count=discrete_laplace.scale_for(rows_per_unit, each),
     )
 
 
@@ -82,8 +82,8 @@ def noisy(total: int, count: int, noise: Scales, bits: RandomBits) -> NoisyMomen
              count = their number: non-NULL rows in both; noise: from `scales`
     """
     return NoisyMoments(
-        total + discrete_laplace.sample(bits, noise.total),
-        count + discrete_laplace.sample(bits, noise.count),
+        total=total + discrete_laplace.sample(bits, noise.total),
+        count=count + discrete_laplace.sample(bits, noise.count),
     )
 
 
@@ -113,7 +113,7 @@ def interval(
     """
     each = 1 - (1 - Fraction(level)) / RELEASES
     means = [
-        mean(NoisyMoments(total, count), low, high)
+        mean(NoisyMoments(total=total, count=count), low, high)
         for total, count in product(
             ends(moments.total, noise.total, each), ends(moments.count, noise.count, each)
         )

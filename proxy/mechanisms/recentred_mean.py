@@ -27,7 +27,7 @@ CENTRE_SHARE = Fraction(1, 25)
 MANY = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyMean:
     """In grid steps, within the bounds. least..most: the interval that was asked for."""
 
@@ -36,7 +36,7 @@ class NoisyMean:
     most: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
     """How epsilon is divided. With few rows: count and few; with many: count, centre and many."""
 
@@ -52,7 +52,7 @@ def shares(epsilon: Fraction) -> Shares:
     ['1/25', '23/25']
     """
     count, centre = epsilon * COUNT_SHARE, epsilon * CENTRE_SHARE
-    return Shares(count, epsilon - count, centre, epsilon - count - centre)
+    return Shares(count=count, few=epsilon - count, centre=centre, many=epsilon - count - centre)
 
 
 def release(
@@ -91,7 +91,9 @@ def release(
         _mean(centre, part, number, low, high)
         for part, number in product(ends(distances, of_total, each), ends(rows, of_count, each))
     ]
-    return NoisyMean(_mean(centre, distances, rows, low, high), min(among), max(among))
+    return NoisyMean(
+        value=_mean(centre, distances, rows, low, high), least=min(among), most=max(among)
+    )
 
 
 def sensitivity_about(centre: int, low: int, high: int, rows_per_unit: int = 1) -> int:
@@ -134,7 +136,7 @@ def _of_few(
     noise = ratio_mean.scales(low, high, epsilon, rows_per_unit)
     moments = ratio_mean.noisy(total, count, noise, bits)
     least, most = ratio_mean.interval(moments, noise, low, high, level)
-    return NoisyMean(ratio_mean.mean(moments, low, high), least, most)
+    return NoisyMean(value=ratio_mean.mean(moments, low, high), least=least, most=most)
 
 
 def _mean(centre: int, distances: int, rows: int, low: int, high: int) -> Fraction:

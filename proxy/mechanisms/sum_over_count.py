@@ -19,7 +19,7 @@ from proxy.mechanisms.split import split
 RELEASES = 2  # a sum and a count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scales:
     """The scales of discrete Laplace noise: public."""
 
@@ -27,7 +27,7 @@ class Scales:
     count: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoisySums:
     """The two noisy results: private already, everything made from them is post-processing."""
 
@@ -59,8 +59,8 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     """
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
     return Scales(
-        discrete_laplace.scale_for(total_sensitivity(low, high, rows_per_unit), each),
-        discrete_laplace.scale_for(rows_per_unit, each),
+        total=discrete_laplace.scale_for(total_sensitivity(low, high, rows_per_unit), each),
+        count=discrete_laplace.scale_for(rows_per_unit, each),
     )
 
 
@@ -81,8 +81,8 @@ def release(
     """
     noise = scales(low, high, epsilon, rows_per_unit)
     noisy = NoisySums(
-        total + discrete_laplace.sample(bits, noise.total),
-        count + discrete_laplace.sample(bits, noise.count),
+        total=total + discrete_laplace.sample(bits, noise.total),
+        count=count + discrete_laplace.sample(bits, noise.count),
     )
     return mean(noisy, low, high)
 
@@ -112,7 +112,7 @@ def interval(
     totals = discrete_laplace.half_width(noise.total, each)
     counts = discrete_laplace.half_width(noise.count, each)
     means = [
-        mean(NoisySums(sums.total + a * totals, sums.count + b * counts), low, high)
+        mean(NoisySums(total=sums.total + a * totals, count=sums.count + b * counts), low, high)
         for a, b in product((-1, 1), repeat=2)
     ]
     return min(means), max(means)

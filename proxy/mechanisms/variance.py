@@ -22,7 +22,7 @@ RELEASES = 3
 _DIGITS = 30  # of a root: more than any type of PostgreSQL's shows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scales:
     """The scales of discrete Laplace noise: public."""
 
@@ -31,7 +31,7 @@ class Scales:
     count: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyMoments:
     """The three noisy results: private already."""
 
@@ -63,9 +63,9 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
     sensitivity = total_sensitivity(low, high, rows_per_unit)
     return Scales(
-        discrete_laplace.scale_for(sensitivity * (high - low), each),
-        discrete_laplace.scale_for(sensitivity, each),
-        discrete_laplace.scale_for(rows_per_unit, each),
+        squares=discrete_laplace.scale_for(sensitivity * (high - low), each),
+        total=discrete_laplace.scale_for(sensitivity, each),
+        count=discrete_laplace.scale_for(rows_per_unit, each),
     )
 
 
@@ -87,10 +87,10 @@ def release(
     """
     noise = scales(low, high, epsilon, rows_per_unit)
     return NoisyMoments(
-        centred_squares(squares, total, count, low, high)
+        squares=centred_squares(squares, total, count, low, high)
         + discrete_laplace.sample(bits, noise.squares),
-        centred(total, count, low, high) + discrete_laplace.sample(bits, noise.total),
-        count + discrete_laplace.sample(bits, noise.count),
+        total=centred(total, count, low, high) + discrete_laplace.sample(bits, noise.total),
+        count=count + discrete_laplace.sample(bits, noise.count),
     )
 
 
@@ -146,6 +146,7 @@ def population_interval(
             turning = 4 * total * total // sum_of_squares
             counts |= {min(max(turning + step, fewest), most) for step in (0, 1)}
         found += [
-            population(NoisyMoments(sum_of_squares, total, rows), low, high) for rows in counts
+            population(NoisyMoments(squares=sum_of_squares, total=total, count=rows), low, high)
+            for rows in counts
         ]
     return min(found), max(found)

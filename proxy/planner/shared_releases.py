@@ -71,7 +71,7 @@ class _Drawing:
             if part not in self.places:
                 self.places[part] = self._placed(aggregate, self.spent.parts[part])
         elif all(self._users(part) == [number] for part in made_of.parts):
-            for part in made_of.parts:
+            for part in dict.fromkeys(made_of.parts):  # a pair of one and the same has equal ones
                 self._add(part, aggregate)
 
     def place_rest(self) -> None:

@@ -66,7 +66,9 @@ class _Watch:
 
     def mean(self, total: int, count: int, low: int, *others: object) -> recentred_mean.NoisyMean:
         self.given.append((count, total))
-        return recentred_mean.NoisyMean(Fraction(low), Fraction(low), Fraction(low))
+        return recentred_mean.NoisyMean(
+            value=Fraction(low), least=Fraction(low), most=Fraction(low)
+        )
 
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))

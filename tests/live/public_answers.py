@@ -247,7 +247,9 @@ def _of_mean(
     """Where both noises within their reach take the mean."""
     low, high = measured.low, measured.high
     total = round(mean * count / measured.grid)
-    moments = ratio_mean.NoisyMoments(ratio_mean.centred(total, count, low, high), count)
+    moments = ratio_mean.NoisyMoments(
+        total=ratio_mean.centred(total, count, low, high), count=count
+    )
     least, most = ratio_mean.interval(moments, noise, low, high, LEVEL)
     return least * measured.grid - grid, most * measured.grid + grid
 
@@ -259,9 +261,9 @@ def _of_variance(
     indices = [round(value / measured.grid) for value in values]
     total, squares, count = sum(indices), sum(i * i for i in indices), len(indices)
     moments = variance.NoisyMoments(
-        variance.centred_squares(squares, total, count, low, high),
-        ratio_mean.centred(total, count, low, high),
-        count,
+        squares=variance.centred_squares(squares, total, count, low, high),
+        total=ratio_mean.centred(total, count, low, high),
+        count=count,
     )
     least, most = variance.population_interval(moments, noise, low, high, LEVEL)
     fewest = count - discrete_laplace.half_width(noise.count, LEVEL)

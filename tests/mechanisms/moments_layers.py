@@ -59,10 +59,10 @@ def moments_without_noise_are_exact() -> None:
         n, total = len(rows), sum(rows)
         centred = ratio_mean.centred(total, n, low, high)
         assert centred == sum(2 * i - low - high for i in rows)
-        mean = ratio_mean.mean(ratio_mean.NoisyMoments(centred, n), low, high)
+        mean = ratio_mean.mean(ratio_mean.NoisyMoments(total=centred, count=n), low, high)
         assert mean == Fraction(total, n)
         squares = variance.centred_squares(sum(i * i for i in rows), total, n, low, high)
-        moments = variance.NoisyMoments(squares, centred, n)
+        moments = variance.NoisyMoments(squares=squares, total=centred, count=n)
         population = variance.population(moments, low, high)
         exact = [Fraction(i) for i in rows]
         assert population == statistics.pvariance(exact)
@@ -78,10 +78,10 @@ def moments_are_clamped() -> None:
         most = Fraction((high - low) ** 2, 4)
         for total in wild:
             for count in wild:
-                mean = ratio_mean.mean(ratio_mean.NoisyMoments(total, count), low, high)
+                mean = ratio_mean.mean(ratio_mean.NoisyMoments(total=total, count=count), low, high)
                 assert low <= mean <= high
                 for squares in wild:
-                    moments = variance.NoisyMoments(squares, total, count)
+                    moments = variance.NoisyMoments(squares=squares, total=total, count=count)
                     assert 0 <= variance.population(moments, low, high) <= most
                     assert 0 <= variance.sample_variance(moments, low, high) <= 2 * most
 
@@ -90,11 +90,15 @@ def moments_formulas_are_golden() -> None:
     """docs/design/mechanisms.md 7.1, 7.2: scales of sum and count at epsilon/2, of three sums at epsilon/3."""
     one = Fraction(1)
     # r = 50 grid steps: Lap(2r/epsilon) = 100 steps = 200 half steps; the count Lap(2/epsilon).
-    assert ratio_mean.scales(0, 100, one) == ratio_mean.Scales(Fraction(200), Fraction(2))
-    assert ratio_mean.scales(0, 100, one, 3) == ratio_mean.Scales(Fraction(600), Fraction(6))
+    assert ratio_mean.scales(0, 100, one) == ratio_mean.Scales(
+        total=Fraction(200), count=Fraction(2)
+    )
+    assert ratio_mean.scales(0, 100, one, 3) == ratio_mean.Scales(
+        total=Fraction(600), count=Fraction(6)
+    )
     # 3 r/epsilon = 150 steps = 300 half steps; r^2/2 = 1250 steps^2 is D^2 = 10^4 here.
     assert variance.scales(0, 100, one) == variance.Scales(
-        Fraction(30_000), Fraction(300), Fraction(3)
+        squares=Fraction(30_000), total=Fraction(300), count=Fraction(3)
     )
     # Ages around 38.6 of 0..125, 32,561 rows: they are up to 62.5 + 23.9 years from their mean, so the
     # error is Lap(86.4/0.92)/n, a median of 0.0020 years. (Two halves have 0.0033 to 0.0036.)
@@ -118,10 +122,11 @@ def releases_are_the_moments_plus_noise() -> None:
         bits = SeededBits(seed)
         noise = variance.scales(low, high, epsilon, 2)
         expected = variance.NoisyMoments(
-            variance.centred_squares(squares, total, 20, low, high)
+            squares=variance.centred_squares(squares, total, 20, low, high)
             + discrete_laplace.sample(bits, noise.squares),
-            ratio_mean.centred(total, 20, low, high) + discrete_laplace.sample(bits, noise.total),
-            20 + discrete_laplace.sample(bits, noise.count),
+            total=ratio_mean.centred(total, 20, low, high)
+            + discrete_laplace.sample(bits, noise.total),
+            count=20 + discrete_laplace.sample(bits, noise.count),
         )
         released = variance.release(squares, total, 20, low, high, epsilon, SeededBits(seed), 2)
         assert released == expected
@@ -226,8 +231,9 @@ def intervals_hold_the_truth() -> None:
     noise, scales = ratio_mean.scales(low, high, one), variance.scales(low, high, one)
     for _ in range(runs):
         pair = ratio_mean.NoisyMoments(
-            ratio_mean.centred(total, n, low, high) + discrete_laplace.sample(bits, noise.total),
-            n + discrete_laplace.sample(bits, noise.count),
+            total=ratio_mean.centred(total, n, low, high)
+            + discrete_laplace.sample(bits, noise.total),
+            count=n + discrete_laplace.sample(bits, noise.count),
         )
         below, above = ratio_mean.interval(pair, noise, low, high, level)
         assert below <= ratio_mean.mean(pair, low, high) <= above

@@ -120,12 +120,16 @@ def the_sum_over_count_sampler_fits() -> None:
 
 def sum_over_count_formulas_are_golden() -> None:
     """docs/design/mechanisms.md 7.3: max(|lo|, |hi|), not hi - lo, at epsilon/2; interval by corners."""
-    assert sum_over_count.scales(50, 60, ONE) == sum_over_count.Scales(Fraction(120), Fraction(2))
+    assert sum_over_count.scales(50, 60, ONE) == sum_over_count.Scales(
+        total=Fraction(120), count=Fraction(2)
+    )
     assert sum_over_count.scales(-7, 4, ONE, 3).total == 42
     noise = sum_over_count.scales(0, 100, ONE)
     # ln 40 half widths: 738 of the sum, 7 of the count.
     assert discrete_laplace.half_width(noise.total, 0.975) in (737, 738)
-    least, most = sum_over_count.interval(sum_over_count.NoisySums(5000, 100), noise, 0, 100)
+    least, most = sum_over_count.interval(
+        sum_over_count.NoisySums(total=5000, count=100), noise, 0, 100
+    )
     assert abs(float(least) - (5000 - 738) / 107) < 0.02
     assert abs(float(most) - (5000 + 738) / 93) < 0.02
 

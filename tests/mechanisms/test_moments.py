@@ -35,8 +35,8 @@ def test_a_means_interval_holds_every_mean_in_reach(
     total: int, count: int, of_total: Fraction, of_count: Fraction
 ) -> None:
     low, high = -40, 60
-    moments = ratio_mean.NoisyMoments(total, count)
-    noise = ratio_mean.Scales(of_total, of_count)
+    moments = ratio_mean.NoisyMoments(total=total, count=count)
+    noise = ratio_mean.Scales(total=of_total, count=of_count)
     below, above = ratio_mean.interval(moments, noise, low, high)
     each = Fraction(39, 40)
     totals = ratio_mean.ends(total, of_total, each)
@@ -44,7 +44,7 @@ def test_a_means_interval_holds_every_mean_in_reach(
     for t in (*totals, total, sum(totals) // 2):
         for n in (*counts, count, 1):
             if counts[0] <= n <= counts[1]:
-                mean = ratio_mean.mean(ratio_mean.NoisyMoments(t, n), low, high)
+                mean = ratio_mean.mean(ratio_mean.NoisyMoments(total=t, count=n), low, high)
                 assert below <= mean <= above
 
 
@@ -58,8 +58,8 @@ def test_a_means_interval_holds_every_mean_in_reach(
 def test_a_variances_interval_holds_every_variance_in_reach(
     squares: int, total: int, count: int, width: int, chosen: tuple[int, int, int]
 ) -> None:
-    moments = variance.NoisyMoments(squares, total, count)
-    noise = variance.Scales(Fraction(3000), Fraction(30), Fraction(3))
+    moments = variance.NoisyMoments(squares=squares, total=total, count=count)
+    noise = variance.Scales(squares=Fraction(3000), total=Fraction(30), count=Fraction(3))
     below, above = variance.population_interval(moments, noise, 0, width)
     each = Fraction(59, 60)
     box = [
@@ -69,7 +69,7 @@ def test_a_variances_interval_holds_every_variance_in_reach(
     ]
     # Any point of the box, not only its corners.
     s, t, n = (a + (b - a) * part // 20 for (a, b), part in zip(box, chosen, strict=True))
-    found = variance.population(variance.NoisyMoments(s, t, n), 0, width)
+    found = variance.population(variance.NoisyMoments(squares=s, total=t, count=n), 0, width)
     assert below <= found <= above
 
 

@@ -69,14 +69,14 @@ def _shared(low: int, high: int, mean: int, n: int, kinds: str, bits: SeededBits
     if "S" in kinds:
         found["S"] = abs(shared_moments.total_of(noisy_y, count, low, high) - total)
     if "A" in kinds:
-        moments = ratio_mean.NoisyMoments(noisy_y, count)
+        moments = ratio_mean.NoisyMoments(total=noisy_y, count=count)
         found["A"] = float(abs(ratio_mean.mean(moments, low, high) - mean))
     if "V" in kinds:
         spread = width // 10
         squares = n * (mean * mean + spread * spread)
         exact = variance.centred_squares(squares, total, n, low, high)
         of_squares = variance.NoisyMoments(
-            _noisy(exact, width**2, share["Q"] / whole, bits), noisy_y, count
+            squares=_noisy(exact, width**2, share["Q"] / whole, bits), total=noisy_y, count=count
         )
         found["V"] = float(abs(variance.population(of_squares, low, high) - spread**2))
     return found

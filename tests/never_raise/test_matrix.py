@@ -26,7 +26,7 @@ from proxy.query.bind.reading import READERS
 from proxy.query.ir import expressions as ir
 from tests.never_raise.extremes import errors
 from tests.never_raise.hostile_rows import make_hostile_tables
-from tests.never_raise.matrix import DEPTH, Seen, run
+from tests.never_raise.matrix import DEPTH, Seen, run, run_pairs
 from tests.postgres_majors import all_other_binaries
 from tests.servers_fixture import servers
 from tests.world import POLICIES, walk
@@ -78,6 +78,12 @@ def _kinds() -> frozenset[str]:
 
 def test_nothing_raises(hostile: psycopg.Connection) -> None:
     _hold(run(hostile, _FEW, _SEED))
+
+
+def test_nothing_raises_of_pairs(hostile: psycopg.Connection) -> None:
+    seen = run_pairs(hostile, _SEED + 2, times=60)
+    assert seen.errors == []
+    assert seen.accepted > 50
 
 
 def test_nothing_raises_at_the_limits(hostile: psycopg.Connection) -> None:

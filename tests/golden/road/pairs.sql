@@ -267,3 +267,48 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "covar_pop" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision)
+
+-- case: a pair of one and the same
+SELECT corr(i4, i4), covar_pop(i4, i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   corr made of releases 3, 4, 4, 5, 6, 6: clamp 0 .. 100, grid 1, clamp 0 .. 100, grid 1, output grid 0.0000001
+--   covar_pop made of releases 3, 4, 4, 5: clamp 0 .. 100, grid 1, clamp 0 .. 100, grid 1, output grid 0.001
+--     rows for corr: clamp 0 .. 100, grid 1, clamp 0 .. 100, grid 1, sensitivity 1, scale 1/2, epsilon 2 delta 0
+--     centred sum for corr: clamp 0 .. 100, grid 1, sensitivity 100, scale 50, epsilon 2 delta 0
+--     centred products for corr: clamp 0 .. 100, grid 1, clamp 0 .. 100, grid 1, sensitivity 10000, scale 5000, epsilon 2 delta 0
+--     centred squares for corr: clamp 0 .. 100, grid 1, sensitivity 10000, scale 5000, epsilon 2 delta 0
+-- => backend
+SELECT pg_catalog.count(r1."i4") FILTER (WHERE (NOT (r1."i4" IS NULL))), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)) FILTER (WHERE (NOT (r1."i4" IS NULL))), pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint * (2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) FILTER (WHERE (NOT (r1."i4" IS NULL))), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FILTER (WHERE (NOT (r1."i4" IS NULL))) FROM "w"."people" AS r1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 10000
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "corr", dp_b1.a2 AS "covar_pop" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision, a2 double precision)
+
+-- case: a pair of one and the same alone
+SELECT corr(i2, i2) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   corr made of releases 2, 3, 3, 4, 5, 5: clamp -5 .. 10, grid 1, clamp -5 .. 10, grid 1, output grid 0.0000001
+--     rows for corr: clamp -5 .. 10, grid 1, clamp -5 .. 10, grid 1, sensitivity 6, scale 3, epsilon 2 delta 0
+--     centred sum for corr: clamp -5 .. 10, grid 1, sensitivity 90, scale 45, epsilon 2 delta 0
+--     centred products for corr: clamp -5 .. 10, grid 1, clamp -5 .. 10, grid 1, sensitivity 1350, scale 675, epsilon 2 delta 0
+--     centred squares for corr: clamp -5 .. 10, grid 1, sensitivity 1350, scale 675, epsilon 2 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p6)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v3 ELSE pg_catalog.round(v3::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p7)s::bigint), least(v0, %(p1)s::bigint) * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i2") FILTER (WHERE (NOT (r1."i2" IS NULL))) AS v0, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)) FILTER (WHERE (NOT (r1."i2" IS NULL))) AS v1, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint * (2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) FILTER (WHERE (NOT (r1."i2" IS NULL))) AS v2, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p8)s::bigint)) FILTER (WHERE (NOT (r1."i2" IS NULL))) AS v3 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 6
+--   p2 = 5
+--   p3 = -5
+--   p4 = 10
+--   p5 = -15
+--   p6 = 15
+--   p7 = -225
+--   p8 = 225
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "corr" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision)
