@@ -62,7 +62,7 @@ test-majors: $(DEV_STAMP)
 # Branches of the packages that decide about privacy, with a floor for each (tests/coverage_floors.py).
 coverage: $(NIGHTLY_STAMP)
 	rm -f .coverage .coverage.*
-	$(PYTEST) -m "not long and not timed" $(TWO_WORKERS) --cov --cov-report= tests/compiler tests/fifty tests/mechanisms \
+	$(PYTEST) -m "not long and not timed" $(TWO_WORKERS) --cov --cov-report= tests/compiler tests/fifty_queries tests/mechanisms \
 	  tests/planner tests/ledger tests/policy tests/engine tests/test_doctests.py tests/databases/test_ledger_*.py \
 	  tests/databases/test_users.py tests/databases/test_state_of_0_1.py \
 	  tests/audit/test_made_of_sums.py tests/audit/test_truncated_joins.py tests/audit/test_stored_types.py

@@ -1,4 +1,4 @@
-"""Branch coverage by package, from `coverage json`, and the floors below which `make coverage` fails.
+"""Branch coverage by package, from `coverage json`, and the layers below which `make coverage` fails.
 
     python -m tests.coverage_floors coverage.json
 

@@ -1,4 +1,4 @@
-"""The whole proxy in a thread of its own: real engines, real shadows, the wire door on a free port."""
+"""The whole proxy in a thread of its own: real engines, real shadows, the wire listener on a free port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg
 import uvloop
 
 from proxy.cli.assembly import Assembly, Database, assemble
-from proxy.servers.wire.server import WireServer
+from proxy.servers.wire.wire_server import WireServer
 from tests.psql import psql
 from tests.servers_fixture import PASSWORD, Servers
 

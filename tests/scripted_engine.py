@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.pgwire.calls import (
-    Answered,
     ExecutePrepared,
     Inspect,
+    QueryAnswer,
     Read,
     Refuse,
     RunQuery,
@@ -123,11 +123,11 @@ class ScriptedEngine:
         )
 
     @refuses_later("run")
-    async def run(self, analyst: str, ask: RunQuery) -> Answered | Refuse:
-        self.asked.append((analyst, ask))
-        bound: str | None = ask.handle.bound
+    async def run(self, analyst: str, request: RunQuery) -> QueryAnswer | Refuse:
+        self.asked.append((analyst, request))
+        bound: str | None = request.handle.bound
         if bound == "$1":
-            bound = ask.arguments[0]
+            bound = request.arguments[0]
         if bound is None or bound == "null":
             value = 42
         else:
@@ -139,9 +139,9 @@ class ScriptedEngine:
             if Fraction(bound) == OVER_BUDGET:
                 return Refuse("53400", "budget is used up", "It renews tomorrow.", None)
         relation = json.dumps({"b1": [{"a1": value}]}, ensure_ascii=False)
-        notice = "charged: 1 €" if ask.settings.get("dp.notice") == "on" else None
-        inlined = re.sub(r"\$\d+", f"'{relation}'::jsonb", ask.handle.text, count=1)
-        return Answered(relation, notice, inlined)
+        notice = "charged: 1 €" if request.settings.get("dp.notice") == "on" else None
+        inlined = re.sub(r"\$\d+", f"'{relation}'::jsonb", request.handle.text, count=1)
+        return QueryAnswer(relation, notice, inlined)
 
     async def _for_ever(self) -> None:
         self.waiting.set()

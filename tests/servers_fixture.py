@@ -26,14 +26,14 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from proxy.catalog.model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.demo.demo_data import make_demo_data
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.users import add_analyst, verifiers
 from proxy.mechanisms.loss import Loss
-from proxy.policy.model import (
+from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
     Budget,

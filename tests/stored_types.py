@@ -1,4 +1,5 @@
-"""How columns of tests.world are stored: one is of an enumeration, and in some tables every one is of a domain,
+"""How columns of tests.pipeline_world are stored: one is of an enumeration, and in some tables every one is
+of a domain,
 which is read as the type beneath it."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.catalog.model import Column, Table
+from proxy.catalog.catalog_model import Column, Table
 
 # In an order that is not that of texts. One is in no policy, one ends in a blank, so that character(2) takes it
 # for another, one is empty.

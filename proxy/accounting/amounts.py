@@ -79,7 +79,7 @@ def text(number: Fraction) -> str:
     """
     if number == 0:
         return "0"
-    shown = Context(prec=12, rounding="ROUND_DOWN").create_decimal(decimal(number)).normalize()
-    plain = f"{shown:f}"
-    short = f"{shown:e}".replace("e+", "e")
-    return plain if len(plain) <= 8 or abs(shown) >= 1 else short
+    rounded = Context(prec=12, rounding="ROUND_DOWN").create_decimal(decimal(number)).normalize()
+    plain = f"{rounded:f}"
+    short = f"{rounded:e}".replace("e+", "e")
+    return plain if len(plain) <= 8 or abs(rounded) >= 1 else short

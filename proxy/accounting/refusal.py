@@ -25,16 +25,12 @@ def over_budget(analyst: str, cost: Amount, refused: Refused) -> Refusal:
     """
     own_falls_short = not cost.fits(refused.own_left)
     left = refused.own_left if own_falls_short else refused.total_left
-    whose = (
-        f'the privacy budget of "{analyst}"' if own_falls_short else "everybody's privacy budget"
-    )
-    message = (
-        f"{whose} does not cover this statement: it costs {_pair(cost)}, left are {_pair(left)}"
-    )
+    whose = f'the privacy budget of "{analyst}"' if own_falls_short else "the shared privacy budget"
+    message = f"{whose} does not cover this statement: it costs {_pair(cost)}, but only {_pair(left)} remains"
     if own_falls_short and refused.renews_at is not None:
         hint = f"The budget renews at {_moment(refused.renews_at)}."
     else:
-        hint = "This budget does not renew: the owner of the data can raise it in the policy."
+        hint = "This budget does not renew. The data owner can raise it in the policy."
     return Refusal(
         Code.OVER_BUDGET,
         message,

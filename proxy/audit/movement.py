@@ -31,8 +31,8 @@ from proxy.planner.plan import (
     SmoothedMedian,
 )
 from proxy.planner.statistics import Statistic
+from proxy.release.adding_noise import partition_outputs
 from proxy.release.ordering import order_law
-from proxy.release.releasing import partition_outputs
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -58,7 +58,7 @@ class Movement:
     release: int | None
     measure: Measure
     planned: Fraction  # for one unit
-    seen: Fraction
+    observed: Fraction
 
 
 def allowed(measure: Measure, planned: Fraction, distance: int) -> Fraction:
@@ -84,8 +84,8 @@ def movements(
     for number, table, slots in places(here):
         release = plan.releases[number]
         pairs = _Pairs(mine[table], theirs[table], slots)
-        for measure, planned, seen in _moved(plan, release, pairs):
-            yield Movement(number, measure, Fraction(planned), Fraction(seen))
+        for measure, planned, observed in _changes(plan, release, pairs):
+            yield Movement(number, measure, Fraction(planned), Fraction(observed))
     if plan.selection is not None:
         yield _selected(plan.selection, mine[0], theirs[0])
 
@@ -111,13 +111,13 @@ class _Pairs:
         return sum(map(abs, self.apart(slot)))
 
     def squared(self, slot: int | None) -> int:
-        return sum(moved**2 for moved in self.apart(slot))
+        return sum(changed**2 for changed in self.apart(slot))
 
 
 _Found = tuple[Measure, Fraction | int, Fraction | int]
 
 
-def _moved(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]:
+def _changes(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]:
     slots = pairs.slots
     match release:
         case DistinctCount():
@@ -191,7 +191,8 @@ def _outputs(plan: BlockPlan, release: SampleAggregate, pairs: _Pairs) -> Iterat
     changed = []
     for mine, theirs in pairs.rows():
         both = [
-            partition_outputs(release, pairs.slots, rows, plan.cells) for rows in (mine, theirs)
+            partition_outputs(release, pairs.slots, rows, plan.sub_partitions)
+            for rows in (mine, theirs)
         ]
         changed.append(sum(a != b for a, b in zip(*both, strict=True)))
     yield Measure.OUTPUTS, _outputs_paid(release), sum(changed)
@@ -206,6 +207,6 @@ def _selected(selection: Selection, mine: _Groups, theirs: _Groups) -> Movement:
         return sum(row.units for row in rows)
 
     keys = {**mine, **theirs}
-    seen = sum(abs(units(mine.get(key, [])) - units(theirs.get(key, []))) for key in keys)
+    observed = sum(abs(units(mine.get(key, [])) - units(theirs.get(key, []))) for key in keys)
     planned = selection.loss.epsilon / selection.each.epsilon
-    return Movement(None, Measure.UNITS, planned, Fraction(seen))
+    return Movement(None, Measure.UNITS, planned, Fraction(observed))

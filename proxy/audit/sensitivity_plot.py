@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from proxy.audit.auditing import Finding
+from proxy.audit.neighbour_audit import AuditFinding
 
 _WIDTH, _LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _LINE = 1000, 60, 50, 420, 360, 16
 _COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 
 
-def sensitivity_plot(findings: Sequence[Finding], title: str) -> str:
+def sensitivity_plot(findings: Sequence[AuditFinding], title: str) -> str:
     """
     Gives    an SVG document: per finding the largest change at each distance, in units of what is planned for
              one unit; the dashed line is what is planned
     """
-    shown = [f for f in findings if f.seen and f.planned]
-    most = max((k for f in shown for k in f.seen), default=1)
-    height = max(_TOP + _PLOT_HEIGHT + 60, _TOP + _LINE * (len(shown) + 2))
+    plotted = [f for f in findings if f.observed and f.planned]
+    most = max((k for f in plotted for k in f.observed), default=1)
+    height = max(_TOP + _PLOT_HEIGHT + 60, _TOP + _LINE * (len(plotted) + 2))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
         'font-family="sans-serif" font-size="11">',
@@ -28,10 +28,12 @@ def sensitivity_plot(findings: Sequence[Finding], title: str) -> str:
         _line([(0.0, 0.0), (float(most), float(most))], most, "#888", dashed=True),
     ]
     legend = _LEFT + _PLOT_WIDTH + 30
-    parts.append(_text(legend, _TOP, "dashed: planned; lines: largest change seen (a lower bound)"))
-    for number, finding in enumerate(shown):
+    parts.append(
+        _text(legend, _TOP, "dashed: planned; lines: largest change observed (a lower bound)")
+    )
+    for number, finding in enumerate(plotted):
         colour = _COLOURS[number % len(_COLOURS)]
-        points = [(0.0, 0.0), *((float(k), _share(finding, k)) for k in sorted(finding.seen))]
+        points = [(0.0, 0.0), *((float(k), _share(finding, k)) for k in sorted(finding.observed))]
         parts.append(_line(points, most, colour, dashed=False))
         name = f"{finding.sql}: {finding.release}, {finding.measure.value}"
         y = _TOP + _LINE * (number + 1)
@@ -40,9 +42,9 @@ def sensitivity_plot(findings: Sequence[Finding], title: str) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _share(finding: Finding, distance: int) -> float:
+def _share(finding: AuditFinding, distance: int) -> float:
     """Squared distances grow with the square: their root is shown."""
-    share = float(finding.seen[distance] / finding.planned)
+    share = float(finding.observed[distance] / finding.planned)
     one = finding.allowed(distance) == finding.planned * distance
     return share if one else share**0.5
 

@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class Code(Enum):
-    """Stable code -> (SQLSTATE, HTTP status). SQLSTATEs: PostgreSQL manual, appendix A."""
+    """Stable code -> (SQLSTATE, HTTP status). SQLSTATEs: PostgreSQL 17 documentation, appendix A."""
 
     RAW_ROWS = ("42501", 403)
     PROTECTED = ("42501", 403)
@@ -47,7 +47,7 @@ class Refusal(Exception):
     """The client asked for something the rules do not allow.
 
     position: 1-based character position in the client's statement, as PostgreSQL counts
-    (manual 55.8, field P), or None.
+    (PostgreSQL 17 documentation, section 55.8, field P), or None.
     """
 
     def __init__(self, code: Code, message: str, hint: str, position: int | None = None) -> None:
@@ -72,7 +72,7 @@ class Fault(Exception):
     """
 
     def __init__(
-        self, message: str = "the question could not be answered", *, is_logged: bool = False
+        self, message: str = "the statement could not be run", *, is_logged: bool = False
     ) -> None:
         super().__init__(message)
         self.message = message

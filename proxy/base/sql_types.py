@@ -60,7 +60,8 @@ class SqlType(Enum):
     def meets_blank_padded(self, other: SqlType) -> bool:
         """Whether values are compared without their trailing blanks though they have them on one side: a
         character(n) that meets character varying is compared as character(n), so that 'a' and 'a ' equal one
-        value (manual 8.3). One that meets text becomes text, and different values stay different.
+        value (PostgreSQL 17 documentation, section 8.3). One that meets text becomes text, and different
+        values stay different.
 
         >>> SqlType.BPCHAR.meets_blank_padded(SqlType.VARCHAR)
         True

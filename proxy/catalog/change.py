@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proxy.catalog.model import Column, Table
+from proxy.catalog.catalog_model import Column, Table
 
 
 def still_holds(was: Table, now: Table | None) -> bool:

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from proxy.cli.text_table import text_table
-from proxy.policy.accuracy_line import Accuracy
-from proxy.policy.model import Policy
+from proxy.policy.accuracy_line import PolicyAccuracy
 from proxy.policy.noise_proposal import NoiseProposal
+from proxy.policy.policy_model import Policy
 
 _HEADS = (
     "table",
@@ -24,15 +24,15 @@ _HEADS = (
 
 
 def accuracy_report(
-    policy: Policy, lines: Sequence[Accuracy], proposals: Sequence[NoiseProposal]
+    policy: Policy, lines: Sequence[PolicyAccuracy], proposals: Sequence[NoiseProposal]
 ) -> Iterator[str]:
     epsilon, delta = (_number(float(x)) for x in (policy.privacy.epsilon, policy.privacy.delta))
-    yield f"Policy for {policy.database}: one aggregate alone at epsilon {epsilon}, delta {delta}"
+    yield f"Policy for {policy.database}: a statement with one aggregate, at epsilon {epsilon}, delta {delta}"
     yield ""
     yield from text_table(_HEADS, [_row(line) for line in lines])
     yield ""
     yield "k aggregates in one statement: k times the error. Dates in days, timestamps in seconds."
-    yield "Smoothed median: the least that the noise can be; the sampling error of the partitions comes on top."
+    yield "Smoothed median: the least possible noise; the sampling error of the partitions is added to it."
     yield "n: the number of rows that count. Ranks: how many rows the answer is off in the sorted values;"
     yield "MIN and MAX aim some ranks inside. STDDEV: the variance's error over twice the deviation."
     for proposal in proposals:
@@ -42,7 +42,7 @@ def accuracy_report(
 
 
 def accuracy_json(
-    policy: Policy, lines: Sequence[Accuracy], proposals: Sequence[NoiseProposal]
+    policy: Policy, lines: Sequence[PolicyAccuracy], proposals: Sequence[NoiseProposal]
 ) -> dict[str, Any]:
     return {
         "database": policy.database,
@@ -79,7 +79,7 @@ def accuracy_json(
     }
 
 
-def _row(line: Accuracy) -> list[str]:
+def _row(line: PolicyAccuracy) -> list[str]:
     return [
         line.table,
         line.column,
@@ -92,7 +92,7 @@ def _row(line: Accuracy) -> list[str]:
     ]
 
 
-def _error(line: Accuracy) -> str:
+def _error(line: PolicyAccuracy) -> str:
     if line.error_in_rank is not None:
         return f"+-{line.error_in_rank} ranks"
     if line.error_times_rows is not None:

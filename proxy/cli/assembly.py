@@ -9,22 +9,22 @@ from dataclasses import dataclass
 
 import structlog
 
+from proxy.catalog.catalog_model import Catalog
 from proxy.catalog.change import still_holds
-from proxy.catalog.model import Catalog
 from proxy.engine.os_random import OsRandom
 from proxy.engine.query_pipeline import Engine
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_values
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
-from proxy.servers.wire.server import WireServer
+from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.shadow_database import Shadow
 
 _log = structlog.get_logger("dpproxy.assembly")

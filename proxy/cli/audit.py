@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from proxy.audit.audit_questions import default_questions
-from proxy.audit.auditing import Asked, Audit, Auditor
-from proxy.audit.planted import Planted
-from proxy.audit.planted_values import Choices
+from proxy.audit.audit_queries import default_questions
+from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor
+from proxy.audit.synthetic_database import SyntheticDatabase
+from proxy.audit.synthetic_values import Choices
 from proxy.base.errors import Refusal
-from proxy.cli.explanation import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, UnspentLedger, resolved
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
@@ -35,7 +35,7 @@ class Audited:
     """refused: questions that the policy does not answer, with the reason."""
 
     audit: Audit
-    asked: tuple[Asked, ...]
+    audited_query: tuple[AuditedQuery, ...]
     refused: tuple[tuple[str, str], ...]
 
 
@@ -46,10 +46,10 @@ async def audited(checked: CheckedPolicy, questions: str | None, size: Size) -> 
     """
     policy, catalog = checked.policy, checked.catalog
     with tempfile.TemporaryDirectory(prefix="dpproxy-audit-") as folder:
-        server = EmbeddedPostgres(Path(folder), "planted", tcp=False, durable=False)
+        server = EmbeddedPostgres(Path(folder), "synthetic", tcp=False, durable=False)
         server.start()
         try:
-            planted = Planted(
+            synthetic = SyntheticDatabase(
                 server.dsn(),
                 policy,
                 catalog,
@@ -58,18 +58,18 @@ async def audited(checked: CheckedPolicy, questions: str | None, size: Size) -> 
                 distance=size.distance,
             )
             try:
-                return await _on(checked, planted, questions, size)
+                return await _on(checked, synthetic, questions, size)
             finally:
-                planted.close()
+                synthetic.close()
         finally:
             server.stop()
 
 
 async def _on(
-    checked: CheckedPolicy, planted: Planted, questions: str | None, size: Size
+    checked: CheckedPolicy, synthetic: SyntheticDatabase, questions: str | None, size: Size
 ) -> Audited:
-    # Public tables are planted too: their keys are the planted ones.
-    policy = replace(checked.policy, source=planted.dsn)
+    # Public tables are synthetic too: their keys are the synthetic ones.
+    policy = replace(checked.policy, source=synthetic.dsn)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     bits = Choices(size.seed + 1)
     public = read_public_values(policy, checked.catalog)
@@ -80,7 +80,7 @@ async def _on(
         texts = [
             text.strip() for _, text in engine.statements.split(questions) if text.strip(" \n;")
         ]
-    asked: list[Asked] = []
+    audited_query: list[AuditedQuery] = []
     refused: list[tuple[str, str]] = []
     for text in texts:
         try:
@@ -89,22 +89,26 @@ async def _on(
             if isinstance(found, Statement):
                 question = engine.statements.read(found, resolved(found, oids), ())
             if question is None:
-                refused.append((text, "asks nothing of a protected table"))
+                refused.append((text, "reads no protected table"))
                 continue
             plan = engine.planned(question, {})
-            asked.append(Asked(text, plan, question.reading.query.scalars))
+            audited_query.append(AuditedQuery(text, plan, question.reading.query.scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))
-    data = ProtectedDatabase(planted.dsn, sessions_max=1)
+    data = ProtectedDatabase(synthetic.dsn, sessions_max=1)
     await data.open()
     try:
-        audit = await Auditor(data, bits).audit(asked, planted)
+        audit = await Auditor(data, bits).audit(audited_query, synthetic)
     finally:
         await data.close()
-    return Audited(audit, tuple(asked), tuple(refused))
+    return Audited(audit, tuple(audited_query), tuple(refused))
 
 
 def uncompared(audited: Audited) -> Sequence[str]:
     """Questions of which nothing could be compared, though they ran."""
     found = {finding.sql for finding in audited.audit.findings} | set(audited.audit.failed)
-    return [asked.sql for asked in audited.asked if asked.sql not in found]
+    return [
+        audited_query.sql
+        for audited_query in audited.audited_query
+        if audited_query.sql not in found
+    ]

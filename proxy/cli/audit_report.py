@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from proxy.audit.auditing import Finding
+from proxy.audit.neighbour_audit import AuditFinding
 from proxy.cli.audit import Audited, uncompared
 from proxy.cli.text_table import text_table
 
@@ -16,7 +16,8 @@ def audit_report(audited: Audited) -> Iterator[str]:
     """Per question and release: planned sensitivity, largest seen, at each distance."""
     audit = audited.audit
     yield (
-        f"{audit.neighbours} databases beside the planted one, {audit.compared} comparisons of exact results"
+        f"{audit.neighbours} neighbours of the synthetic database, {audit.compared} comparisons of exact "
+        f"results"
     )
     for sql in dict.fromkeys(finding.sql for finding in audit.findings):
         yield ""
@@ -24,12 +25,12 @@ def audit_report(audited: Audited) -> Iterator[str]:
         rows = [_row(finding) for finding in audit.findings if finding.sql == sql]
         yield from (f"  {line}" for line in text_table(_HEADS, rows))
         for finding in audit.findings:
-            if finding.sql == sql and len(finding.seen) > 1:
+            if finding.sql == sql and len(finding.observed) > 1:
                 yield f"  {finding.release}, {finding.measure.value}, by distance: {_distances(finding)}"
     yield from _exceptions(audited)
     yield ""
     if audit.violations:
-        yield f"{audit.violations} VIOLATIONS: the plan promises less movement than was seen."
+        yield f"{audit.violations} VIOLATIONS: results changed by more than planned."
     else:
         yield "No violation. This is a lower bound: the largest change among the databases tried,"
         yield "on invented data. It can refute a plan; it cannot prove one."
@@ -44,23 +45,25 @@ def _exceptions(audited: Audited) -> Iterator[str]:
         yield from lines
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
-    seen = finding.seen.get(1, Fraction(0))
-    share = f"{float(seen / finding.planned):.0%}" if finding.planned else ""
+def _row(finding: AuditFinding) -> tuple[str, ...]:
+    observed = finding.observed.get(1, Fraction(0))
+    share = f"{float(observed / finding.planned):.0%}" if finding.planned else ""
     replaced = "" if finding.replaced is None else _number(finding.replaced)
     return (
         finding.release,
         finding.measure.value,
         _number(finding.planned),
-        _number(seen),
+        _number(observed),
         share,
         replaced,
         "VIOLATED" if finding.violations else "ok",
     )
 
 
-def _distances(finding: Finding) -> str:
-    return ", ".join(f"{k}: {_number(seen)}" for k, seen in sorted(finding.seen.items()))
+def _distances(finding: AuditFinding) -> str:
+    return ", ".join(
+        f"{k}: {_number(observed)}" for k, observed in sorted(finding.observed.items())
+    )
 
 
 def _number(value: Fraction) -> str:

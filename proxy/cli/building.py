@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
+from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.cli.stopped import Stopped
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import (
     Source,
@@ -35,12 +35,12 @@ def build(
     try:
         lease = BudgetLease(servers.ledger_dsn, source.id, policy)
     except SourceError as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     try:
         shadow = built.result()
     except ShadowError as error:
         lease.close()
-        raise Stopped(f"database {policy.database}: {error}") from None
+        raise CliError(f"database {policy.database}: {error}") from None
     return assemble(policy, catalog, shadow, lease)
 
 
@@ -54,13 +54,13 @@ def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: s
         refuse_own_source(ledger_dsn, checked.policy.source)
         return find_source(ledger_dsn, read_identity(checked.policy.source), database)
     except SourceError as error:
-        raise Stopped(f"database {database}: {error}") from None
+        raise CliError(f"database {database}: {error}") from None
     except UnknownSource as error:
         adopt = f"dpproxy ledger adopt --policy {shlex.quote(str(file))} {options}"
         known = ", ".join(error.known) or "none yet"
-        raise Stopped(
+        raise CliError(
             f"database {database}: the ledger does not know this data ({error.identity}): wrong {options}?\n"
-            f"  If nobody has asked about these people before: {adopt} --new\n"
+            f"  If no query has been run about these people before: {adopt} --new\n"
             f"  If it is the data of a source that the ledger knows, moved, upgraded or restored ({known}):"
             f" {adopt} --as NAME"
         ) from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from proxy.cli.addresses import Address
+from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import TlsUse
-from proxy.cli.stopped import Stopped
 from proxy.servers.http.guard import is_loopback
 
 
@@ -16,12 +16,12 @@ def chosen_certificate(
     """Refuses  Stopped where the options contradict each other"""
     if certificate is None and key is None:
         if use in (TlsUse.REQUIRED, TlsUse.OPTIONAL):
-            raise Stopped(f"--tls {use.value} needs --tls-cert and --tls-key")
+            raise CliError(f"--tls {use.value} needs --tls-cert and --tls-key")
         return None
     if certificate is None or key is None:
-        raise Stopped("--tls-cert and --tls-key go together")
+        raise CliError("--tls-cert and --tls-key go together")
     if use is TlsUse.OFF:
-        raise Stopped("--tls off and --tls-cert contradict each other")
+        raise CliError("--tls off and --tls-cert contradict each other")
     return certificate, key
 
 
@@ -36,7 +36,7 @@ def check_is_private(
         return
     for address in (wire, http):
         if not is_loopback(address.host):
-            raise Stopped(
+            raise CliError(
                 f"{address} can be reached from other machines, and there is no certificate:"
-                " give --tls-cert and --tls-key, or say --tls off if the network is trusted"
+                " give --tls-cert and --tls-key, or --tls off if the network is trusted"
             )

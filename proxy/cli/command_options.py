@@ -57,7 +57,7 @@ Tls = Annotated[
     Optional[TlsUse],  # noqa: UP045
     typer.Option(
         help="'required' (the default with a certificate) refuses PostgreSQL sessions in plain text; HTTP is"
-        " https only wherever there is a certificate. 'off' serves plain text also beyond loopback.",
+        " https only wherever there is a certificate. 'off' serves plain text beyond loopback too.",
         show_default=False,
     ),
 ]

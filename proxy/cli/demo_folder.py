@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proxy.cli.stopped import Stopped
+from proxy.cli.cli_error import CliError
 
 DEMO_MARK = "dpproxy-demo"
 _TEXT = (
@@ -26,19 +26,19 @@ def claim_demo_folder(state: Path) -> None:
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(state.iterdir()):
-            raise Stopped(
-                f"{state} was not made by the demo, which would put its budgets, and an analyst whose"
-                " password it prints, into the ledger there: give it a --state of its own"
+            raise CliError(
+                f"{state} was not made by the demo, which would add its budgets, and an analyst whose password "
+                f"it prints, to the ledger there: use another --state"
             )
         (state / DEMO_MARK).write_text(_TEXT, encoding="utf-8")
     except OSError as error:
-        raise Stopped(f"{state}: {error.strerror}") from None
+        raise CliError(f"{state}: {error.strerror}") from None
 
 
 def refuse_demo_folder(state: Path) -> None:
     """Refuses  Stopped where the folder is the demo's"""
     if is_demo_folder(state):
-        raise Stopped(
+        raise CliError(
             f"{state} is the demo's folder, whose analyst's password is printed and whose budgets are the"
             " samples': give data about people another --state"
         )

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from proxy.cli.cli_error import CliError
 from proxy.cli.loading import read_policy_file
-from proxy.cli.stopped import Stopped
-from proxy.doctor.diagnosing import diagnose
+from proxy.doctor.all_findings import diagnose
 from proxy.policy.check import check
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict
@@ -25,7 +25,7 @@ def doctor_verdict(path: Path, environment: Mapping[str, str]) -> Verdict:
         catalog = reachable_catalog(policy.source)
         verdict = diagnose(policy, catalog)
     except Unreachable as error:
-        raise Stopped(f"{path}: the protected database cannot be reached: {error}") from None
+        raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
     if not check(policy, catalog):
         return verdict
     misfit = Finding(

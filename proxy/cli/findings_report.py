@@ -73,7 +73,9 @@ def _acceptance(severe: Sequence[Finding]) -> str:
     for finding in severe:
         where = finding.where if _PLAIN.fullmatch(finding.where) else json.dumps(finding.where)
         places.setdefault(finding.name.name, []).append(f'{where}: "the reason"')
-    listed = (f"{name}: {{{', '.join(dict.fromkeys(told))}}}" for name, told in places.items())
+    listed = (
+        f"{name}: {{{', '.join(dict.fromkeys(reported))}}}" for name, reported in places.items()
+    )
     return f"accept: {{{', '.join(listed)}}}"
 
 

@@ -10,10 +10,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
-from proxy.cli.proxy_servers import accept_command, ledger_alone
+from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.state_folder import state_folder
-from proxy.cli.stopped import Stopped
 from proxy.cli.text_table import text_table
 from proxy.ledger import ledger_backup
 from proxy.ledger.ledger_check import ledger_problems
@@ -37,8 +37,8 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 @ledger.command("show")
 def show(state: State = None, ledger: LedgerDsn = None) -> None:
-    """What each analyst and everybody together has spent, of which data."""
-    with ledger_alone(state, ledger) as dsn:
+    """What each analyst, and all together, have spent, per data source."""
+    with ledger_only(state, ledger) as dsn:
         where = "" if ledger else f", in {state_folder(state)}"
         typer.echo(f"ledger {mark_of(dsn).ledger}{where}")
         for source in known_sources(dsn):
@@ -53,7 +53,7 @@ def show(state: State = None, ledger: LedgerDsn = None) -> None:
 @ledger.command("export")
 def export(state: State = None, ledger: LedgerDsn = None) -> None:
     """All receipts, as CSV on standard output."""
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_only(state, ledger) as dsn:
         writer = csv.writer(sys.stdout)
         writer.writerows(receipts(dsn))
 
@@ -61,7 +61,7 @@ def export(state: State = None, ledger: LedgerDsn = None) -> None:
 @ledger.command("verify")
 def verify(state: State = None, ledger: LedgerDsn = None) -> None:
     """Compare balances with receipts, and the ledger with its high-water mark."""
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_only(state, ledger) as dsn:
         problems = list(ledger_problems(dsn))
         try:
             MarkFile(state_folder(state)).check(mark_of(dsn))
@@ -79,16 +79,16 @@ def verify(state: State = None, ledger: LedgerDsn = None) -> None:
 @ledger.command("backup")
 def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     """Copy the whole ledger into a new file, also while dpproxy serves."""
-    with ledger_alone(state, ledger) as dsn:
-        count = _told(lambda: ledger_backup.backup(dsn, file))
+    with ledger_only(state, ledger) as dsn:
+        count = _reported(lambda: ledger_backup.backup(dsn, file))
     typer.echo(f"wrote {file}: {count} receipts")
 
 
 @ledger.command("restore")
 def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     """Fill an empty ledger from a backup; it is served once that is accepted."""
-    with ledger_alone(state, ledger, may_make=True, for_people=True) as dsn:
-        count = _told(lambda: ledger_backup.restore(dsn, file))
+    with ledger_only(state, ledger, may_make=True, for_people=True) as dsn:
+        count = _reported(lambda: ledger_backup.restore(dsn, file))
         as_of = restored_as_of(dsn)
     assert as_of is not None
     typer.echo(f"restored {count} receipts; {restored_text(as_of)}")
@@ -99,7 +99,7 @@ def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
 def adopt(
     policy: PolicyFile,
     new: Annotated[
-        bool, typer.Option("--new", help="These people have never been asked about before.")
+        bool, typer.Option("--new", help="No query has ever been run about these people.")
     ] = False,
     as_name: Annotated[
         Optional[str],  # noqa: UP045
@@ -112,32 +112,32 @@ def adopt(
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
-    """Say what the data of a policy is, before it is served for the first time or after it moved."""
+    """Tell the ledger which data a policy is about: before it is first served, or after it moved."""
     from proxy.cli.loading import read_policy_file
     from proxy.policy_file.policy_errors import PolicyErrors
 
     if new == (as_name is not None):
-        raise Stopped("say either --new or --as NAME")
+        raise CliError("give either --new or --as NAME")
     try:
         read, _ = read_policy_file(policy, os.environ)
         identity = read_identity(read.source)
-        with ledger_alone(state, ledger, may_make=new, for_people=True) as dsn:
+        with ledger_only(state, ledger, may_make=new, for_people=True) as dsn:
             refuse_own_source(dsn, read.source)
             if as_name is None:
                 found = adopt_new(dsn, identity, name or read.database)
             else:
                 found = adopt_as(dsn, identity, as_name)
     except PolicyErrors as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     except SourceError as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     typer.echo(f"{identity} is the source {found.name}")
 
 
 @ledger.command("accept")
 def accept(state: State = None, ledger: LedgerDsn = None) -> None:
-    """Accept a ledger that has gone back, or was restored: what was spent since then is forgotten."""
-    with ledger_alone(state, ledger) as dsn:
+    """Accept a ledger that was rolled back or restored: what was spent since is forgotten."""
+    with ledger_only(state, ledger) as dsn:
         now, mark = mark_of(dsn), MarkFile(state_folder(state))
         try:
             before = mark.read()
@@ -151,8 +151,8 @@ def accept(state: State = None, ledger: LedgerDsn = None) -> None:
     typer.echo(f"accepted: the ledger's last receipt is {now.receipt}")
 
 
-def _told(work: ledger_backup.Work) -> int:
+def _reported(work: ledger_backup.Work) -> int:
     try:
         return work()
     except ledger_backup.BackupError as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None

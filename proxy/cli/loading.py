@@ -8,14 +8,14 @@ from pathlib import Path
 
 import structlog
 
-from proxy.catalog.model import Catalog
+from proxy.catalog.catalog_model import Catalog
+from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
-from proxy.cli.stopped import Stopped
-from proxy.doctor.diagnosing import diagnose
+from proxy.doctor.all_findings import diagnose
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.protected.given_server import Unreachable, reachable_catalog
@@ -39,7 +39,7 @@ def read_policy_file(path: Path, environment: Mapping[str, str]) -> tuple[Policy
     try:
         text = policy_text(path)
     except OSError as error:
-        raise Stopped(f"{path}: {error.strerror}") from None
+        raise CliError(f"{path}: {error.strerror}") from None
     return read_policy(text, str(path), environment), text
 
 
@@ -52,7 +52,7 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
     try:
         catalog = reachable_catalog(policy.source)
     except Unreachable as error:
-        raise Stopped(f"{path}: the protected database cannot be reached: {error}") from None
+        raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
     problems = check(policy, catalog)
     if problems:
         raise locate(problems, text, str(path))
@@ -65,7 +65,7 @@ def verdict_of(checked: CheckedPolicy) -> Verdict:
         return diagnose(checked.policy, checked.catalog)
     except Unreachable as error:
         reason = f"the protected database cannot be reached: {error}"
-        raise Stopped(f"{checked.file}: {reason}") from None
+        raise CliError(f"{checked.file}: {reason}") from None
 
 
 def load_policies(
@@ -84,10 +84,10 @@ def load_policies(
         except PolicyErrors as error:
             problems.append(str(error))
     if problems:
-        raise Stopped("\n".join(problems))
+        raise CliError("\n".join(problems))
     names = [one.policy.database for one in loaded]
     if len(set(names)) != len(names):
-        raise Stopped("two policies are for the same database")
+        raise CliError("two policies are for the same database")
     for one in loaded:
         verdict = verdict_of(one)
         if verdict.refuses:
@@ -95,7 +95,7 @@ def load_policies(
         if not quiet:
             _log_findings(one.policy.database, verdict)
     if problems:
-        raise Stopped("\n".join(problems))
+        raise CliError("\n".join(problems))
     return loaded
 
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from proxy.base.errors import Fault
+from proxy.cli.cli_error import CliError
 from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import audit, doctor, explain, policy_check
 from proxy.cli.serving_commands import demo, serve
-from proxy.cli.stopped import Stopped
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
 from proxy.postgres.postgres_error import EmbeddedPostgresError
@@ -25,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # they print local variables, among them passwords
-    help="A SQL proxy that answers questions about people with differential privacy.",
+    help="A SQL proxy that answers queries about people with differential privacy.",
 )
 policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
@@ -57,7 +57,7 @@ def main() -> None:
     try:
         app(prog_name="dpproxy")
     except (
-        Stopped,
+        CliError,
         EmbeddedPostgresError,
         Unreachable,
         UserError,

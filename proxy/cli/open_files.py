@@ -16,7 +16,7 @@ from proxy.shadow.analyst_sessions import SessionLimits
 # A lease, the guard, the catalogue, public tables at both ends, a question whether the source answers;
 # and connections that are being closed while others take their place.
 _BESIDE_OF_DATABASE = 6 + SESSIONS_AT_ONCE
-_BESIDE = 3  # the monitor, and RoleKeeper's two
+_BESIDE = 3  # the monitor, and RoleMatcher's two
 _MARGIN = 100  # listeners, event loop, logs, libraries, what is accepted to be closed
 
 

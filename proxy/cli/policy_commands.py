@@ -1,4 +1,5 @@
-"""`dpproxy policy check`, `explain`, `audit` and `doctor`: commands about one policy, which open no door."""
+"""`dpproxy policy check`, `explain`, `audit` and `doctor`: commands about one policy, which open no
+listener."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from typing import Annotated, Optional
 import typer
 
 from proxy.base.errors import Refusal
+from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import PolicyFile
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.running import end_on_sigterm, run
-from proxy.cli.stopped import Stopped
 from proxy.policy_file.policy_errors import PolicyErrors
 
 
@@ -44,8 +45,8 @@ def policy_check(
     proposals = noise_proposals(checked.policy, checked.catalog)
     verdict = verdict_of(checked)
     if as_json:
-        told = accuracy_json(checked.policy, lines, proposals)
-        typer.echo(json.dumps({**told, "findings": findings_json(verdict)}, indent=2))
+        reported = accuracy_json(checked.policy, lines, proposals)
+        typer.echo(json.dumps({**reported, "findings": findings_json(verdict)}, indent=2))
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
             typer.echo(line)
@@ -61,18 +62,18 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """The privacy plan of a statement. Nothing is read, nothing is charged, no server is needed."""
-    from proxy.cli.explanation import explanation, refusal_text
+    from proxy.cli.explain_command import explanation, refusal_text
     from proxy.cli.loading import load_policy
 
     try:
         checked = load_policy(policy, os.environ)
         plan = run(explanation(checked, sql, as_json=as_json))
     except PolicyErrors as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     except Refusal as refusal:
-        raise Stopped(refusal_text(refusal, sql)) from None
+        raise CliError(refusal_text(refusal, sql)) from None
     if plan is None:
-        raise Stopped("this asks nothing of a protected table: it costs nothing")
+        raise CliError("the statement reads no protected table: it costs nothing")
     typer.echo(plan)
 
 
@@ -83,9 +84,9 @@ def audit(
         typer.Option(help="Statements to audit; left out: every aggregate of every column."),
     ] = None,
     rows: Annotated[int, typer.Option(min=1, max=2000, help="Invented rows per table.")] = 40,
-    seed: Annotated[int, typer.Option(help="Of the invented data.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the invented data.")] = 1,
     distance: Annotated[
-        int, typer.Option(min=1, max=50, help="Take out up to so many units together.")
+        int, typer.Option(min=1, max=50, help="Remove or add at most this many units at once.")
     ] = 1,
     plot: Annotated[
         Optional[Path],  # noqa: UP045
@@ -104,9 +105,9 @@ def audit(
         texts = None if questions is None else questions.read_text(encoding="utf-8")
         checked = load_policy(policy, os.environ)
     except PolicyErrors as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     except (OSError, UnicodeError) as error:
-        raise Stopped(f"{questions}: {error}") from None
+        raise CliError(f"{questions}: {error}") from None
     found = run(audited(checked, texts, Size(rows, seed, distance)))
     for line in audit_report(found):
         typer.echo(line)
@@ -115,7 +116,7 @@ def audit(
         plot.write_text(sensitivity_plot(found.audit.findings, title), encoding="utf-8")
         typer.echo(f"wrote {plot}")
     if not found.audit.compared:
-        raise Stopped("nothing could be compared")
+        raise CliError("nothing could be compared")
     if found.audit.violations:
         raise typer.Exit(1)
 
@@ -131,7 +132,7 @@ def doctor(
     try:
         verdict = doctor_verdict(policy, os.environ)
     except PolicyErrors as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     if as_json:
         typer.echo(json.dumps(findings_json(verdict), indent=2))
     else:

@@ -11,10 +11,10 @@ from typing import NoReturn
 
 import typer
 
+from proxy.cli.cli_error import CliError
 from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo_folder
 from proxy.cli.state import LEDGER, SHADOW
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
-from proxy.cli.stopped import Stopped
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
@@ -124,13 +124,13 @@ def servers_being_prepared(
                     raise LedgerWentBack(restored_text(as_of))
             except LedgerWentBack as error:
                 accept = accept_command(home, ledger_dsn)
-                raise Stopped(f"{error}. If that is meant: {accept}") from None
+                raise CliError(f"{error}. If that is meant: {accept}") from None
             return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
 
         yield Prepared(launch=launch, check_ledger=check_ledger)
 
 
-def _refusing(error: Stopped) -> Prepared:
+def _refusing(error: CliError) -> Prepared:
     def refuse() -> NoReturn:
         raise error
 
@@ -143,7 +143,7 @@ def accept_command(home: Path, ledger_dsn: str | None) -> str:
 
 
 @contextlib.contextmanager
-def ledger_alone(
+def ledger_only(
     state: Path | None,
     ledger_dsn: str | None,
     *,
@@ -177,7 +177,7 @@ def ledger_alone(
         return
     if not has_ledger(home):
         if not may_make:
-            raise Stopped(
+            raise CliError(
                 f"there is no ledger in {home}: wrong --state? Give the --state of `dpproxy serve` or `demo`,"
                 " or begin one with `dpproxy ledger adopt --new`"
             )
@@ -195,14 +195,14 @@ def warn_of_demo(state: Path | None, ledger_dsn: str | None) -> None:
     """An analyst of the demo is none of a production, which the operator may have meant."""
     home = state_folder(state)
     if ledger_dsn is None and is_demo_folder(home):
-        typer.echo(f"{home} is the demo's folder: its analysts ask of invented data only", err=True)
+        typer.echo(f"{home} is the demo's folder: its analysts query invented data only", err=True)
 
 
 def _whose(dsn: str, home: Path, *, for_demo: bool) -> None:
     try:
         (claim_for_demo if for_demo else refuse_of_demo)(dsn)
     except DemoLedger as error:
-        raise Stopped(f"{home}: {error}") from None
+        raise CliError(f"{home}: {error}") from None
 
 
 def _migrate(home: Path, ledger: EmbeddedPostgres) -> None:
@@ -222,7 +222,7 @@ def _prepared(servers: tuple[EmbeddedPostgres, ...], home: Path) -> Iterator[Cal
         with preparing(servers) as launch:
             yield launch
     except InUse:
-        raise Stopped(f"another dpproxy runs in {home}: stop it, or use --state") from None
+        raise CliError(f"another dpproxy runs in {home}: stop it, or use --state") from None
 
 
 def _ledger_dsn(
@@ -234,4 +234,4 @@ def _ledger_dsn(
         assert given is not None
         return given_ledger(given, may_make=may_make)
     except (LedgerTooNew, LedgerNotOurs) as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None

@@ -1,4 +1,4 @@
-"""`dpproxy demo` and `dpproxy serve`: commands that open the doors."""
+"""`dpproxy demo` and `dpproxy serve`: commands that open the listeners."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import typer
 
 from proxy.cli.addresses import Address, read_address
 from proxy.cli.certificates import check_is_private, chosen_certificate
+from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import (
     DemoState,
     Http,
@@ -33,7 +34,6 @@ from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.running import end_on_sigterm, run
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
-from proxy.cli.stopped import Stopped
 
 _DEMO_DATABASES = 2
 _WIRE, _HTTP = "127.0.0.1:6432", "127.0.0.1:8432"
@@ -44,14 +44,14 @@ def demo(
     listen: Listen = _WIRE,
     http: Http = _HTTP,
     check: Annotated[
-        bool, typer.Option(help="Ask a few questions through both interfaces, print a table, stop.")
+        bool, typer.Option(help="Run a few queries through both interfaces, print a table, stop.")
     ] = False,
 ) -> None:
     """Serve invented data: a census and a shop."""
     from proxy.cli.demo.demo_databases import ANALYST, demo_databases, lines_to_copy
-    from proxy.cli.doors import Doors, keep_open, signalled
+    from proxy.cli.listen_addresses import ListenAddresses, check_can_open
+    from proxy.cli.listeners import ListenerPorts, serve_until_stopped, signalled
     from proxy.cli.open_files import raise_open_files
-    from proxy.cli.places import Where, check_can_open
 
     end_on_sigterm()
     log_to_stderr(logging.WARNING)
@@ -60,29 +60,31 @@ def demo(
     if check:
         with tempfile.TemporaryDirectory(prefix="dpproxy-check-") as folder:
             raise typer.Exit(_check_demo(state or Path(folder)))
-    where = Where(_address(listen, _WIRE), _address(http, _HTTP))
+    where = ListenAddresses(_address(listen, _WIRE), _address(http, _HTTP))
     check_can_open(where)
     with demo_databases(state or demo_state(), typer.echo) as prepared:
 
-        async def announce(doors: Doors) -> int:
+        async def announce(ports: ListenerPorts) -> int:
             for name, wanted, got in (
-                ("PostgreSQL clients", where.wire, doors.wire),
-                ("HTTP", where.http, doors.http),
+                ("PostgreSQL clients", where.wire, ports.wire),
+                ("HTTP", where.http, ports.http),
             ):
                 if wanted.or_free and wanted.port != got[1]:
-                    typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
+                    typer.echo(f"port {wanted.port} is taken: {name} listens on {got[1]} instead")
             typer.echo(
                 f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
             )
-            for line in lines_to_copy(doors, prepared.password).values():
+            for line in lines_to_copy(ports, prepared.password).values():
                 typer.echo(f"    {line}\n")
-            typer.echo(f"What HTTP offers: http://{doors.http[0]}:{doors.http[1]}/docs")
+            typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
             typer.echo("Ctrl-C stops everything.")
             await signalled()
-            typer.echo("\nclosing the doors ...")
+            typer.echo("\nclosing the listeners ...")
             return 0
 
-        raise typer.Exit(run(keep_open(prepared.servers, prepared.databases, where, announce)))
+        raise typer.Exit(
+            run(serve_until_stopped(prepared.servers, prepared.databases, where, announce))
+        )
 
 
 def _check_demo(state: Path) -> int:
@@ -90,18 +92,18 @@ def _check_demo(state: Path) -> int:
 
     from proxy.cli.demo.demo_check import check_demo
     from proxy.cli.demo.demo_databases import demo_databases
-    from proxy.cli.doors import Doors, keep_open
-    from proxy.cli.places import Where
+    from proxy.cli.listen_addresses import ListenAddresses
+    from proxy.cli.listeners import ListenerPorts, serve_until_stopped
 
-    where = Where(Address("127.0.0.1", 0), Address("127.0.0.1", 0))
+    where = ListenAddresses(Address("127.0.0.1", 0), Address("127.0.0.1", 0))
     with demo_databases(state, typer.echo) as prepared:
 
-        async def ask(doors: Doors) -> int:
-            lines, is_good = await asyncio.to_thread(check_demo, doors, prepared.password)
+        async def run_check(ports: ListenerPorts) -> int:
+            lines, is_good = await asyncio.to_thread(check_demo, ports, prepared.password)
             typer.echo("\n" + "\n".join(lines) + "\n")
             return 0 if is_good else 1
 
-        return run(keep_open(prepared.servers, prepared.databases, where, ask))
+        return run(serve_until_stopped(prepared.servers, prepared.databases, where, run_check))
 
 
 def serve(
@@ -116,15 +118,15 @@ def serve(
     tls: Tls = None,
 ) -> None:
     """Serve the databases of the given policies."""
+    from proxy.cli.listen_addresses import ListenAddresses, check_can_open
     from proxy.cli.open_files import raise_open_files
-    from proxy.cli.places import Where, check_can_open
 
     end_on_sigterm()
     log_to_stderr()
     if (too_few := raise_open_files(len(policy))) is not None:
-        raise Stopped(too_few)
+        raise CliError(too_few)
     certificate = chosen_certificate(tls_cert, tls_key, tls)
-    where = Where(
+    where = ListenAddresses(
         _address(listen),
         _address(http),
         certificate,
@@ -137,7 +139,7 @@ def serve(
         checked = load_policies(policy, os.environ)
         check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
-        importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.doors",))
+        importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))
         importing.start()
         shadow_server = prepared.launch()
         from proxy.cli.shadow_building import shadows_being_built
@@ -146,7 +148,7 @@ def serve(
         servers = prepared.check_ledger()
         importing.join()
         from proxy.cli.building import build, known_source
-        from proxy.cli.doors import Doors, keep_open, signalled
+        from proxy.cli.listeners import ListenerPorts, serve_until_stopped, signalled
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
         options += "" if ledger is None else " --ledger DSN"
@@ -160,23 +162,23 @@ def serve(
         ]
         servers.match_roles(tuple(one.policy.database for one in databases))
 
-        async def announce(doors: Doors) -> int:
+        async def announce(ports: ListenerPorts) -> int:
             names = ", ".join(one.policy.database for one in databases)
             typer.echo(f"serving {names}")
-            typer.echo(f"PostgreSQL clients: {doors.wire[0]}:{doors.wire[1]}")
+            typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
             scheme = "http" if certificate is None else "https"
-            typer.echo(f"HTTP: {scheme}://{doors.http[0]}:{doors.http[1]}/docs")
+            typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
             await signalled()
-            typer.echo("closing the doors ...")
+            typer.echo("closing the listeners ...")
             return 0
 
-        raise typer.Exit(run(keep_open(servers, databases, where, announce)))
+        raise typer.Exit(run(serve_until_stopped(servers, databases, where, announce)))
 
 
 def _address(text: str, default: str | None = None) -> Address:
     try:
         address = read_address(text)
     except ValueError as error:
-        raise Stopped(str(error)) from None
+        raise CliError(str(error)) from None
     # Whoever asks for a port wants that one.
     return Address(address.host, address.port, or_free=text == default)

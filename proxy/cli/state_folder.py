@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from proxy.cli.cli_error import CliError
 from proxy.cli.demo_folder import DEMO_MARK
 from proxy.cli.state import LEDGER, PROTECTED, SERVE_STATE, SHADOW
-from proxy.cli.stopped import Stopped
 from proxy.ledger.ledger_mark import MARK_FILE
 from proxy.ledger.state_of_0_1 import is_state_of_0_1
 
@@ -29,7 +29,7 @@ def state_folder(state: Path | None) -> Path:
     try:
         _refuse_inside(home)
         if not _is_ours(home) and {entry.name for entry in home.iterdir()} - _OF_A_VOLUME:
-            raise Stopped(
+            raise CliError(
                 f"--state {home}: the folder is not empty, and holds nothing of dpproxy: wrong --state?"
             )
     except FileNotFoundError:
@@ -51,7 +51,7 @@ def _refuse_inside(home: Path) -> None:
     """Refuses  Stopped where the folder is a part of a state folder"""
     for above in home.resolve().parents:
         if _is_ours(above):
-            raise Stopped(
+            raise CliError(
                 f"--state {home}: that is inside the state folder {above}: wrong --state?"
             )
 
@@ -64,21 +64,21 @@ def has_ledger(home: Path) -> bool:
         raise _cannot(home, error) from None
 
 
-def no_ledger(home: Path, policies: Sequence[Path]) -> Stopped:
+def no_ledger(home: Path, policies: Sequence[Path]) -> CliError:
     """Given  policies: that were to be served"""
     lines = [
         f"  dpproxy ledger adopt --policy {shlex.quote(str(file))} --state {shlex.quote(str(home))} --new"
         for file in policies
     ]
-    return Stopped(
+    return CliError(
         f"there is no ledger in {home}: wrong --state?\n"
-        "To make a new one (nobody has asked about these people before):\n" + "\n".join(lines)
+        "To make a new one (no query has been run about these people before):\n" + "\n".join(lines)
     )
 
 
-def _cannot(home: Path, error: OSError) -> Stopped:
+def _cannot(home: Path, error: OSError) -> CliError:
     reason = error.strerror or str(error)
-    return Stopped(f"--state {home}: {reason[:1].lower()}{reason[1:]}")
+    return CliError(f"--state {home}: {reason[:1].lower()}{reason[1:]}")
 
 
 def _is_ours(folder: Path) -> bool:

@@ -8,12 +8,14 @@ from typing import Annotated
 
 import typer
 
+from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
-from proxy.cli.proxy_servers import ledger_alone, warn_of_demo
-from proxy.cli.stopped import Stopped
+from proxy.cli.proxy_servers import ledger_only, warn_of_demo
 from proxy.ledger.users import add_analyst, list_analysts, remove_analyst, set_password
 
-user = typer.Typer(no_args_is_help=True, help="Analysts: who may ask, by name and password.")
+user = typer.Typer(
+    no_args_is_help=True, help="Analysts: who may run queries, by name and password."
+)
 
 
 @user.command("add")
@@ -23,9 +25,9 @@ def user_add(
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
-    """Add an analyst, who may ask of every database served with this ledger."""
+    """Add an analyst, who may query every database served with this ledger."""
     password = _password(password_stdin)
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_only(state, ledger) as dsn:
         add_analyst(dsn, name, password)
     warn_of_demo(state, ledger)
     typer.echo(f"added {name}")
@@ -40,7 +42,7 @@ def user_password(
 ) -> None:
     """Give an analyst another password; sessions of the old one end within seconds."""
     password = _password(password_stdin)
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_only(state, ledger) as dsn:
         set_password(dsn, name, password)
     warn_of_demo(state, ledger)
     typer.echo(f"changed {name}")
@@ -49,7 +51,7 @@ def user_password(
 @user.command("list")
 def user_list(state: State = None, ledger: LedgerDsn = None) -> None:
     """The analysts' names."""
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_only(state, ledger) as dsn:
         for name in list_analysts(dsn):
             typer.echo(name)
 
@@ -57,7 +59,7 @@ def user_list(state: State = None, ledger: LedgerDsn = None) -> None:
 @user.command("remove")
 def user_remove(name: str, state: State = None, ledger: LedgerDsn = None) -> None:
     """Remove an analyst, whose sessions end within seconds. What was spent stays in the ledger."""
-    with ledger_alone(state, ledger) as dsn:
+    with ledger_only(state, ledger) as dsn:
         remove_analyst(dsn, name)
     warn_of_demo(state, ledger)
     typer.echo(f"removed {name}")
@@ -67,7 +69,7 @@ def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not _has_terminal():
-        raise Stopped("there is no terminal to ask for the password: give it with --password-stdin")
+        raise CliError("there is no terminal to prompt for the password: use --password-stdin")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 

@@ -15,7 +15,7 @@ from proxy.cli.proxy_servers import ProxyServers
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, mark_of
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.lock_watch import LockWatch
-from proxy.shadow.role_keeper import RoleKeeper
+from proxy.shadow.role_matching import RoleMatcher
 from proxy.shadow.shadow_monitor import ShadowMonitor
 from proxy.shadow.shadow_roles import RolesNotMatched
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
@@ -23,7 +23,7 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
 ALIVE_SECONDS = 0.25
-SHARES_SECONDS = 1.0
+LIMITS_SECONDS = 1.0
 LOCKS_SECONDS = 0.5
 GUARD_SECONDS = 60.0
 BUSY_SECONDS = 5.0
@@ -31,18 +31,18 @@ BUSY_SECONDS = 5.0
 _log = structlog.get_logger("dpproxy.watching")
 
 
-async def keep_roles(
+async def match_roles(
     servers: ProxyServers, databases: Sequence[Database], every_seconds: float = ROLES_SECONDS
 ) -> None:
     """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were."""
     names = tuple(database.policy.database for database in databases)
-    keeper = RoleKeeper(servers.ledger_dsn, servers.shadow.dsn(), names)
+    matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names)
     try:
         while True:
             try:
                 # Compared each time: an analyst can give their own role another password, which would hold
                 # on this shadow alone, and until its end; the ledger's is put back.
-                changed = await asyncio.to_thread(keeper.match)
+                changed = await asyncio.to_thread(matcher.match)
                 if changed:
                     _log.info("analysts_changed", names=list(changed))
             except RolesNotMatched as error:
@@ -53,10 +53,10 @@ async def keep_roles(
                 )
             await asyncio.sleep(every_seconds)
     finally:
-        keeper.close()
+        matcher.close()
 
 
-async def keep_mark(
+async def write_marks(
     servers: ProxyServers, databases: Sequence[Database], every_seconds: float = MARK_SECONDS
 ) -> None:
     """Until it is cancelled: the mark follows the receipts of this process within a second."""
@@ -71,7 +71,7 @@ async def keep_mark(
 
 
 async def write_last_mark(servers: ProxyServers) -> None:
-    """When the listeners are closed: what was charged since `keep_mark` wrote last."""
+    """When the listeners are closed: what was charged since `write_marks` wrote last."""
     try:
         mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
     except Exception as error:  # the ledger may be what has ended the process
@@ -87,7 +87,7 @@ def _follow(servers: ProxyServers, mark: Mark) -> None:
         _log.error("mark_not_written", kind=type(error).__name__)
 
 
-async def keep_shares(servers: ProxyServers, every_seconds: float = SHARES_SECONDS) -> None:
+async def enforce_limits(servers: ProxyServers, every_seconds: float = LIMITS_SECONDS) -> None:
     """Until it is cancelled: sessions of the shadow that pass an analyst's share are ended."""
     monitor = ShadowMonitor(servers.shadow.dsn(), servers.shadow.log)
     try:
@@ -102,7 +102,7 @@ async def keep_shares(servers: ProxyServers, every_seconds: float = SHARES_SECON
         monitor.close()
 
 
-async def keep_locks_free(servers: ProxyServers, every_seconds: float = LOCKS_SECONDS) -> None:
+async def watch_locks(servers: ProxyServers, every_seconds: float = LOCKS_SECONDS) -> None:
     """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended."""
     watch = LockWatch(servers.shadow.dsn(), servers.shadow.process_id or 0)
     # A thread of its own: those of the loop may all be waiting for such a lock.

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.clamp_sql import cut_sql, larger_sql, smaller_sql, within_sql
+from proxy.compiler.clamp_sql import clamp_sql, larger_sql, smaller_sql, within_sql
 from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.planner.statistics import Counted, Measured
@@ -29,7 +29,7 @@ _LARGEST = {SqlType.INT4: 2**31 - 1, SqlType.INT8: 2**63 - 1}
 
 
 @dataclass(slots=True)
-class Rows:
+class RowSource:
     """What the aggregates of one statement take from each row.
 
     inner: an inner SELECT evaluates each expression once per row and names it; else aggregates stand
@@ -55,19 +55,19 @@ class Rows:
         return [f"{sql} AS {name}" for sql, name in self.named.items()]
 
 
-def filter_sql(condition: Expression | None, rows: Rows) -> str:
+def filter_sql(condition: Expression | None, rows: RowSource) -> str:
     if condition is None:
         return ""
     return f" FILTER (WHERE {rows.take(condition_sql(condition, rows.binds))})"
 
 
-def count_sql(counted: Counted, rows: Rows) -> str:
+def count_sql(counted: Counted, rows: RowSource) -> str:
     """Number of rows, or of those where the operand is not NULL."""
     only = filter_sql(counted.condition, rows)
     return _count(counted.operand, counted.never_null, only, rows)
 
 
-def _count(operand: Expression | None, never_null: bool, only: str, rows: Rows) -> str:
+def _count(operand: Expression | None, never_null: bool, only: str, rows: RowSource) -> str:
     if operand is None or never_null:
         counted = "*"
     elif isinstance(operand, ColumnRef):
@@ -77,7 +77,7 @@ def _count(operand: Expression | None, never_null: bool, only: str, rows: Rows) 
     return f"pg_catalog.count({counted}){only}"
 
 
-def values_sql(measured: Measured, rows: Rows) -> str:
+def values_sql(measured: Measured, rows: RowSource) -> str:
     """Number of values that total_sql adds up: its operand is NULL where the index is.
 
     Never count(*), whatever the catalogue says of NULL: centred_sql multiplies this number, and a row that is
@@ -90,7 +90,7 @@ def values_sql(measured: Measured, rows: Rows) -> str:
     return f"pg_catalog.count({index_sql(measured, rows)}){only}"
 
 
-def total_sql(measured: Measured, rows: Rows) -> str:
+def total_sql(measured: Measured, rows: RowSource) -> str:
     """Sum of the grid indices of the clamped values, a whole number; NULL where there are none."""
     only = filter_sql(measured.condition, rows)
     column = _summed_as_numeric(measured, rows)
@@ -99,7 +99,7 @@ def total_sql(measured: Measured, rows: Rows) -> str:
     return f"pg_catalog.sum({index_sql(measured, rows)}){only}"
 
 
-def _summed_as_numeric(measured: Measured, rows: Rows) -> ColumnRef | None:
+def _summed_as_numeric(measured: Measured, rows: RowSource) -> ColumnRef | None:
     """A numeric column of whole grid steps is added up as it is: a sum in numeric costs a row 40 ns, and the
     steps to an integer index 100."""
     column = _plain(measured.operand)
@@ -111,11 +111,11 @@ def _numeric_total(column: ColumnRef, measured: Measured, only: str, binds: Bind
     """Exact: the clamp leaves neither NaN nor infinity. (The floor is of a whole number, but where a foreign
     server does not hold values to their type; there a row still moves it by whole steps within the clamp.)"""
     clamp, steps = measured.clamp, 1 / measured.grid
-    cut = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
-    return f"pg_catalog.floor({_times(f'pg_catalog.sum({cut}){only}', steps, binds)})"
+    clamped = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
+    return f"pg_catalog.floor({_times(f'pg_catalog.sum({clamped}){only}', steps, binds)})"
 
 
-def centred_total_sql(measured: Measured, rows: Rows) -> str | None:
+def centred_total_sql(measured: Measured, rows: RowSource) -> str | None:
     """Sum of y = 2 i - (low + high) of a column that is summed as it is; None for others."""
     column = _summed_as_numeric(measured, rows)
     if column is None:
@@ -125,12 +125,13 @@ def centred_total_sql(measured: Measured, rows: Rows) -> str | None:
     return f"(2 * {total} - {middle} * {values_sql(measured, rows)})"
 
 
-def extreme_sql(kind: AggregateKind, measured: Measured, rows: Rows) -> str:
+def extreme_sql(kind: AggregateKind, measured: Measured, rows: RowSource) -> str:
     """Grid index of MIN or MAX of the clamped values.
 
     For a plain column the extreme is taken in its own type, then clamped and rounded, once per group. It
     is the same number: clamp and rounding are monotone in PostgreSQL's order of the type, in which NaN
-    is the largest (manual 8.1.3) and becomes the upper bound, and NULL is in neither. Where an inner
+    is the largest (PostgreSQL 17 documentation, section 8.1.3) and becomes the upper bound, and NULL is in
+    neither. Where an inner
     SELECT makes the index of each numeric anyhow, an extreme of integers is the cheaper one.
     """
     word = f"pg_catalog.{kind.value}"
@@ -140,7 +141,7 @@ def extreme_sql(kind: AggregateKind, measured: Measured, rows: Rows) -> str:
     if column is None or _is_taken_as_index(column, rows):
         return f"{word}({index_sql(measured, rows)}){only}"
     found = f"{word}({column_sql(rows.column(column))}){only}"
-    found = cut_sql(found, Clamped(column, clamp.low, clamp.high, column.type), rows.binds)
+    found = clamp_sql(found, Clamped(column, clamp.low, clamp.high, column.type), rows.binds)
     if column.type.is_time:
         found = _instant(found, column.type, rows.binds)
     elif column.type.is_integer and grid == 1:
@@ -155,7 +156,7 @@ def _instant(value: str, kind: SqlType, binds: Binds) -> str:
     return f"extract(epoch FROM {value})"
 
 
-def index_sql(measured: Measured, rows: Rows) -> str:
+def index_sql(measured: Measured, rows: RowSource) -> str:
     """The grid index of one row's value, an exact integer; NULL for NULL.
 
     The clamp sits directly under the aggregate, on the whole expression (docs/design/sql.md 2.3).
@@ -163,30 +164,30 @@ def index_sql(measured: Measured, rows: Rows) -> str:
     operand, clamp, grid = measured.operand, measured.clamp, measured.grid
     binds, steps = rows.binds, 1 / grid
     column = _plain(operand)
-    reach = max(abs(clamp.low), abs(clamp.high)) * steps
-    if column is not None and column.type.is_float and reach >= _FLOAT_EXACT:
+    largest_index = max(abs(clamp.low), abs(clamp.high)) * steps
+    if column is not None and column.type.is_float and largest_index >= _FLOAT_EXACT:
         column = None  # cut once more, in numeric
-    whole = SqlType.INT4 if reach < _SMALL_INDEX else SqlType.INT8
+    whole = SqlType.INT4 if largest_index < _SMALL_INDEX else SqlType.INT8
     if column is not None:
         is_whole = column.type.is_integer and grid == 1
         if is_whole or (column.type.is_float and steps.denominator == 1):
-            shown = rows.column(column)
-            cut = clamped_sql(Clamped(shown, clamp.low, clamp.high, column.type), binds)
+            displayed = rows.column(column)
+            clamped = clamped_sql(Clamped(displayed, clamp.low, clamp.high, column.type), binds)
             if is_whole:
-                return f"({cut})::{whole.sql}"
+                return f"({clamped})::{whole.sql}"
             # No underflow: a factor of at least 1 cannot make a float8 smaller (docs/design/sql.md 2.2).
             scale = binds.number(steps, "double precision")
-            return f"(({cut})::double precision * {scale})::{whole.sql}"
+            return f"(({clamped})::double precision * {scale})::{whole.sql}"
         if column.type is SqlType.NUMERIC:
             return rows.take(_numeric_index(column_sql(column), measured, whole, binds))
-        cut = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
+        clamped = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
         if column.type.is_time:
-            cut = _instant(cut, column.type, binds)
-        return rows.take(_rounded(f"({cut})::numeric", steps, binds))
+            clamped = _instant(clamped, column.type, binds)
+        return rows.take(_rounded(f"({clamped})::numeric", steps, binds))
     value = numeric_sql(operand, binds)
     low, high = binds.number(clamp.low), binds.number(clamp.high)
-    cut = within_sql(value, low, high, SqlType.NUMERIC)
-    return rows.take(_rounded(cut, steps, binds))
+    clamped = within_sql(value, low, high, SqlType.NUMERIC)
+    return rows.take(_rounded(clamped, steps, binds))
 
 
 def _plain(operand: Expression) -> ColumnRef | None:
@@ -196,12 +197,13 @@ def _plain(operand: Expression) -> ColumnRef | None:
     return None
 
 
-def _is_taken_as_index(column: ColumnRef, rows: Rows) -> bool:
+def _is_taken_as_index(column: ColumnRef, rows: RowSource) -> bool:
     return rows.inner and column.type is SqlType.NUMERIC
 
 
 def _numeric_index(value: str, measured: Measured, whole: SqlType, binds: Binds) -> str:
-    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (manual 8.1.2).
+    """Clamped first, so that the cast cannot overflow nor meet NaN; it rounds (PostgreSQL 17 documentation,
+    section 8.1.2).
 
     Where the type's least value has an index, the one comparison in numeric is that with the upper bound, which
     takes NaN with it; the lower one is an integer's.
@@ -213,8 +215,8 @@ def _numeric_index(value: str, measured: Measured, whole: SqlType, binds: Binds)
         return larger_sql(f"({below})::{whole.sql}", binds.number(bottom, whole.sql), whole)
     clamp = measured.clamp
     low, high = binds.number(clamp.low), binds.number(clamp.high)
-    cut = within_sql(value, low, high, SqlType.NUMERIC)
-    return f"({_times(cut, 1 / measured.grid, binds)})::{whole.sql}"
+    clamped = within_sql(value, low, high, SqlType.NUMERIC)
+    return f"({_times(clamped, 1 / measured.grid, binds)})::{whole.sql}"
 
 
 def _times(value: str, steps: Fraction, binds: Binds) -> str:

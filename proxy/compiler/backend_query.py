@@ -35,7 +35,7 @@ class BackendQuery:
     parameters: Mapping[str, object]
     seeds: tuple[str, ...]
     keys: int
-    has_cell: bool
+    has_sub_partition: bool
     slots: tuple[Slots, ...]
     releases: tuple[int, ...]  # which of the block's releases the slots are for
     scalars: tuple[tuple[str, ScalarAnswer], ...]  # parameters that take answers of earlier blocks

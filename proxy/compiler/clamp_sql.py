@@ -21,9 +21,9 @@ _ORDERED = {
 }
 
 
-def cut_sql(value: str, clamped: Clamped, binds: Binds) -> str:
-    """`value`, a number or time of the operand's type, cut to the bounds of `clamped`."""
-    kind = _cut_as(clamped)
+def clamp_sql(value: str, clamped: Clamped, binds: Binds) -> str:
+    """`value`, a number or time of the operand's type, clamped to the bounds of `clamped`."""
+    kind = _clamp_type(clamped)
     if kind.is_time:
         low, high = (binds.add(iso_text(e, kind), kind.sql) for e in (clamped.low, clamped.high))
     else:
@@ -37,7 +37,7 @@ def within_sql(value: str, low: str, high: str, kind: SqlType) -> str:
     return larger_sql(smaller_sql(value, high, kind), low, kind)
 
 
-def _cut_as(clamped: Clamped) -> SqlType:
+def _clamp_type(clamped: Clamped) -> SqlType:
     """The type in which a value is compared with its bounds."""
     kind, ends = clamped.type, (clamped.low, clamped.high)
     if kind.is_integer and not isinstance(clamped.operand, Extract):
@@ -51,7 +51,8 @@ def _cut_as(clamped: Clamped) -> SqlType:
 
 
 def smaller_sql(left: str, right: str, kind: SqlType) -> str:
-    """The smaller of two, NULL if one is. NaN is larger than all numbers (manual 8.1.3)."""
+    """The smaller of two, NULL if one is. NaN is larger than all numbers (PostgreSQL 17 documentation,
+    section 8.1.3)."""
     return f"pg_catalog.{_ORDERED[kind]}smaller({left}, {right})"
 
 

@@ -42,7 +42,7 @@ def _stands_apart(release: Release, plan: BlockPlan) -> bool:
         return False
     if isinstance(plan.neighbours, UnitNeighbours):
         return not release.of_unit
-    return plan.cells > 0
+    return plan.sub_partitions > 0
 
 
 def _scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> BackendQuery:

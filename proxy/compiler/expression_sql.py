@@ -14,7 +14,7 @@ from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.clamp_sql import cut_sql
+from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.query.ir.expressions import (
@@ -28,6 +28,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Connective,
     Constant,
+    DateTrunc,
     Expression,
     Extract,
     In,
@@ -36,13 +37,12 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NullIf,
+    NumericCall,
+    NumericFunction,
     Parameter,
     Quotient,
-    Rounded,
-    Rounding,
     TextCall,
     TextFunction,
-    Truncated,
 )
 
 # They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
@@ -50,7 +50,7 @@ _ALLOCATE_MORE = (
     *(TextFunction.LOWER, TextFunction.UPPER),
     *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
 )
-_LAST_TIMESTAMP_DAY = "294276-12-31"  # manual 8.5
+_LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 
 
 def condition_sql(expression: Expression, binds: Binds) -> str:
@@ -80,7 +80,7 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             pattern = value_sql(expression.pattern, binds)
             operand = value_sql(expression.operand, binds)
             if expression.ignore_case:
-                operand = _cut(operand, expression.operand)
+                operand = _trimmed(operand, expression.operand)
             return f"({operand} {word} {pattern})"
         case _:
             return value_sql(expression, binds)
@@ -100,7 +100,7 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case TextCall():
             operand = value_sql(expression.operand, binds)
             if expression.function in _ALLOCATE_MORE:
-                operand = _cut(operand, expression.operand)
+                operand = _trimmed(operand, expression.operand)
             arguments = [operand + "::text"]
             for part in expression.arguments:
                 assert isinstance(part, Constant)
@@ -115,8 +115,8 @@ def value_sql(expression: Expression, binds: Binds) -> str:
             return f"extract({expression.field} FROM {value_sql(expression.operand, binds)})"
         case Clamped() if expression.type.is_time:
             return clamped_sql(expression, binds)
-        case Truncated():
-            return _truncated(expression, binds)
+        case DateTrunc():
+            return _date_trunc(expression, binds)
         case Bucket():
             operand = numeric_sql(expression.operand, binds)
             low, high = binds.number(expression.low), binds.number(expression.high)
@@ -132,13 +132,13 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case NullIf():
             left, right = _pair(expression.operand, expression.other, binds)
             return f"nullif({left}, {right})"
-        case Clamped() | Arithmetic() | Quotient() | Rounded() | Cast():
+        case Clamped() | Arithmetic() | Quotient() | NumericCall() | Cast():
             return numeric_sql(expression, binds)
         case _:
             assert_never(expression)
 
 
-def _cut(operand: str, expression: Expression) -> str:
+def _trimmed(operand: str, expression: Expression) -> str:
     """At most base.limits.TEXT_CHARACTERS of a text. character(n) has 10,485,760 characters at most, constants
     are bounded."""
     if isinstance(expression, Constant) or expression.type in (SqlType.BPCHAR, SqlType.ENUM):
@@ -174,7 +174,7 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             if expression.type.is_integer:
                 return f"pg_catalog.div({operand}, {divisor})"
             return f"({operand} / {divisor})"
-        case Rounded():
+        case NumericCall():
             return _rounded(expression, numeric_sql(expression.operand, binds))
         case Case():
             return _case(expression, binds, number=True)
@@ -197,32 +197,37 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
 
 
 def clamped_sql(clamped: Clamped, binds: Binds) -> str:
-    """A column cut to its bounds, in its own type.
+    """A column clamped to its bounds, in its own type.
 
     NULL stays NULL, NaN and Infinity become the upper bound. Integers with bounds that are not whole are
     cut in numeric.
     """
-    return cut_sql(value_sql(clamped.operand, binds), clamped, binds)
+    return clamp_sql(value_sql(clamped.operand, binds), clamped, binds)
 
 
-def _truncated(truncated: Truncated, binds: Binds) -> str:
-    operand = value_sql(truncated.operand, binds)
-    if truncated.operand.type is SqlType.DATE:
+def _date_trunc(date_trunc: DateTrunc, binds: Binds) -> str:
+    operand = value_sql(date_trunc.operand, binds)
+    if date_trunc.operand.type is SqlType.DATE:
         operand = f"({operand})::timestamp AT TIME ZONE 'UTC'"
-    return f"pg_catalog.date_trunc('{truncated.unit}', {operand})"
+    return f"pg_catalog.date_trunc('{date_trunc.unit}', {operand})"
 
 
 def _decimal_text_or_none(value: object) -> str | None:
     return decimal_text(value) if isinstance(value, Fraction) else None
 
 
-def _rounded(rounded: Rounded, operand: str) -> str:
+def _rounded(rounded: NumericCall, operand: str) -> str:
     match rounded.function:
-        case Rounding.NEGATE:
+        case NumericFunction.NEGATE:
             return f"(- {operand})"
-        case Rounding.TRUNC | Rounding.ROUND:
+        case NumericFunction.TRUNC | NumericFunction.ROUND:
             return f"pg_catalog.{rounded.function.value}({operand}, {rounded.digits})"
-        case Rounding.ABS | Rounding.FLOOR | Rounding.CEIL | Rounding.SIGN:
+        case (
+            NumericFunction.ABS
+            | NumericFunction.FLOOR
+            | NumericFunction.CEIL
+            | NumericFunction.SIGN
+        ):
             return f"pg_catalog.{rounded.function.value}({operand})"
         case _:
             assert_never(rounded.function)
@@ -285,9 +290,9 @@ def _column_and_constants(
 ) -> tuple[str, list[str]]:
     """The column as it is, and the constants in a type that it meets; else all of them in numeric."""
     kind = constants_type(column, constants)
-    shown = numeric_sql(column, binds) if kind is None else value_sql(column, binds)
+    displayed = numeric_sql(column, binds) if kind is None else value_sql(column, binds)
     cast = kind or "numeric"
-    return shown, [
+    return displayed, [
         f"NULL::{cast}" if not isinstance(c.value, Fraction) else binds.number(c.value, cast)
         for c in constants
     ]
@@ -298,14 +303,14 @@ def _in(expression: In, binds: Binds) -> str:
     constants = tuple(item for item in expression.items if isinstance(item, Constant))
     only_constants = len(constants) == len(expression.items)
     if operand.type is None or not operand.type.is_number:
-        shown = value_sql(operand, binds)
+        displayed = value_sql(operand, binds)
         items = [value_sql(item, binds) for item in expression.items]
     elif isinstance(operand, ColumnRef) and only_constants:
-        shown, items = _column_and_constants(operand, constants, binds)
+        displayed, items = _column_and_constants(operand, constants, binds)
     else:  # answers of other blocks are numerics
-        shown = numeric_sql(operand, binds)
+        displayed = numeric_sql(operand, binds)
         items = [numeric_sql(item, binds) for item in expression.items]
-    return f"({shown} IN ({', '.join(items)}))"
+    return f"({displayed} IN ({', '.join(items)}))"
 
 
 def _in_public(expression: InPublic, binds: Binds) -> str:

@@ -15,7 +15,7 @@ def column_sql(column: ColumnRef) -> str:
     """A column of a relation under the alias that the reader gave it; of an inner SELECT by its name."""
     if not column.relation:
         return column.column
-    shown = f"{column.relation}.{identifier(column.column)}"
+    displayed = f"{column.relation}.{identifier(column.column)}"
     if column.type is SqlType.COLLATED:
-        return f'({shown}::text COLLATE pg_catalog."default")'
-    return f"{shown}::text" if column.type is SqlType.ENUM else shown
+        return f'({displayed}::text COLLATE pg_catalog."default")'
+    return f"{displayed}::text" if column.type is SqlType.ENUM else displayed

@@ -8,9 +8,9 @@ from proxy.base import limits
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.cells import hash_sql, row_hash_sql
 from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.sub_partitions import hash_sql, row_hash_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
     Case,
@@ -22,14 +22,14 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
     NullIf,
+    NumericCall,
     Parameter,
     Quotient,
-    Rounded,
     TextCall,
     children,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 
 def relation_sql(relation: Relation, binds: Binds) -> str:
@@ -38,79 +38,79 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
         case Scan():
             table = relation.table
             return f"{identifier(table.schema)}.{identifier(table.name)} AS {relation.alias}"
-        case Joined():
+        case Join():
             return _joined(relation, binds)
-        case Derived():
-            return f"({_derived(relation, binds)}) AS {relation.alias}"
-        case PerUnit():
+        case Subquery():
+            return f"({_subquery(relation, binds)}) AS {relation.alias}"
+        case GroupByUnit():
             return f"({_per_unit(relation, binds)}) AS {relation.alias}"
-        case Stacked():
-            parts = " UNION ALL ".join(_derived(part, binds) for part in relation.parts)
+        case UnionAll():
+            parts = " UNION ALL ".join(_subquery(part, binds) for part in relation.parts)
             return f"({parts}) AS {relation.alias}"
-        case Kept():
-            return f"({_kept(relation, binds)}) AS {relation.alias}"
+        case Truncate():
+            return f"({_truncate(relation, binds)}) AS {relation.alias}"
         case _:
             assert_never(relation)
 
 
-def _joined(joined: Joined, binds: Binds) -> str:
-    word = "LEFT JOIN" if joined.left_outer else "JOIN"
-    on = [condition_sql(Comparison(Comparator.EQ, a, b), binds) for a, b in joined.equal]
-    if joined.rest is not None:
-        on.append(condition_sql(joined.rest, binds))
-    left, right = relation_sql(joined.left, binds), relation_sql(joined.right, binds)
+def _joined(join: Join, binds: Binds) -> str:
+    word = "LEFT JOIN" if join.left_outer else "JOIN"
+    on = [condition_sql(Comparison(Comparator.EQ, a, b), binds) for a, b in join.equal]
+    if join.rest is not None:
+        on.append(condition_sql(join.rest, binds))
+    left, right = relation_sql(join.left, binds), relation_sql(join.right, binds)
     return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
 
 
-def _kept(kept: Kept, binds: Binds) -> str:
+def _truncate(truncate: Truncate, binds: Binds) -> str:
     """One scan and a sort by the key. By another key than the unit rows of different units meet in it, so that
     it is not local to a shard.
 
     What is kept of a value depends on the rows of that value and on the seed, never on their order of
     arrival: ordered_by names a row, and ties of the hash fall to the names themselves.
     """
-    there = [f"{column_sql(column)} IS NOT NULL" for column in kept.present]
-    if kept.where is not None:
-        there.append(condition_sql(kept.where, binds))
-    source = f"{relation_sql(kept.source, binds)} WHERE {' AND '.join(there)}"
+    there = [f"{column_sql(column)} IS NOT NULL" for column in truncate.present]
+    if truncate.where is not None:
+        there.append(condition_sql(truncate.where, binds))
+    source = f"{relation_sql(truncate.source, binds)} WHERE {' AND '.join(there)}"
     # One by one, as the role may be allowed to read no others.
-    listed = ", ".join(f"{kept.alias}.{identifier(name)}" for name in kept.columns)
-    if kept.by is None:
+    listed = ", ".join(f"{truncate.alias}.{identifier(name)}" for name in truncate.columns)
+    if truncate.by is None:
         return f"SELECT {listed} FROM {source}"
-    key, place = column_sql(kept.by), identifier(kept.place)
-    if kept.most is None:
-        found, cut = f"pg_catalog.count(*) OVER (PARTITION BY {key})", "= 1"
+    key, place = column_sql(truncate.by), identifier(truncate.place)
+    if truncate.most is None:
+        found, condition = f"pg_catalog.count(*) OVER (PARTITION BY {key})", "= 1"
     else:
-        order = _hash_order(kept, binds)
+        order = _hash_order(truncate, binds)
         found = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
-        cut = f"<= {binds.number(kept.most, 'bigint')}"
+        condition = f"<= {binds.number(truncate.most, 'bigint')}"
     placed = f"SELECT {listed}, {found} AS {place} FROM {source}"
-    return f"SELECT * FROM ({placed}) AS {kept.alias} WHERE {place} {cut}"
+    return f"SELECT * FROM ({placed}) AS {truncate.alias} WHERE {place} {condition}"
 
 
-def _hash_order(kept: Kept, binds: Binds) -> str:
+def _hash_order(truncate: Truncate, binds: Binds) -> str:
     seed = binds.seed("kept")
     # A type that we do not know may have neither hash nor order: its text has both.
     columns = [
         f"{column_sql(column)}::text" if column.type is SqlType.OTHER else column_sql(column)
-        for column in kept.ordered_by
+        for column in truncate.ordered_by
     ]
     if len(columns) == 1:
-        return f"{hash_sql(columns[0], kept.ordered_by[0].type, seed)}, {columns[0]}"
-    return ", ".join([row_hash_sql(kept.ordered_by, seed), *columns])
+        return f"{hash_sql(columns[0], truncate.ordered_by[0].type, seed)}, {columns[0]}"
+    return ", ".join([row_hash_sql(truncate.ordered_by, seed), *columns])
 
 
-def _derived(derived: Derived, binds: Binds) -> str:
-    listed = ", ".join(f"{_output(e, binds)} AS {identifier(n)}" for n, e in derived.outputs)
-    where = "" if derived.where is None else f" WHERE {condition_sql(derived.where, binds)}"
-    return f"SELECT {listed} FROM {relation_sql(derived.source, binds)}{where}"
+def _subquery(subquery: Subquery, binds: Binds) -> str:
+    listed = ", ".join(f"{_output(e, binds)} AS {identifier(n)}" for n, e in subquery.outputs)
+    where = "" if subquery.where is None else f" WHERE {condition_sql(subquery.where, binds)}"
+    return f"SELECT {listed} FROM {relation_sql(subquery.source, binds)}{where}"
 
 
 def _output(expression: Expression, binds: Binds) -> str:
     """Computed numbers are numeric, as the planner says of them. A float among them, even a constant, would
     make PostgreSQL bring what it meets to float, which raises on some values."""
     computed = isinstance(
-        expression, Arithmetic | Quotient | Rounded | Case | Choose | NullIf | Clamped
+        expression, Arithmetic | Quotient | NumericCall | Case | Choose | NullIf | Clamped
     )
     kind = expression.type
     if isinstance(expression, Constant | Parameter):
@@ -140,7 +140,7 @@ def _has_blank_padded(expression: Expression) -> bool:
     return any(map(_has_blank_padded, children(expression)))
 
 
-def _per_unit(grouped: PerUnit, binds: Binds) -> str:
+def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     unit = column_sql(grouped.unit)
     listed = [f"{unit} AS {UNIT_COLUMN}"]
     listed += [

@@ -6,7 +6,7 @@ from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import (
-    Rows,
+    RowSource,
     extreme_sql,
     filter_sql,
     total_sql,
@@ -14,7 +14,6 @@ from proxy.compiler.aggregate_sql import (
 )
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.cells import cell_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import (
     Output,
@@ -27,6 +26,7 @@ from proxy.compiler.select_list import (
     where_sql,
 )
 from proxy.compiler.statistic_sql import centred_sql, statistic_sql
+from proxy.compiler.sub_partitions import sub_partition_sql
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -56,19 +56,19 @@ def row_scan(
     """
     groups = plan.groups()
     many = groups is not None and groups <= _FEW_GROUPS
-    rows = Rows(binds, inner=bool(plan.cells), many=many)
+    rows = RowSource(binds, inner=bool(plan.sub_partitions), many=many)
     output = Output()
     slots = tuple(_slots(plan.releases[n], output, rows) for n in releases)
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
-    is_late = bool(groups is not None and plan.keys and not plan.cells)
+    is_late = bool(groups is not None and plan.keys and not plan.sub_partitions)
     keys = [(any_key_sql if is_late else key_sql)(key, binds) for key in plan.keys]
     where = (unlisted_where_sql if is_late else where_sql)(plan, unit.not_null, binds)
     source = f"{relation_sql(plan.source, binds)}{where}"
     seeds: tuple[str, ...] = ()
-    if plan.cells:
-        cell, seeds = cell_sql(unit.hashed_by, plan.cells, binds)
+    if plan.sub_partitions:
+        sub_partition, seeds = sub_partition_sql(unit.hashed_by, plan.sub_partitions, binds)
         named = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
-        inner = ", ".join([*named, f"{cell} AS cell", *rows.listed()])
+        inner = ", ".join([*named, f"{sub_partition} AS cell", *rows.listed()])
         source = f"(SELECT {inner} FROM {source} LIMIT ALL) r"
         keys = [*(f"k{i}" for i in range(1, len(keys) + 1)), "cell"]
     elif is_late:
@@ -83,7 +83,7 @@ def row_scan(
     return finished(sql, plan, releases, binds, seeds, slots, units)
 
 
-def _slots(release: Release, output: Output, rows: Rows) -> Slots:
+def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
     match release:
         case NoisyStatistic():
             return Slots(total=output.add(statistic_sql(release, rows)))

@@ -28,9 +28,9 @@ class Output:
 def key_sql(key: KeyPlan, binds: Binds) -> str:
     """For rows whose listed keys are among the listed: those are as long as the policy says, and an index
     on them serves."""
-    shown = f"({value_sql(key.expression, binds)})::text"
+    displayed = f"({value_sql(key.expression, binds)})::text"
     is_stored = key.is_long and key.values is None
-    return f"{first_characters(shown, limits.KEY_CHARACTERS)}::text" if is_stored else shown
+    return f"{first_characters(displayed, limits.KEY_CHARACTERS)}::text" if is_stored else displayed
 
 
 def any_key_sql(key: KeyPlan, binds: Binds) -> str:
@@ -38,14 +38,14 @@ def any_key_sql(key: KeyPlan, binds: Binds) -> str:
     if not key.is_long or key.values is None:
         return key_sql(key, binds)
     longest = max((len(value) for value in key.values if value is not None), default=0)
-    shown = f"({value_sql(key.expression, binds)})::text"
-    return f"{first_characters(shown, max(limits.KEY_CHARACTERS, longest + 1))}::text"
+    displayed = f"({value_sql(key.expression, binds)})::text"
+    return f"{first_characters(displayed, max(limits.KEY_CHARACTERS, longest + 1))}::text"
 
 
 def distinct_sql(release: DistinctCount, binds: Binds) -> str:
     """What is counted. Of a long text its first characters."""
-    shown = value_sql(release.operand, binds)
-    return first_characters(shown, limits.KEY_CHARACTERS) if release.is_long else shown
+    displayed = value_sql(release.operand, binds)
+    return first_characters(displayed, limits.KEY_CHARACTERS) if release.is_long else displayed
 
 
 def where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
@@ -107,7 +107,7 @@ def finished(
         parameters=binds.values,
         seeds=(*seeds, *binds.seeds),
         keys=len(plan.keys),
-        has_cell=bool(plan.cells),
+        has_sub_partition=bool(plan.sub_partitions),
         slots=slots,
         releases=releases,
         scalars=tuple(binds.scalars.items()),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing_extensions import assert_never
 
 from proxy.compiler.aggregate_sql import (
-    Rows,
+    RowSource,
     centred_total_sql,
     count_sql,
     filter_sql,
@@ -21,7 +21,7 @@ from proxy.planner.statistics import Counted, Measured, Statistic, of_row
 _SQUARE_SAFE = 2**29  # 8 times its square is a bigint
 
 
-def statistic_sql(release: NoisyStatistic, rows: Rows) -> str:
+def statistic_sql(release: NoisyStatistic, rows: RowSource) -> str:
     """Its exact sum: a whole number, NULL where there is nothing to add up."""
     of = release.of
     if isinstance(of, Counted):
@@ -41,7 +41,7 @@ def statistic_sql(release: NoisyStatistic, rows: Rows) -> str:
             assert_never(release.statistic)
 
 
-def rows_sql(release: NoisyStatistic, rows: Rows) -> str:
+def rows_sql(release: NoisyStatistic, rows: RowSource) -> str:
     """How many rows it adds up."""
     of = release.of
     return count_sql(of, rows) if isinstance(of, Counted) else values_sql(of[0], rows)
@@ -59,7 +59,7 @@ class RowSum:
     centred: bool
 
 
-def row_sum(release: NoisyStatistic, rows: Rows) -> RowSum:
+def row_sum(release: NoisyStatistic, rows: RowSource) -> RowSum:
     measured = () if isinstance(release.of, Counted) else release.of
     low, high = of_row(release.statistic, measured)
     return RowSum(
@@ -71,7 +71,7 @@ def row_sum(release: NoisyStatistic, rows: Rows) -> RowSum:
     )
 
 
-def centred_sql(measured: Measured, rows: Rows) -> str:
+def centred_sql(measured: Measured, rows: RowSource) -> str:
     """Sum of y = 2 i - (low + high): the values about the middle of their bounds, in half grid steps."""
     found = centred_total_sql(measured, rows)
     if found is not None:
@@ -80,7 +80,7 @@ def centred_sql(measured: Measured, rows: Rows) -> str:
     return f"pg_catalog.sum({_centred(measured, rows)}){only}"
 
 
-def centred_row_sum(measured: Measured, rows: Rows) -> RowSum:
+def centred_row_sum(measured: Measured, rows: RowSource) -> RowSum:
     return RowSum(
         count=values_sql(measured, rows),
         sql=centred_sql(measured, rows),
@@ -90,7 +90,7 @@ def centred_row_sum(measured: Measured, rows: Rows) -> RowSum:
     )
 
 
-def _squares_sql(measured: Measured, rows: Rows) -> str:
+def _squares_sql(measured: Measured, rows: RowSource) -> str:
     """Sum of 2 y^2 - (high - low)^2, in numeric where bigint could overflow."""
     kind = "bigint" if measured.width < _SQUARE_SAFE else "numeric"
     y = f"{_centred(measured, rows)}::{kind}"
@@ -98,7 +98,7 @@ def _squares_sql(measured: Measured, rows: Rows) -> str:
     return f"pg_catalog.sum({square}){filter_sql(measured.condition, rows)}"
 
 
-def _products_sql(of: tuple[Measured, ...], rows: Rows) -> str:
+def _products_sql(of: tuple[Measured, ...], rows: RowSource) -> str:
     """Sum of products of the values about the middle of their bounds; a NULL factor makes a NULL product."""
     one, other = of
     kind = "bigint" if one.width * other.width < _SQUARE_SAFE**2 else "numeric"
@@ -106,6 +106,6 @@ def _products_sql(of: tuple[Measured, ...], rows: Rows) -> str:
     return f"pg_catalog.sum({' * '.join(factors)}){filter_sql(one.condition, rows)}"
 
 
-def _centred(measured: Measured, rows: Rows) -> str:
+def _centred(measured: Measured, rows: RowSource) -> str:
     middle = rows.binds.number(measured.low + measured.high, "bigint")
     return f"(2 * ({index_sql(measured, rows)})::bigint - {middle})"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
-from proxy.compiler.aggregate_sql import Rows, count_sql, extreme_sql, total_sql, values_sql
+from proxy.compiler.aggregate_sql import RowSource, count_sql, extreme_sql, total_sql, values_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.cells import cell_sql, seed_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, finished, key_sql, where_sql
 from proxy.compiler.statistic_sql import RowSum, centred_row_sum, row_sum, rows_sql
+from proxy.compiler.sub_partitions import seed_sql, sub_partition_sql
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -34,16 +34,16 @@ def unit_scan(
 ) -> BackendQuery:
     """SELECT ... FROM (per unit [and key], groups cut where a unit may be in too many) GROUP BY keys, cell."""
     inner, outer = Output(), Output()
-    rows = Rows(binds, inner=False)
+    rows = RowSource(binds, inner=False)
     spread = bool(plan.keys) and plan.groups() != 1
     slots = tuple(_slots(plan.releases[n], unit, spread, inner, outer, rows) for n in releases)
     units = None if plan.selection is None else outer.add("pg_catalog.count(*)")
     head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
     seeds: tuple[str, ...] = ()
-    if plan.cells:
-        cell, seeds = cell_sql((unit.column,), plan.cells, binds)
-        head.append(f"{cell} AS cell")
+    if plan.sub_partitions:
+        sub_partition, seeds = sub_partition_sql((unit.column,), plan.sub_partitions, binds)
+        head.append(f"{sub_partition} AS cell")
         names.append("cell")
     gathered = [f"{column_sql(unit.column)} AS unit", *head]
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
@@ -53,7 +53,7 @@ def unit_scan(
     gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
     source = f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
     if spread and unit.groups is not None:
-        source, seed = _cut_groups(source, plan, unit.groups, binds)
+        source, seed = _select_groups(source, plan, unit.groups, binds)
         seeds += (seed,)
     if spread and _needs_totals(plan, unit):
         source = _with_totals(source, inner)
@@ -70,7 +70,7 @@ def _needs_totals(plan: BlockPlan, unit: UnitNeighbours) -> bool:
     return counts and unit.rows_per_group is None
 
 
-def _cut_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
+def _select_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
     """Of each unit its first groups in keyed-hash order: what a unit keeps depends on its own rows and the
     seed only."""
     keys = ", ".join(f"k{i}" for i in range(1, len(plan.keys) + 1))
@@ -93,13 +93,20 @@ def _with_totals(source: str, inner: Output) -> str:
 
 
 def _slots(
-    release: Release, unit: UnitNeighbours, spread: bool, inner: Output, outer: Output, rows: Rows
+    release: Release,
+    unit: UnitNeighbours,
+    spread: bool,
+    inner: Output,
+    outer: Output,
+    rows: RowSource,
 ) -> Slots:
     binds = rows.binds
     match release:
         case NoisyStatistic(statistic=Statistic.ROWS):
             number = inner.add(rows_sql(release, rows))
-            return Slots(total=outer.add(f"pg_catalog.sum({_kept(number, unit, spread, binds)})"))
+            return Slots(
+                total=outer.add(f"pg_catalog.sum({_clamped_rows(number, unit, spread, binds)})")
+            )
         case NoisyStatistic():
             bounded = row_sum(release, rows)
             return Slots(total=_bounded_sum(bounded, unit, spread, inner, outer, binds))
@@ -111,7 +118,7 @@ def _slots(
             return Slots(count=outer.add(f"pg_catalog.sum(least(v{number}, 1))"))
         case RecentredMean():
             number = inner.add(values_sql(release.measured, rows))
-            count = outer.add(f"pg_catalog.sum({_kept(number, unit, spread, binds)})")
+            count = outer.add(f"pg_catalog.sum({_clamped_rows(number, unit, spread, binds)})")
             bounded = centred_row_sum(release.measured, rows)
             return Slots(
                 count=count, total=_bounded_sum(bounded, unit, spread, inner, outer, binds)
@@ -145,22 +152,22 @@ def _bounded_sum(
     """
     total = inner.add(bounded.sql)
     value = f"v{total}"
-    kept = binds.number(unit.rows, "bigint")
+    counted = binds.number(unit.rows, "bigint")
     if spread or bounded.centred:
         rows = inner.add(bounded.count)
-        kept = _kept(rows, unit, spread, binds)
+        counted = _clamped_rows(rows, unit, spread, binds)
         if bounded.centred:
-            mean_of_kept = f"pg_catalog.round({value}::numeric * {kept} / v{rows})"
-            value = f"CASE WHEN v{rows} <= {kept} THEN {value} ELSE {mean_of_kept} END"
+            scaled_sum = f"pg_catalog.round({value}::numeric * {counted} / v{rows})"
+            value = f"CASE WHEN v{rows} <= {counted} THEN {value} ELSE {scaled_sum} END"
     least, most = min(0, bounded.low), max(0, bounded.high)
     kind = "bigint" if unit.rows * max(-least, most) < _BIGINT_SAFE else "numeric"
     low, high = binds.number(least, kind), binds.number(most, kind)
-    cut = f"least(greatest({value}, {kept} * {low}), {kept} * {high})"
+    clamped = f"least(greatest({value}, {counted} * {low}), {counted} * {high})"
     # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
-    return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {cut} END)")
+    return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {clamped} END)")
 
 
-def _kept(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
+def _clamped_rows(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
     """How many of a unit's rows in one group count towards its bound."""
     rows = binds.number(unit.rows, "bigint")
     if not spread:

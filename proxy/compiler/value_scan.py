@@ -6,14 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.slots import Slots
-from proxy.compiler.aggregate_sql import Rows, index_sql
+from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.cells import seed_sql
 from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import distinct_sql, finished, key_sql, where_sql
+from proxy.compiler.sub_partitions import seed_sql
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -37,7 +37,7 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
             value = f"({distinct_sql(release, binds)})"
             only, rows, distinct = release.condition, plan.neighbours.rows, True
         case OrderStatistic():
-            value = f"({index_sql(release.measured, Rows(binds, inner=False))})"
+            value = f"({index_sql(release.measured, RowSource(binds, inner=False))})"
             only, rows, distinct = release.measured.condition, release.measured.rows, False
         case _:
             raise AssertionError("only these stand apart")
@@ -48,12 +48,12 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         conditions.append(condition_sql(only, binds))
     where = where_sql(plan, not_null, binds)
     where = f"{where} AND " if where else " WHERE "
-    owner = [] if unit is None else [f"{column_sql(unit)} AS unit"]
-    gathered = ", ".join([*owner, *listed, f"{value} AS v"])
+    first_unit = [] if unit is None else [f"{column_sql(unit)} AS unit"]
+    gathered = ", ".join([*first_unit, *listed, f"{value} AS v"])
     source = f"SELECT {gathered} FROM {relation_sql(plan.source, binds)}{where}{' AND '.join(conditions)}"
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
-    kept = ""
+    within_rank = ""
     if unit is not None:
         seed, name = seed_sql("order", binds)
         seeds = (name,)
@@ -62,16 +62,16 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         if distinct:
             source = f"SELECT DISTINCT unit, {columns} FROM ({source}) s"
         source = f"SELECT {columns}, {ranked} FROM ({source}) d"
-        kept = f" WHERE rank <= {binds.number(rows, 'bigint')}"
+        within_rank = f" WHERE rank <= {binds.number(rows, 'bigint')}"
     if isinstance(release, OrderStatistic):
-        sql = _values(release, f"({source}) u{kept}", names, binds)
+        sql = _values(release, f"({source}) u{within_rank}", names, binds)
         slots = Slots(extreme=0, count=1)
     else:
         head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
         group = f" GROUP BY {', '.join(names)}" if names else ""
-        sql = f"SELECT {head} FROM ({source}) u{kept}{group}"
+        sql = f"SELECT {head} FROM ({source}) u{within_rank}{group}"
         slots = Slots(count=0)
-    return finished(sql, replace(plan, cells=0), (number,), binds, seeds, (slots,), None)
+    return finished(sql, replace(plan, sub_partitions=0), (number,), binds, seeds, (slots,), None)
 
 
 def _values(release: OrderStatistic, source: str, names: list[str], binds: Binds) -> str:
@@ -108,10 +108,10 @@ def _near_rank(
     whole = f"pg_catalog.sum(n) OVER ({over}) AS whole"
     above, below = (binds.number(part) for part in (fraction.numerator, fraction.denominator))
     target = f"whole * {above}"
-    reach = binds.number(needed * fraction.denominator)
+    distance = binds.number(needed * fraction.denominator)
     side = (
-        f"CASE WHEN {target} - upto * {below} >= {reach} THEN -1"
-        f" WHEN (upto - n) * {below} - {target} >= {reach} THEN 1 ELSE 0 END"
+        f"CASE WHEN {target} - upto * {below} >= {distance} THEN -1"
+        f" WHEN (upto - n) * {below} - {target} >= {distance} THEN 1 ELSE 0 END"
     )
     sided = f"SELECT *, {side} AS side FROM (SELECT *, {upto}, {whole} FROM ({counted}) c) p"
     value = "CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END"

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proxy.catalog.model import ForeignKey, TableName
-from proxy.doctor.diagnosis import Connection
+from proxy.catalog.catalog_model import ForeignKey, TableName
+from proxy.doctor.diagnosis_session import Connection
 from proxy.policy.people import Links
 
 _RELATIONS = """

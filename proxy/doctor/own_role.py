@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shlex
 
-from proxy.doctor.diagnosis import Connection
-from proxy.policy.model import Policy
+from proxy.doctor.diagnosis_session import Connection
+from proxy.policy.policy_model import Policy
 
-# Roles that come with PostgreSQL and reach beyond reading tables (manual, 21.5 "Predefined Roles").
+# Roles that come with PostgreSQL and reach beyond reading tables (PostgreSQL 17 documentation, section 21.5
+# "Predefined Roles").
 STRONG_ROLES = [
     *("pg_write_all_data", "pg_execute_server_program", "pg_write_server_files"),
     *("pg_read_server_files", "pg_signal_backend", "pg_maintain", "pg_create_subscription"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proxy.catalog.model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.links_diagnosis import Relations
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
-from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
 from proxy.policy.people import People, people
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
 
 _LARGE_ROWS = 5_000_000
 _LARGE_BYTES = 1 << 30
@@ -23,7 +23,7 @@ def people_findings(policy: Policy, catalog: Catalog, relations: Relations) -> I
         if isinstance(table, PublicTable):
             yield from _public(table.name, policy, catalog, relations, found, names)
         else:
-            yield from _shown_twice(table, policy, relations)
+            yield from _exposed_twice(table, policy, relations)
             if isinstance(table.unit, RowUnit):
                 yield from _row_unit(table, policy, catalog, relations, names)
     yield from _same_people(policy, catalog, relations)
@@ -50,9 +50,9 @@ def _public(
                 f"{name} is public, and its column '{column}' has the name and type of {unit}",
                 _PROTECT.format(name),
             )
-    shown = sorted(relations.links.shown_by(name) & found.about.keys())
-    if shown:
-        which = _named(shown[0], policy)
+    displayed = sorted(relations.links.readable_from(name) & found.about.keys())
+    if displayed:
+        which = _named(displayed[0], policy)
         yield _finding(
             FindingName.PUBLIC_SHOWS_PEOPLE,
             name,
@@ -72,10 +72,10 @@ def _public(
     elif there.kind == "f":
         what = f"{name} is public and stands on another server: nothing here says what it holds"
         yield _finding(FindingName.PUBLIC_IS_FOREIGN, name, what)
-    shown_too = (name, *relations.links.shown_by(name))
-    calling = [one for one in shown_too if one in relations.known]
+    exposed_too = (name, *relations.links.readable_from(name))
+    calling = [one for one in exposed_too if one in relations.known]
     if any(relations.known[one].calls_functions for one in calling):
-        what = f"{name} is public and calls functions: what they read is in no catalogue"
+        what = f"{name} is public and calls functions: what the functions read is in no catalogue"
         yield _finding(FindingName.PUBLIC_CALLS_FUNCTION, name, what)
     if there.rows > _LARGE_ROWS or there.size > _LARGE_BYTES:
         yield _finding(
@@ -86,7 +86,10 @@ def _public(
         )
 
 
-_PROTECT = "give {} a unit, or take it out of the policy; if its rows are nobody's, accept this with the reason"
+_PROTECT = (
+    "give {} a unit, or take it out of the policy; if its rows belong to no person, accept this with "
+    "the reason"
+)
 
 
 def _why_about(
@@ -117,9 +120,11 @@ def _named(name: TableName, policy: Policy) -> str:
     return f"{name}, which is about people"
 
 
-def _shown_twice(table: ProtectedTable, policy: Policy, relations: Relations) -> Iterator[Finding]:
+def _exposed_twice(
+    table: ProtectedTable, policy: Policy, relations: Relations
+) -> Iterator[Finding]:
     children = relations.links.children_of(table.name)
-    for read in sorted(relations.links.shown_by(table.name)):
+    for read in sorted(relations.links.readable_from(table.name)):
         other = policy.tables.get(read)
         if isinstance(other, PublicTable) and read in children:
             yield _finding(
@@ -133,7 +138,7 @@ def _shown_twice(table: ProtectedTable, policy: Policy, relations: Relations) ->
                 FindingName.PROTECTED_IN_TWO_WAYS,
                 table.name,
                 f"{table.name} protects {_unit(table)} and shows rows of {read}, where it is {_unit(other)}: "
-                "those rows are protected as the weaker of both says",
+                "those rows have only the weaker protection of the two",
                 f"give both the same unit, or take one of them out of the policy: {table.name} or {read}",
                 "unit",
             )
@@ -162,10 +167,10 @@ def _row_unit(
         for key in relations.links.foreign_keys.get(name, ())
         if key.target != name and key.target in found.about and not is_one_each(key.columns)
     ]
-    shown = relations.links.shown_by(name) & found.about.keys()
+    displayed = relations.links.readable_from(name) & found.about.keys()
     reasons += [
         f"it shows rows of {read}, which is about people"
-        for read in sorted(shown)
+        for read in sorted(displayed)
         if read not in policy.tables  # else it is PROTECTED_IN_TWO_WAYS
     ]
     fix = "write unit: {NAME: column}, or column -> schema.table.column, with max_rows_per_unit"
@@ -197,13 +202,16 @@ def _same_people(policy: Policy, catalog: Catalog, relations: Relations) -> Iter
     for table in policy.protected():
         if isinstance(table.unit, IdentifierUnit) and table.unit.path is None:
             first_of.setdefault(table.unit.identifier, table)
-    seen: set[str] = set()
+    visited: set[str] = set()
     for identifier, table in first_of.items():
-        seen.add(identifier)
+        visited.add(identifier)
         found = people(policy, catalog, relations.links, [table], with_keys=False)
         for other, other_table in first_of.items():
             assert isinstance(other_table.unit, IdentifierUnit)
-            if other not in seen and (other_table.name, other_table.unit.column) in found.holding:
+            if (
+                other not in visited
+                and (other_table.name, other_table.unit.column) in found.holding
+            ):
                 yield _finding(
                     FindingName.SAME_PEOPLE_TWO_NAMES,
                     other_table.name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proxy.catalog.model import TableName
-from proxy.doctor.diagnosis import Connection, name_text, table_text
+from proxy.catalog.catalog_model import TableName
+from proxy.doctor.diagnosis_session import Connection, name_text, table_text
 from proxy.doctor.own_role import STRONG_ROLES
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
@@ -80,7 +80,7 @@ def role_findings(connection: Connection, own_role: str) -> Iterator[Finding]:
             name=FindingName.ROLE_MEMBERSHIP if is_strong else FindingName.ROLE_IS_A_MEMBER,
             where=name,
             what=f"the role {user} is a member of {name}, "
-            + ("which reaches beyond reading" if is_strong else "with whatever that may do"),
+            + ("which can do more than read" if is_strong else "and has its rights"),
             fix=own_role or f"REVOKE {name_text(connection, name)} FROM {user};",
         )
     yield from _rights(connection, user, own_role)

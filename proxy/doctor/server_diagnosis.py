@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proxy.base import limits
-from proxy.doctor.diagnosis import Connection, name_text
+from proxy.doctor.diagnosis_session import Connection, name_text
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 
@@ -59,7 +59,8 @@ def _unit_amount(connection: Connection, name: str) -> int:
 
 
 def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
-    """Source   PostgreSQL manual, 19.8 "Error Reporting and Logging"; F.3 auto_explain; pgaudit's README"""
+    """Source   PostgreSQL 17 documentation, section 19.8 "Error Reporting and Logging"; F.3 auto_explain;
+    pgaudit's README"""
     reasons = []
     statements = _setting(connection, "log_statement")
     if statements != "none":
@@ -74,7 +75,7 @@ def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
             name=FindingName.LOGS_PARAMETERS,
             where="log_parameter_max_length",
             what=f"the server logs statements with their parameters ({', '.join(reasons)}): the log then holds "
-            "what analysts compare people's values with, and the seeds of partitions",
+            f"the constants that analysts compare people's values with, and the seeds of partitions",
             fix=own_role or _set(connection, "log_parameter_max_length", "0"),
         )
     if _unit_amount(connection, "log_parameter_max_length_on_error") != 0:
@@ -127,7 +128,7 @@ def _temporary_files(connection: Connection, own_role: str) -> Iterator[Finding]
             name=FindingName.TEMP_FILES_TOO_SMALL,
             where="temp_file_limit",
             what=f"temp_file_limit is {limit} kB in a session of the role, less than the {least} kB that one "
-            "person's rows can take: a question that fails for it says something of that person",
+            "person's rows can take: a query that fails because of it reveals something about that person",
             fix=own_role or _set(connection, "temp_file_limit", "'10GB'"),
         )
     if limit == -1:
@@ -135,7 +136,8 @@ def _temporary_files(connection: Connection, own_role: str) -> Iterator[Finding]
             name=FindingName.TEMP_FILES_UNLIMITED,
             where="temp_file_limit",
             what="temp_file_limit is -1 in a session of the role: temporary files can fill the disk, and "
-            "whether they do can depend on one person; a superuser of the protected server must set it",
+            "whether they do can depend on one person; only a superuser of the protected server can set "
+            "it",
             fix=own_role or _set(connection, "temp_file_limit", "'10GB'"),
         )
 
@@ -149,7 +151,7 @@ def _meaning(connection: Connection, own_role: str) -> Iterator[Finding]:
             name=FindingName.ENCODING_NOT_UTF8,
             where="server_encoding",
             what=f"the database's encoding is {encoding}, not UTF8: a text that "
-            "cannot be converted makes a statement fail, which says something about a row",
+            "cannot be converted makes a statement fail, which reveals something about a row",
             fix=f"CREATE DATABASE {copy} TEMPLATE template0 ENCODING 'UTF8'; -- then pg_dump | psql",
         )
     for name, wanted in (("transform_null_equals", "off"), ("array_nulls", "on")):
@@ -157,7 +159,7 @@ def _meaning(connection: Connection, own_role: str) -> Iterator[Finding]:
             yield Finding(
                 name=FindingName.SETTING_CHANGES_MEANING,
                 where=name,
-                what=f"{name} is {value}: comparisons mean something else than planned",
+                what=f"{name} is {value}: comparisons differ from what is planned",
                 fix=own_role or _set(connection, name, wanted),
             )
 

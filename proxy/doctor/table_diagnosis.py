@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proxy.catalog.model import Catalog, Table, TableName
-from proxy.doctor.diagnosis import Connection, name_text, table_text
+from proxy.catalog.catalog_model import Catalog, Table, TableName
+from proxy.doctor.diagnosis_session import Connection, name_text, table_text
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
 
 _MOST_INDEX_COLUMNS = 32  # INDEX_MAX_KEYS, included columns too
 _FEW_PAGES = 8  # a table of less needs no index and no visibility map
@@ -57,7 +57,7 @@ FROM pg_catalog.pg_dist_partition p WHERE p.logicalrelid = %s::oid::pg_catalog.r
 
 
 @dataclass(frozen=True, slots=True)
-class _Relation:
+class _DescribedTable:
     oid: int
     kind: str
     pages_visible: int
@@ -82,14 +82,14 @@ def table_findings(connection: Connection, policy: Policy, catalog: Catalog) -> 
                 f"{text} of the policy is not in the database",
             )
             continue
-        relation = _Relation(*row)
+        relation = _DescribedTable(*row)
         unreadable = list(_unreadable(connection, name, table, relation))
         yield from unreadable
         if relation.rows_hidden:
             yield _found(
                 FindingName.ROW_SECURITY_HIDES,
                 name,
-                f"row security hides rows of {text} from the proxy: answers are about the rest",
+                f"row security hides rows of {text} from the proxy: answers cover the remaining rows only",
                 f"ALTER TABLE {text} DISABLE ROW LEVEL SECURITY; -- if the proxy is to see every row",
             )
         described = catalog.tables.get(name)
@@ -103,7 +103,7 @@ def _unreadable(
     connection: Connection,
     name: TableName,
     table: ProtectedTable | PublicTable,
-    relation: _Relation,
+    relation: _DescribedTable,
 ) -> Iterator[Finding]:
     user, text = name_text(connection, connection.info.user), table_text(connection, name)
     row = connection.execute(
@@ -137,7 +137,7 @@ def _unreadable(
 
 
 def _protected(
-    connection: Connection, table: ProtectedTable, described: Table, relation: _Relation
+    connection: Connection, table: ProtectedTable, described: Table, relation: _DescribedTable
 ) -> Iterator[Finding]:
     text = table_text(connection, table.name)
     yield from _visibility(table.name, text, relation)
@@ -145,8 +145,8 @@ def _protected(
         yield _found(
             FindingName.VIEW_MAY_RAISE,
             table.name,
-            f"{text} is a view: what its expressions raise on some row (a division, say), a question "
-            "on that row raises, which says that it is there",
+            f"{text} is a view: if one of its expressions fails on a row (a division by zero, say), every "
+            f"query that scans the row fails, which reveals that it exists",
         )
     match table.unit:
         case RowUnit():
@@ -174,8 +174,9 @@ def _protected(
             )
 
 
-def _visibility(name: TableName, text: str, relation: _Relation) -> Iterator[Finding]:
-    """Of the pages in the file: relpages is -1 or 0 until the first VACUUM or ANALYZE (manual, 52.11)."""
+def _visibility(name: TableName, text: str, relation: _DescribedTable) -> Iterator[Finding]:
+    """Of the pages in the file: relpages is -1 or 0 until the first VACUUM or ANALYZE (PostgreSQL 17
+    documentation, section 52.11)."""
     if relation.kind not in ("r", "m") or relation.pages < _FEW_PAGES:
         return
     if relation.pages_visible < _MOSTLY * relation.pages:
@@ -205,7 +206,7 @@ def _identifier_unit(
     text: str,
     table: ProtectedTable,
     described: Table,
-    relation: _Relation,
+    relation: _DescribedTable,
 ) -> Iterator[Finding]:
     unit = table.unit
     assert isinstance(unit, IdentifierUnit)
@@ -213,8 +214,8 @@ def _identifier_unit(
         yield _found(
             FindingName.UNIT_THROUGH_REFERENCE,
             table.name,
-            f"{text}: the unit is found through {table_text(connection, unit.path.table)}: every question "
-            "joins it; a column of the table's own would be faster",
+            f"{text}: the unit is found through {table_text(connection, unit.path.table)}: every query joins "
+            f"it; a column of the table itself would be faster",
         )
         return
     quoted = name_text(connection, unit.column)
@@ -223,13 +224,13 @@ def _identifier_unit(
         yield _found(
             FindingName.UNIT_MAY_BE_NULL,
             table.name,
-            f"{text}: {quoted} may be NULL: rows without a unit are in no answer",
+            f"{text}: {quoted} may be NULL: rows without a unit are left out of every answer",
         )
     if described.is_unique(unit.column):
         yield _found(
             FindingName.UNIT_IS_ONE_ROW,
             table.name,
-            f"{text}: {quoted} is unique: a unit is one row, nothing has to be bounded",
+            f"{text}: {quoted} is unique: a unit is one row, no bound is needed",
         )
         return
     if not relation.is_stored:
@@ -273,7 +274,7 @@ def _found(name: FindingName, table: TableName, what: str, fix: str = "") -> Fin
 def _create_index(
     connection: Connection,
     text: str,
-    relation: _Relation,
+    relation: _DescribedTable,
     keys: tuple[str, ...],
     measures: list[str],
 ) -> str:
@@ -288,7 +289,7 @@ def _create_index(
 def _distribution(
     connection: Connection,
     table: ProtectedTable | PublicTable,
-    relation: _Relation,
+    relation: _DescribedTable,
     text: str,
 ) -> Iterator[Finding]:
     """Citus: per-unit work stays on one shard only if the table is distributed by the unit."""
@@ -313,7 +314,7 @@ def _distribution(
         yield _found(
             FindingName.DISTRIBUTION,
             table.name,
-            f"{text} is distributed by {row[1] or 'nothing'}, not by the privacy unit: every question moves "
-            "one row per unit and shard, or every row, to the coordinator",
+            f"{text} is distributed by {row[1] or 'nothing'}, not by the privacy unit: every query sends one "
+            f"row per unit and shard, or every row, to the coordinator",
             f"SELECT alter_distributed_table('{text}', distribution_column := '{table.unit.column}');",
         )

@@ -8,11 +8,11 @@ import psycopg
 from psycopg import sql
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, TableName
-from proxy.doctor.diagnosis import Connection
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.doctor.diagnosis_session import Connection
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.model import ColumnPolicy, Policy
+from proxy.policy.policy_model import ColumnPolicy, Policy
 
 _LABELS = """
 SELECT e.enumlabel FROM pg_catalog.pg_enum e
@@ -32,7 +32,7 @@ FROM pg_catalog.pg_constraint k
 JOIN pg_catalog.pg_attribute a ON a.atttypid = k.contypid
 WHERE k.contype = 'c' AND a.attrelid = pg_catalog.to_regclass(%(table)s) AND a.attname = %(column)s::text
 """
-_SHOWN = 5
+_LISTED = 5
 
 
 def values_findings(connection: Connection, policy: Policy, catalog: Catalog) -> Iterator[Finding]:
@@ -107,8 +107,8 @@ def _finding(
 
 
 def _listed(keys: list[str]) -> str:
-    shown = ", ".join(f"'{key}'" for key in keys[:_SHOWN])
-    return shown if len(keys) <= _SHOWN else f"{shown} and {len(keys) - _SHOWN} more"
+    displayed = ", ".join(f"'{key}'" for key in keys[:_LISTED])
+    return displayed if len(keys) <= _LISTED else f"{displayed} and {len(keys) - _LISTED} more"
 
 
 def _quoted(connection: Connection, table: TableName) -> str:

@@ -37,7 +37,7 @@ from proxy.planner.plan import (
 )
 from proxy.planner.statistics import Counted, Measured
 from proxy.policy.accuracy import UNITS_PER_PARTITION
-from proxy.policy.model import MedianNoise
+from proxy.policy.policy_model import MedianNoise
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,9 @@ def _released(release: Release) -> _Described:
         case NoisyStatistic():
             return _statistic(release)
         case DistinctCount():
-            noise, reach = _noise(release.noise)
+            noise, half_width = _noise(release.noise)
             note = _proposal(release.noise, Fraction(1))
-            return _Described(noise, f"{release.sensitivity} row(s)", Fraction(reach), note)
+            return _Described(noise, f"{release.sensitivity} row(s)", Fraction(half_width), note)
         case RecentredMean():
             note = f"{_clamped(release.measured)}; {_SHRINKS}"
             return _Described("noisy sum about a noisy centre", "", None, note)
@@ -157,13 +157,13 @@ def _released(release: Release) -> _Described:
 
 
 def _statistic(release: NoisyStatistic) -> _Described:
-    noise, reach = _noise(release.noise)
+    noise, half_width = _noise(release.noise)
     grid, note = release.grid, _proposal(release.noise, release.grid)
-    moves = f"{release.sensitivity} row(s)"
+    change = f"{release.sensitivity} row(s)"
     if not isinstance(release.of, Counted):
-        moves = decimal_text(release.sensitivity * grid)
+        change = decimal_text(release.sensitivity * grid)
         note = "; ".join(filter(None, (*map(_clamped, release.of), note)))
-    return _Described(noise, moves, reach * grid, note)
+    return _Described(noise, change, half_width * grid, note)
 
 
 def _aggregated(release: SampleAggregate) -> _Described:
@@ -179,11 +179,11 @@ def _aggregated(release: SampleAggregate) -> _Described:
             return _Described(f"smoothed median, {noise} noise", "smooth", None, note)
         case ClippedMean(changed=changed):
             low, high = release.low, release.high
-            reach = clipped_mean.half_width(m, low, high, release.loss.epsilon, changed)
-            moves = decimal_text(changed * (high - low) * release.output_grid)
-            note = f"{_partitions(m)}, whose sampling error comes on top"
-            error = reach * release.output_grid
-            return _Described(f"mean of {m} clipped means", moves, error, note)
+            half_width = clipped_mean.half_width(m, low, high, release.loss.epsilon, changed)
+            change = decimal_text(changed * (high - low) * release.output_grid)
+            note = f"{_partitions(m)}, plus their sampling error"
+            error = half_width * release.output_grid
+            return _Described(f"mean of {m} clipped means", change, error, note)
         case _:
             assert_never(release.mechanism)
 
@@ -230,18 +230,20 @@ def _floor(release: SampleAggregate, median: SmoothedMedian) -> Fraction:
     """The least half width of a median's noise, whatever the data: public."""
     steps, loss = max(1, release.high - release.low), median.each
     if median.noise is MedianNoise.POLYPLACE:
-        reach = polyplace.expected_floor(steps, release.partitions, loss.epsilon)
+        half_width = polyplace.expected_floor(steps, release.partitions, loss.epsilon)
     else:
-        reach = smoothed_median.expected_floor(steps, release.partitions, loss.epsilon, loss.delta)
-    return reach * release.output_grid
+        half_width = smoothed_median.expected_floor(
+            steps, release.partitions, loss.epsilon, loss.delta
+        )
+    return half_width * release.output_grid
 
 
 def _proposal(noise: Noise, grid: Fraction) -> str:
     """What the other noise would give where it is smaller."""
     if not isinstance(noise, LaplaceNoise) or noise.gaussian is None:
         return ""
-    reach = discrete_gaussian.half_width(noise.gaussian)
-    return f"noise: gaussian in the policy would give +-{text_of(reach * grid)}"
+    half_width = discrete_gaussian.half_width(noise.gaussian)
+    return f"noise: gaussian in the policy would give +-{text_of(half_width * grid)}"
 
 
 def _noise(noise: Noise) -> tuple[str, int]:

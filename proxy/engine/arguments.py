@@ -21,7 +21,7 @@ def constants(arguments: Sequence[str | None], types: Sequence[SqlType]) -> dict
     if len(arguments) != len(types):
         raise Refusal(
             Code.SYNTAX,
-            f"the question has {len(types)} parameters, but {len(arguments)} values were given",
+            f"the statement has {len(types)} parameters, but {len(arguments)} values were given",
             "Pass one value for each of $1, $2, ...",
         )
     return {
@@ -45,14 +45,14 @@ def _constant(text: str | None, kind: SqlType) -> Constant:
     if kind.is_number and value in ("NaN", "Infinity", "-Infinity"):
         raise Refusal(
             Code.UNSUPPORTED,
-            "NaN and infinity cannot be parameters of a question on a protected table",
+            "NaN and infinity cannot be parameters of a query on a protected table",
             "Pass a finite number.",
         )
     if kind.is_number:
         exact = number(value)
         if exact is None:
             raise Refusal(
-                Code.UNSUPPORTED, "this parameter is no number", "Pass a number in digits."
+                Code.UNSUPPORTED, "this parameter is not a number", "Pass a number in digits."
             )
         return Constant(exact, kind)
     return constant(value, kind, None)

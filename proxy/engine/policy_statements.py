@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from proxy.base.sql_types import by_oid
-from proxy.catalog.model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.settings import check_assignment, check_meaning, is_utc
-from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
@@ -17,11 +17,11 @@ from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.assignments import assignment
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
-_STATEMENTS_KEPT = 128  # of 16 KiB at most; read, each is about a megabyte
+_CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ProtectedQuery:
     """A statement that asks of protected tables, read once, asked as often as it is bound."""
 
     statement: Statement
@@ -51,8 +51,8 @@ class PolicyStatements:
         accounts = {name.name for name in ACCOUNT_RELATIONS}
         names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
-        self._look = lru_cache(maxsize=_STATEMENTS_KEPT)(partial(look, names=names))
-        self._read = lru_cache(maxsize=_STATEMENTS_KEPT)(self._read_uncached)
+        self._look = lru_cache(maxsize=_CACHED_STATEMENTS)(partial(look, names=names))
+        self._read = lru_cache(maxsize=_CACHED_STATEMENTS)(self._read_uncached)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         """The statements of a simple query string that must be looked at one by one, with offsets."""
@@ -75,7 +75,7 @@ class PolicyStatements:
         relation_oids: tuple[int | None, ...],
         parameter_oids: tuple[int, ...],
         settings: Mapping[str, str] | None = None,
-    ) -> Question | None:
+    ) -> ProtectedQuery | None:
         """What the statement asks, now that the session has said what its names mean. None: relay it.
 
         Given    settings: of the session, in which PostgreSQL has read the statement
@@ -98,11 +98,11 @@ class PolicyStatements:
         statement: Statement,
         relation_oids: tuple[int | None, ...],
         parameter_oids: tuple[int, ...],
-    ) -> Question | None:
+    ) -> ProtectedQuery | None:
         resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
         types = tuple(map(by_oid, parameter_oids))
         reading = read_statement(statement, resolved, self._exposed, types)
-        return None if reading is None else Question(statement, reading, parameter_oids)
+        return None if reading is None else ProtectedQuery(statement, reading, parameter_oids)
 
 
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:
@@ -114,5 +114,5 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
     listed = {*table.columns, held}
-    shown = {c.name: c for c in columns if c.name in listed}
-    return Exposed(name, shown, True, None if found else held)
+    displayed = {c.name: c for c in columns if c.name in listed}
+    return Exposed(name, displayed, True, None if found else held)

@@ -36,7 +36,7 @@ class ProtectedSession(Protocol):
         self,
         query: BackendQuery,
         values: Mapping[str, int | str],
-        keep: Callable[[int], bool] | None = None,
+        is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         """The exact results of one compiled statement.
 

@@ -34,7 +34,7 @@ async def read_lists(session: ProtectedSession, queries: Sequence[BackendQuery])
             if values.text is None or large:
                 raise Refusal(
                     Code.TOO_COMPLEX,
-                    f"lists of public tables have more than {limits.PUBLIC_LIST_ELEMENTS} values or "
+                    f"lists from public tables have more than {limits.PUBLIC_LIST_ELEMENTS} values or "
                     f"{limits.PUBLIC_LIST_BYTES // 1024**2} MiB",
                     "Narrow IN (SELECT ... WHERE ...), or join the public table on its key.",
                 )

@@ -3,7 +3,7 @@ release, settle.
 
 What fails before the charge costs nothing: by then the budget was looked at and a session on the protected
 server is open, its BEGIN answered. Nothing is read from the protected database before the charge is durable,
-nothing of the charge is given back after, and what leaves is the noised relation alone.
+nothing of the charge is given back after, and what leaves is the noisy relation alone.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from typing import Any, TypeVar
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import by_oid
-from proxy.catalog.model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answering import Answer, noised_relation
 from proxy.engine.arguments import constants
-from proxy.engine.explaining import explain_json, explain_lines
-from proxy.engine.policy_statements import PolicyStatements, Question
+from proxy.engine.explain_text import explain_json, explain_lines
+from proxy.engine.noisy_answers import Answer, noisy_relation
+from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
 from proxy.engine.settings import Settings, read_settings
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.facts import PublicValues, Surroundings
+from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
-from proxy.policy.model import Policy, PublicTable
+from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.query import bind
 from proxy.query.rewrite.account_relations import BUDGET, HISTORY
-from proxy.query.syntax.statements import Kind
+from proxy.query.syntax.statements import StatementKind
 
 _SEED_BITS = 63
-_STATEMENTS_KEPT = 128  # of 16 KiB at most; read, each is about a megabyte
+_CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class Engine:
         tables, which can then be GROUP BY keys."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = Surroundings(policy, catalog, public or {})
+        self._known = PlanningContext(policy, catalog, public or {})
         self.statements = PolicyStatements(policy, catalog, relations)
         self._data = data
         self._ledger = ledger
@@ -74,7 +74,7 @@ class Engine:
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
-        self._compile = lru_cache(maxsize=_STATEMENTS_KEPT)(self._compiled)
+        self._compile = lru_cache(maxsize=_CACHED_STATEMENTS)(self._compiled)
 
     def renew(self, public: PublicValues) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
@@ -82,7 +82,7 @@ class Engine:
 
     async def run(
         self,
-        question: Question,
+        question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
@@ -116,7 +116,7 @@ class Engine:
 
     async def _answered(
         self,
-        question: Question,
+        question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
@@ -126,7 +126,7 @@ class Engine:
         # In a thread: many groups or a long statement take long, and other sessions go on meanwhile.
         planned = asyncio.to_thread(self._prepared, question, arguments, settings)
         chosen, private = await planned
-        if question.statement.kind is Kind.EXPLAIN:
+        if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
@@ -145,7 +145,7 @@ class Engine:
             )
 
     async def _charged(
-        self, question: Question, private: PrivatePlan, chosen: Settings, analyst: str
+        self, question: ProtectedQuery, private: PrivatePlan, chosen: Settings, analyst: str
     ) -> Answer:
         queries = [query for several in self._compile(private) for query in several]
         floor = float(self.policy.privacy.timeout_floor)
@@ -194,7 +194,7 @@ class Engine:
 
     async def explain(
         self,
-        question: Question,
+        question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
@@ -204,7 +204,7 @@ class Engine:
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
-    def planned(self, question: Question, settings: Mapping[str, str]) -> PrivatePlan:
+    def planned(self, question: ProtectedQuery, settings: Mapping[str, str]) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
         Refuses  what planning refuses, SETTING
@@ -212,14 +212,20 @@ class Engine:
         return self._planned(question, (), settings)[1]
 
     def _prepared(
-        self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
     ) -> tuple[Settings, PrivatePlan]:
         chosen, private = self._planned(question, arguments, settings)
         self._compile(private)  # which keeps it for those who ask for it next
         return chosen, private
 
     def _planned(
-        self, question: Question, arguments: tuple[str | None, ...], settings: Mapping[str, str]
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
     ) -> tuple[Settings, PrivatePlan]:
         chosen = read_settings(settings, self.policy.privacy)
         types = tuple(map(by_oid, question.parameter_oids))
@@ -241,25 +247,27 @@ class Engine:
 
     async def _relation(
         self,
-        question: Question,
+        question: ProtectedQuery,
         private: PrivatePlan,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> str:
         compiled = self._compile(private)
-        return await noised_relation(question, private, compiled, session, lists, self._bits)
+        return await noisy_relation(question, private, compiled, session, lists, self._bits)
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""
         return ["; ".join(map(_with_lists, several)) for several in self._compile(private)]
 
-    async def _explained(self, question: Question, private: PrivatePlan, analyst: str) -> Answer:
+    async def _explained(
+        self, question: ProtectedQuery, private: PrivatePlan, analyst: str
+    ) -> Answer:
         remaining = await self._ledger.remaining(analyst)
         sql = self._shapes(private)
-        shown: object = list(explain_lines(private, remaining, sql))
+        displayed: object = list(explain_lines(private, remaining, sql))
         if question.statement.explain_json:
-            shown = [explain_json(private, remaining, sql)]
-        return Answer(json.dumps({"explain": shown}), NOTHING, remaining, None, (), False)
+            displayed = [explain_json(private, remaining, sql)]
+        return Answer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
 
 
 def _answer(
@@ -285,13 +293,13 @@ async def _within(seconds: float | None, work: Coroutine[Any, Any, T], hint: str
         ) from None
 
 
-_NOT_CHARGED = "Nothing was charged. SET statement_timeout to more, or try again later."
+_NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
 
 
 def _stays_charged(floor: float) -> str:
     return (
-        "What it cost stays charged. SET statement_timeout to more, or ask for less; less than"
-        f" {floor:g} s counts as {floor:g} s where protected tables are read."
+        "What it cost stays charged. Raise statement_timeout or query less data; less than"
+        f" {floor:g} s is treated as {floor:g} s where protected tables are read."
     )
 
 

@@ -19,7 +19,7 @@ from proxy.query.syntax.made_by_statement import (
     limits,
     made,
 )
-from proxy.query.syntax.statements import Kind, Statement
+from proxy.query.syntax.statements import Statement, StatementKind
 
 
 def rehearsal(
@@ -29,10 +29,10 @@ def rehearsal(
     Given    columns: of the analysed query
     Gives    None for an EXPLAIN, which runs nothing and costs nothing
     """
-    if statement.kind is Kind.EXPLAIN:
+    if statement.kind is StatementKind.EXPLAIN:
         return None
     is_insert = statement.lexed.lexemes[0].word == "insert"
-    whole = statement.kind is Kind.QUERY or is_insert
+    whole = statement.kind is StatementKind.QUERY or is_insert
     query = reading.text if whole else inner_query(statement, reading.text)
     clauses = tuple(limits(statement))
     what = made(statement)
@@ -49,14 +49,14 @@ def rehearsal(
             what.if_not_exists,
             what.tag,
         ),
-        copy=_copy(statement, columns) if statement.kind is Kind.COPY else None,
-        without_rows=reading.inlined(NO_RELATION) if statement.kind is Kind.COPY else None,
+        copy=_copy(statement, columns) if statement.kind is StatementKind.COPY else None,
+        without_rows=reading.inlined(NO_RELATION) if statement.kind is StatementKind.COPY else None,
     )
 
 
 def goes_to_the_server(statement: Statement) -> bool:
     """COPY TO a file or a program: PostgreSQL refuses it to every analyst, before it runs anything."""
-    return statement.kind is Kind.COPY and not is_copy_to_client(statement)
+    return statement.kind is StatementKind.COPY and not is_copy_to_client(statement)
 
 
 def _evaluated(clauses: Sequence[str], divides: bool) -> str | None:

@@ -1,4 +1,4 @@
-"""An analyst's session on the shadow, for a door that speaks no wire protocol of its own."""
+"""An analyst's session on the shadow, for a listener that speaks no wire protocol of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ResultColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ResultRows:
     """values: in PostgreSQL's text format. No columns: the statement returns none."""
 
     columns: tuple[ResultColumn, ...]
@@ -42,7 +42,8 @@ class Resolved:
 
 
 class PostgresError(Exception):
-    """PostgreSQL's own error (manual 55.8). Its text may quote the analyst's statement: never log it."""
+    """PostgreSQL's own error (PostgreSQL 17 documentation, section 55.8). Its text may quote the analyst's
+    statement: never log it."""
 
     def __init__(
         self,
@@ -97,14 +98,14 @@ class AnalystSession(Protocol):
         """Text that is ours: positions in its errors would mean nothing to the analyst."""
         ...
 
-    async def run_prepared(self, values: Values) -> Rows:
+    async def run_prepared(self, values: Values) -> ResultRows:
         """Runs what was prepared last.
 
         Refuses  TOO_COMPLEX: more rows than a response may hold; UNSUPPORTED: COPY
         """
         ...
 
-    async def run(self, text: str, values: Values) -> Rows:
+    async def run(self, text: str, values: Values) -> ResultRows:
         """A statement as it is. Refuses  as run_prepared"""
         ...
 

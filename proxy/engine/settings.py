@@ -11,7 +11,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import DP_SETTINGS, SESSION_SETTINGS
 from proxy.mechanisms.loss import Loss
-from proxy.policy.model import Privacy
+from proxy.policy.policy_model import Privacy
 from proxy.query.ir.typing_rules import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
@@ -54,7 +54,7 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     """
     for name in given:
         if name not in SESSION_SETTINGS:
-            raise _bad(name, "is not known", f"Known are {', '.join(DP_SETTINGS)}.")
+            raise _bad(name, "is not known", f"The settings are {', '.join(DP_SETTINGS)}.")
     check_meaning(given)
     epsilon = _amount("dp.epsilon", given, privacy.epsilon, privacy.max_epsilon)
     delta = _amount("dp.delta", given, privacy.delta, privacy.max_delta)

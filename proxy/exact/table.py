@@ -57,5 +57,5 @@ def places(tables: Iterable[ExactTable]) -> list[tuple[int, int, Slots]]:
 
 def added_up(rows: Iterable[ExactRow], slot: int | None) -> int:
     """The sum of one partial result over rows; 0 without any."""
-    assert slot is not None, "the compiler left out what the plan needs"
+    assert slot is not None, "the compiler omitted a column that the plan needs"
     return sum([row.values[slot] or 0 for row in rows])

@@ -13,7 +13,7 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
 from proxy.engine.ports import Charged
-from proxy.ledger.ledger_tables import LedgerTables, Outcome
+from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
 from proxy.mechanisms.loss import Loss
 
 _LOG = structlog.get_logger()
@@ -78,7 +78,9 @@ class EngineLedger:
 
     async def _settle(self, receipt: int, answered: bool) -> None:
         try:
-            await self._tables.settle(receipt, Outcome.ANSWERED if answered else Outcome.FAILED)
+            await self._tables.settle(
+                receipt, ChargeOutcome.ANSWERED if answered else ChargeOutcome.FAILED
+            )
         except Fault:
             _LOG.error("settle_failed", receipt=receipt)
 

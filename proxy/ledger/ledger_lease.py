@@ -12,7 +12,7 @@ import weakref
 import psycopg
 
 from proxy.ledger.ledger_sources import SourceError, budgets_text, write_budgets
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 
 _CLASS = 0x64705F62  # of our locks, among all advisory locks of the database
 
@@ -50,7 +50,7 @@ class BudgetLease:
         connection = self._connection
         connection.execute("SET idle_session_timeout = 0")
         with connection.transaction():
-            # The row is the door: nobody else takes or changes a lease meanwhile.
+            # The row is the listener: nobody else takes or changes a lease meanwhile.
             row = connection.execute(
                 "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (source,)
             ).fetchone()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import psycopg
 
 from proxy.accounting import amounts
-from proxy.policy.model import Budget, Budgets, Policy
+from proxy.policy.policy_model import Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
 _CONNECT_SECONDS = 10

@@ -26,7 +26,7 @@ from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.mechanisms.loss import Loss
 
-# What a commit must mean (manual 19.5): on disk, whole, before the answer comes.
+# What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
 _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
 _OPTIONS = (
     "-c synchronous_commit=on -c search_path=pg_catalog -c timezone=UTC"
@@ -68,13 +68,13 @@ class LedgerNotDurable(RuntimeError):
     """The ledger's server would lose charges in a crash: dpproxy does not serve on it."""
 
 
-class Outcome(Enum):
+class ChargeOutcome(Enum):
     ANSWERED = "answered"
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RemainingBudget:
     """What is left, in the analyst's window and of everybody's budget; when the former renews."""
 
     own: Amount
@@ -172,22 +172,23 @@ class LedgerTables:
                 f'"{analyst}" is not an analyst any more',
                 "Log in with a name that `dpproxy user list` shows.",
             )
-        standing = Standing(
+        remaining = RemainingBudget(
             _amount(row["own_epsilon"], row["own_delta"]),
             _amount(row["total_epsilon"], row["total_delta"]),
             row["renews_at"],
         )
         if row["receipt"] is None:
             raise over_budget(
-                analyst, cost, Refused(standing.own, standing.total, standing.renews_at)
+                analyst, cost, Refused(remaining.own, remaining.total, remaining.renews_at)
             )
         self.last_receipt = max(self.last_receipt, row["receipt"])
-        return Receipt(row["receipt"], cost, standing.usable, standing.renews_at)
+        return Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at)
 
-    async def settle(self, receipt: int, outcome: Outcome) -> None:
+    async def settle(self, receipt: int, outcome: ChargeOutcome) -> None:
         """Mark what became of a charge. Never a refund; a second outcome does not replace the first.
 
-        This commit alone does not wait for the disk (manual 28.4): in a crash the note may be lost, never
+        This commit alone does not wait for the disk (PostgreSQL 17 documentation, section 28.4): in a crash
+        the note may be lost, never
         the charge. So the next question's charge does not queue behind it.
         """
         async with self._connection() as connection:
@@ -198,7 +199,7 @@ class LedgerTables:
                 (receipt, outcome.value),
             )
 
-    async def remaining(self, analyst: str) -> Standing:
+    async def remaining(self, analyst: str) -> RemainingBudget:
         """For display: another statement may spend it before the next one asks."""
         async with self._connection() as connection:
             cursor = connection.cursor(row_factory=dict_row)
@@ -210,7 +211,7 @@ class LedgerTables:
             )
             lines = {row["kind"]: row for row in await cursor.fetchall()}
         own, total = lines["analyst"], lines["total"]
-        return Standing(
+        return RemainingBudget(
             _amount(own["epsilon"], own["delta"]),
             _amount(total["epsilon"], total["delta"]),
             own["renews_at"],

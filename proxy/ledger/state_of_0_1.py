@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.postgres.embedded import EmbeddedPostgres
 
-_OLD, _KEPT = "shadow", "shadow-0.1"
+_OLD, _RENAMED = "shadow", "shadow-0.1"
 _RECEIPTS_AT_ONCE = 10_000
 
 
@@ -35,7 +35,7 @@ class Brought:
     def __str__(self) -> str:
         return (
             f"{self.databases} databases, {self.analysts} analysts, {self.receipts} receipts;"
-            f" the old files are kept as {_KEPT}"
+            f" the old files are kept as {_RENAMED}"
         )
 
 
@@ -67,7 +67,7 @@ def migrate_state(home: Path, ledger_dsn: str) -> Brought | None:
                 )
     finally:
         old.stop()
-    old.home.rename(home / _KEPT)
+    old.home.rename(home / _RENAMED)
     return brought
 
 

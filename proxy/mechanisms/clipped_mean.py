@@ -20,7 +20,7 @@ NOISE_SHARE = Fraction(
 )  # of the range: what the noise should not exceed, nineteen times in twenty
 
 
-def partitions(epsilon: Fraction, moved: int = 1) -> int:
+def partitions(epsilon: Fraction, changed: int = 1) -> int:
     """The number of partitions, from public numbers only, with which the noise is 1 % of the range.
 
     Given    epsilon > 0; one unit changes at most `moved` partition means, over all groups
@@ -32,13 +32,13 @@ def partitions(epsilon: Fraction, moved: int = 1) -> int:
     >>> partitions(Fraction(1))
     301
     """
-    if epsilon <= 0 or moved < 1:
+    if epsilon <= 0 or changed < 1:
         raise ValueError("partitions need epsilon > 0 and a unit that changes one at least")
-    wanted = math.ceil(moved * math.log(20) / float(epsilon * NOISE_SHARE))
+    wanted = math.ceil(changed * math.log(20) / float(epsilon * NOISE_SHARE))
     return min(max(wanted | 1, FEWEST_PARTITIONS), MOST_PARTITIONS)
 
 
-def scale(low: int, high: int, epsilon: Fraction, moved: int = 1) -> Fraction:
+def scale(low: int, high: int, epsilon: Fraction, changed: int = 1) -> Fraction:
     """Of the noise in the sum of the m clipped means.
 
     Given    low <= high, epsilon > 0, moved as in `partitions`
@@ -48,9 +48,9 @@ def scale(low: int, high: int, epsilon: Fraction, moved: int = 1) -> Fraction:
     >>> scale(0, 100, Fraction(1, 2))
     Fraction(200, 1)
     """
-    if low > high or moved < 1:
-        raise ValueError("bounds are the wrong way round, or a unit changes nothing")
-    return discrete_laplace.scale_for(moved * max(1, high - low), epsilon)
+    if low > high or changed < 1:
+        raise ValueError("the lower bound is above the upper bound, or a unit changes nothing")
+    return discrete_laplace.scale_for(changed * max(1, high - low), epsilon)
 
 
 def release(
@@ -59,7 +59,7 @@ def release(
     high: int,
     epsilon: Fraction,
     bits: RandomBits,
-    moved: int = 1,
+    changed: int = 1,
 ) -> int:
     """The epsilon-DP mean of partition means, in low .. high.
 
@@ -71,7 +71,7 @@ def release(
     if not outputs:
         raise ValueError("a mean needs partitions")
     total = sum(min(max(output, low), high) for output in outputs)
-    noisy = total + discrete_laplace.sample(bits, scale(low, high, epsilon, moved))
+    noisy = total + discrete_laplace.sample(bits, scale(low, high, epsilon, changed))
     return min(max(round(Fraction(noisy, len(outputs))), low), high)
 
 
@@ -80,10 +80,10 @@ def half_width(
     low: int,
     high: int,
     epsilon: Fraction,
-    moved: int = 1,
+    changed: int = 1,
     level: Fraction | float = Fraction(95, 100),
 ) -> int:
     """How far the noise of the answer reaches, in grid steps: public. The sampling error of the
     partitions, and the constant of the empty ones, come on top."""
-    reach = discrete_laplace.half_width(scale(low, high, epsilon, moved), level)
-    return math.ceil(Fraction(reach, m) + Fraction(1, 2))
+    of_noise = discrete_laplace.half_width(scale(low, high, epsilon, changed), level)
+    return math.ceil(Fraction(of_noise, m) + Fraction(1, 2))

@@ -44,7 +44,7 @@ def sample(bits: RandomBits, sigma2: Fraction) -> int:
     Source   Canonne, Kamath, Steinke 2020, algorithm 3
     """
     if sigma2 <= 0:
-        raise ValueError("noise of variance 0 hides nobody")
+        raise ValueError("noise of variance 0 protects no one")
     t = math.isqrt(sigma2.numerator // sigma2.denominator) + 1  # floor(sigma) + 1
     while True:
         candidate = discrete_laplace.sample(bits, Fraction(t))

@@ -39,7 +39,7 @@ def sample(bits: RandomBits, scale: Fraction) -> int:
     """
     numerator, denominator = scale.numerator, scale.denominator
     if numerator <= 0:
-        raise ValueError("noise of scale 0 hides nobody")
+        raise ValueError("noise of scale 0 protects no one")
     while True:
         # magnitude * denominator + remainder is geometric with ratio e^(-1/numerator), drawn as a
         # remainder below the numerator and a number of whole numerators.

@@ -31,7 +31,7 @@ class ValueCount:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Run:
+class GridRun:
     """Grid points first..last, all at one distance. Secret."""
 
     first: int
@@ -50,7 +50,7 @@ class Run:
 class Law:
     """Each grid point of a run has probability proportional to e^(-rate distance). Secret."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[GridRun, ...]
     rate: Fraction
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ def maximum(
     return -_drawn(bits, maximum_law(values, low, high, epsilon, rows_per_unit))
 
 
-def quantile_reach(steps: int, epsilon: Fraction, q: Fraction, rows_per_unit: int = 1) -> int:
+def quantile_half_width(steps: int, epsilon: Fraction, q: Fraction, rows_per_unit: int = 1) -> int:
     """How many rows on either side of rank q n a private quantile looks at.
 
     Gives    ceil((2 s / epsilon) (ln(steps) + 40)) with s = rows_per_unit max(q, 1-q): distances
@@ -150,7 +150,7 @@ def quantile(
     """An epsilon-DP q-quantile: a grid point with about q of the rows below it.
 
     Given    the rows' grid indices, ascending and distinct, with counts; 0 <= q <= 1. Rows whose
-             rank is quantile_reach or more away from q n may be left out: below of them are under
+             rank is quantile_half_width or more away from q n may be left out: below of them are under
              the values listed, above of them over
     Refuses  as minimum; q outside 0..1; rows left out that are nearer; with ValueError
     """
@@ -191,7 +191,7 @@ def quantile_law(
     |(1-q) #below - q #above|, which is not used: beside a value that many rows share it prefers
     empty grid to the value. Distances are kept as integers, times the denominator of q.
     """
-    cap = quantile_reach(high - low, epsilon, q, rows_per_unit) * q.denominator
+    cap = quantile_half_width(high - low, epsilon, q, rows_per_unit) * q.denominator
     clamped = _clamped(values, low, high)
     rows = below + above + sum(value.count for value in clamped)
     target, unit = q.numerator * rows, q.denominator
@@ -237,7 +237,7 @@ def _check_quantile(q: Fraction) -> None:
 
 def _check(steps: int, epsilon: Fraction, rows_per_unit: int) -> None:
     if steps < 0:
-        raise ValueError("bounds are the wrong way round")
+        raise ValueError("the lower bound is above the upper bound")
     if epsilon <= 0:
         raise ValueError("epsilon must be above 0")
     if rows_per_unit < 1:
@@ -261,17 +261,17 @@ def _clamped(values: Sequence[ValueCount], low: int, high: int) -> list[ValueCou
 
 def _runs(
     values: Sequence[ValueCount], low: int, high: int, below: int, distance: _Distance
-) -> tuple[Run, ...]:
+) -> tuple[GridRun, ...]:
     """The grid, cut at each value: before it, at it, and after the last."""
     runs = []
     start = low
     for value in values:
         if start < value.value:
-            runs.append(Run(start, value.value - 1, distance(below, below)))
-        runs.append(Run(value.value, value.value, distance(below, below + value.count)))
+            runs.append(GridRun(start, value.value - 1, distance(below, below)))
+        runs.append(GridRun(value.value, value.value, distance(below, below + value.count)))
         start, below = value.value + 1, below + value.count
     if start <= high:
-        runs.append(Run(start, high, distance(below, below)))
+        runs.append(GridRun(start, high, distance(below, below)))
     return tuple(runs)
 
 

@@ -156,7 +156,7 @@ def _variance(pairs: Pairs, side: Side) -> Estimate:
     moments = variance.NoisyMoments(
         squares=side.squares.value, total=side.total.value, count=pairs.count.value
     )
-    noise = variance.Scales(
+    noise = variance.VarianceScales(
         squares=side.squares.scale, total=side.total.scale, count=pairs.count.scale
     )
     level = 1 - variance.RELEASES * (1 - pairs.each)
@@ -166,21 +166,21 @@ def _variance(pairs: Pairs, side: Side) -> Estimate:
 
 
 def _mean(pairs: Pairs, side: Side) -> Estimate:
-    moments = ratio_mean.NoisyMoments(total=side.total.value, count=pairs.count.value)
-    noise = ratio_mean.Scales(total=side.total.scale, count=pairs.count.scale)
+    moments = ratio_mean.NoisySumAndCount(total=side.total.value, count=pairs.count.value)
+    noise = ratio_mean.RatioScales(total=side.total.scale, count=pairs.count.scale)
     level = 1 - ratio_mean.RELEASES * (1 - pairs.each)
     least, most = ratio_mean.interval(moments, noise, side.low, side.high, level)
     value = ratio_mean.mean(moments, side.low, side.high)
     return Estimate(value=value, least=least, most=most)
 
 
-def _quotient(above: Estimate, below: Estimate, reach: Fraction) -> Estimate:
+def _quotient(above: Estimate, below: Estimate, distance: Fraction) -> Estimate:
     """Within +- reach. Where below may be 0, the interval is all of it."""
-    value = _clamped(above.value / below.value, reach) if below.value > 0 else Fraction(0)
+    value = _clamped(above.value / below.value, distance) if below.value > 0 else Fraction(0)
     if below.least <= 0:
-        return Estimate(value=value, least=-reach, most=reach)
+        return Estimate(value=value, least=-distance, most=distance)
     found = _corners((above.least, above.most), (below.least, below.most))
-    clamped = [_clamped(corner, reach) for corner in found]
+    clamped = [_clamped(corner, distance) for corner in found]
     return Estimate(value=value, least=min(clamped), most=max(clamped))
 
 
@@ -196,5 +196,5 @@ def _root(value: Fraction) -> Fraction:
     return root_bounds(value, _DIGITS)[0]
 
 
-def _clamped(value: Fraction, reach: Fraction) -> Fraction:
-    return min(max(value, -reach), reach)
+def _clamped(value: Fraction, distance: Fraction) -> Fraction:
+    return min(max(value, -distance), distance)

@@ -43,11 +43,11 @@ def per_group(loss: Loss, groups: int) -> Loss:
     if groups == 1:
         return loss
     # The largest d with (1-d)^G >= 1-delta: from above the power of 1-d, so from below d.
-    _, most_kept = exp_bounds(log_bounds(1 - loss.delta)[1] / groups)
-    return Loss(loss.epsilon / groups, short_below(1 - most_kept))
+    _, longest = exp_bounds(log_bounds(1 - loss.delta)[1] / groups)
+    return Loss(loss.epsilon / groups, short_below(1 - longest))
 
 
-def keep(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
+def is_selected(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether a group of so many units is shown: True with probability release_probability.
 
     Given    units >= 0, the number of *distinct privacy units* in the group; the (epsilon, delta)
@@ -115,7 +115,9 @@ def _curve(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     # The curve is at a half after ln(1 + (e^epsilon - 1)/(2 delta))/epsilon units, and symmetric.
     rate = float(epsilon)
     if rate < 1 and 2 * math.log1p(math.expm1(rate) / float(2 * delta)) / rate > LONGEST_CURVE:
-        raise ValueError("epsilon is too small for partition selection: hardly a group is shown")
+        raise ValueError(
+            "epsilon is too small for partition selection: hardly any group is selected"
+        )
     one = _ONE
     growth = math.floor(exp_bounds(epsilon)[0] * one)
     step = math.floor(delta * one)
@@ -123,7 +125,7 @@ def _curve(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     while curve[-1] < one:
         if len(curve) > LONGEST_CURVE:
             raise ValueError(
-                "epsilon is too small for partition selection: no group would be shown"
+                "epsilon is too small for partition selection: no group would be selected"
             )
         here = curve[-1]
         grown = growth * here // one + step

@@ -62,7 +62,7 @@ def partitions(
     77
     """
     if steps < 0:
-        raise ValueError("bounds are the wrong way round")
+        raise ValueError("the lower bound is above the upper bound")
     if kappa < 1:
         raise ValueError("kappa is at least 1: with fewer partitions the noise cannot get small")
     wanted = math.ceil(kappa * 2 / float(smoothness(epsilon, shape)) * math.log(max(1, steps)))
@@ -126,18 +126,18 @@ def sample(
     Refuses  anything else with ValueError
     """
     if scale <= 0:
-        raise ValueError("noise of scale 0 hides nobody")
+        raise ValueError("noise of scale 0 protects no one")
     if not low <= centre <= high:
         raise ValueError("the centre is not within the bounds")
     negative = bits.below(2) == 1
-    reach = centre - low if negative else high - centre
+    distance = centre - low if negative else high - centre
     known = _FIRST_BITS
     leading = bits.below(2**known)
     while True:
         nearest = _nearest(Fraction(leading, 2**known), scale, known, shape, up=False)
         farthest = _nearest(Fraction(leading + 1, 2**known), scale, known, shape, up=True)
-        least = reach if nearest is None else min(nearest, reach)
-        most = reach if farthest is None else min(farthest, reach)
+        least = distance if nearest is None else min(nearest, distance)
+        most = distance if farthest is None else min(farthest, distance)
         if least == most:
             return centre - least if negative else centre + least
         leading = leading * 2**known + bits.below(2**known)

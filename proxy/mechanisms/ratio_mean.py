@@ -21,7 +21,7 @@ RELEASES = 2  # a sum and a count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scales:
+class RatioScales:
     """The scales of discrete Laplace noise: public."""
 
     total: Fraction
@@ -29,7 +29,7 @@ class Scales:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyMoments:
+class NoisySumAndCount:
     """The two noisy results: private already, everything made from them is post-processing."""
 
     total: int
@@ -51,13 +51,13 @@ def total_sensitivity(low: int, high: int, rows_per_unit: int = 1) -> int:
     The uncentred sum, in the same half steps, would move by 2 max(|low|, |high|).
     """
     if low > high:
-        raise ValueError("bounds are the wrong way round")
+        raise ValueError("the lower bound is above the upper bound")
     if rows_per_unit < 1:
         raise ValueError("a unit has at least one row")
     return rows_per_unit * (high - low)
 
 
-def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Scales:
+def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> RatioScales:
     """The scales with which sum and count together are epsilon-DP: half of epsilon each.
 
     Given    low < high, epsilon > 0; one unit has at most rows_per_unit rows
@@ -65,32 +65,32 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     Source   docs/design/mechanisms.md 7.1
 
     >>> scales(0, 100, Fraction(1))
-    Scales(total=Fraction(200, 1), count=Fraction(2, 1))
+    RatioScales(total=Fraction(200, 1), count=Fraction(2, 1))
     """
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
     sensitivity = total_sensitivity(low, high, rows_per_unit)
-    return Scales(
+    return RatioScales(
         total=discrete_laplace.scale_for(sensitivity, each),
         count=discrete_laplace.scale_for(rows_per_unit, each),
     )
 
 
-def noisy(total: int, count: int, noise: Scales, bits: RandomBits) -> NoisyMoments:
+def noisy(total: int, count: int, noise: RatioScales, bits: RandomBits) -> NoisySumAndCount:
     """The epsilon-DP moments of which a mean is made.
 
     Given    total = the exact sum of y over the rows, from `centred`, each index within low..high, and
              count = their number: non-NULL rows in both; noise: from `scales`
     """
-    return NoisyMoments(
+    return NoisySumAndCount(
         total=total + discrete_laplace.sample(bits, noise.total),
         count=count + discrete_laplace.sample(bits, noise.count),
     )
 
 
-def mean(moments: NoisyMoments, low: int, high: int) -> Fraction:
+def mean(moments: NoisySumAndCount, low: int, high: int) -> Fraction:
     """The mean in grid steps from noisy moments: post-processing.
 
-    >>> mean(NoisyMoments(total=-4, count=2), 0, 9)
+    >>> mean(NoisySumAndCount(total=-4, count=2), 0, 9)
     Fraction(7, 2)
     """
     middle = Fraction(low + high, 2)
@@ -99,8 +99,8 @@ def mean(moments: NoisyMoments, low: int, high: int) -> Fraction:
 
 
 def interval(
-    moments: NoisyMoments,
-    noise: Scales,
+    moments: NoisySumAndCount,
+    noise: RatioScales,
     low: int,
     high: int,
     level: Fraction | float = Fraction(95, 100),
@@ -113,7 +113,7 @@ def interval(
     """
     each = 1 - (1 - Fraction(level)) / RELEASES
     means = [
-        mean(NoisyMoments(total=total, count=count), low, high)
+        mean(NoisySumAndCount(total=total, count=count), low, high)
         for total, count in product(
             ends(moments.total, noise.total, each), ends(moments.count, noise.count, each)
         )
@@ -123,5 +123,5 @@ def interval(
 
 def ends(result: int, scale: Fraction, level: Fraction) -> tuple[int, int]:
     """The interval of one noisy integer."""
-    reach = discrete_laplace.half_width(scale, level)
-    return result - reach, result + reach
+    half_width = discrete_laplace.half_width(scale, level)
+    return result - half_width, result + half_width

@@ -28,7 +28,7 @@ MANY = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyMean:
+class RecentredMean:
     """In grid steps, within the bounds. least..most: the interval that was asked for."""
 
     value: Fraction
@@ -37,7 +37,7 @@ class NoisyMean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class MeanAllocation:
     """How epsilon is divided. With few rows: count and few; with many: count, centre and many."""
 
     count: Fraction
@@ -46,13 +46,15 @@ class Shares:
     many: Fraction
 
 
-def shares(epsilon: Fraction) -> Shares:
+def allocation(epsilon: Fraction) -> MeanAllocation:
     """
-    >>> [str(share) for share in (shares(Fraction(1)).count, shares(Fraction(1)).many)]
+    >>> [str(share) for share in (allocation(Fraction(1)).count, allocation(Fraction(1)).many)]
     ['1/25', '23/25']
     """
     count, centre = epsilon * COUNT_SHARE, epsilon * CENTRE_SHARE
-    return Shares(count=count, few=epsilon - count, centre=centre, many=epsilon - count - centre)
+    return MeanAllocation(
+        count=count, few=epsilon - count, centre=centre, many=epsilon - count - centre
+    )
 
 
 def release(
@@ -64,7 +66,7 @@ def release(
     bits: RandomBits,
     rows_per_unit: int = 1,
     level: Fraction | float = Fraction(95, 100),
-) -> NoisyMean:
+) -> RecentredMean:
     """An epsilon-DP mean with its interval.
 
     Given    total = the exact sum of y = 2i - (low + high) over the rows' grid indices i, each within
@@ -74,7 +76,7 @@ def release(
     Source   adaptive composition, Dwork, Roth 2014, theorem 3.16
     """
     sensitivity = total_sensitivity(low, high, rows_per_unit)
-    share = shares(epsilon)
+    share = allocation(epsilon)
     of_count = discrete_laplace.scale_for(rows_per_unit, share.count)
     rows = count + discrete_laplace.sample(bits, of_count)
     if rows * epsilon < MANY * rows_per_unit:
@@ -83,15 +85,15 @@ def release(
     of_centre = discrete_laplace.scale_for(sensitivity, share.centre)
     about = total + discrete_laplace.sample(bits, of_centre)
     centre = min(max(round(Fraction(about, rows)), -width), width)
-    reach = sensitivity_about(centre, low, high, rows_per_unit)
-    of_total = discrete_laplace.scale_for(reach, share.many)
+    distance = sensitivity_about(centre, low, high, rows_per_unit)
+    of_total = discrete_laplace.scale_for(distance, share.many)
     distances = total - centre * count + discrete_laplace.sample(bits, of_total)
     each = 1 - (1 - Fraction(level)) / 2
     among = [
         _mean(centre, part, number, low, high)
         for part, number in product(ends(distances, of_total, each), ends(rows, of_count, each))
     ]
-    return NoisyMean(
+    return RecentredMean(
         value=_mean(centre, distances, rows, low, high), least=min(among), most=max(among)
     )
 
@@ -114,7 +116,7 @@ def cost(
     >>> cost(10, 1, 0, 10, Fraction(1)), cost(0, 1, 0, 10, Fraction(1))
     (Fraction(1, 1), Fraction(13, 25))
     """
-    share = shares(epsilon)
+    share = allocation(epsilon)
     of_total = Fraction(abs(total), total_sensitivity(low, high, rows_per_unit))
     of_count = Fraction(abs(count), rows_per_unit)
     few = share.few * (of_total + of_count) / 2
@@ -132,11 +134,11 @@ def _of_few(
     bits: RandomBits,
     rows_per_unit: int,
     level: Fraction | float,
-) -> NoisyMean:
+) -> RecentredMean:
     noise = ratio_mean.scales(low, high, epsilon, rows_per_unit)
     moments = ratio_mean.noisy(total, count, noise, bits)
     least, most = ratio_mean.interval(moments, noise, low, high, level)
-    return NoisyMean(value=ratio_mean.mean(moments, low, high), least=least, most=most)
+    return RecentredMean(value=ratio_mean.mean(moments, low, high), least=least, most=most)
 
 
 def _mean(centre: int, distances: int, rows: int, low: int, high: int) -> Fraction:

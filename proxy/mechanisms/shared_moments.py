@@ -12,12 +12,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
-Part = TypeVar("Part", bound=Hashable)
+Contribution = TypeVar("Contribution", bound=Hashable)
 
 
 def pooled(
-    needs: Sequence[Mapping[Part, Fraction]], weight: Fraction
-) -> dict[Part, Fraction] | None:
+    needs: Sequence[Mapping[Contribution, Fraction]], weight: Fraction
+) -> dict[Contribution, Fraction] | None:
     """The weights of the parts that several answers share, or None where an answer would lose by sharing.
 
     Given    needs: of each answer, the least weight that each of its parts must have for the answer to be
@@ -35,8 +35,8 @@ def pooled(
     True
     """
     if not needs:
-        raise ValueError("nothing is shared by nobody")
-    found: dict[Part, Fraction] = {}
+        raise ValueError("a shared statistic needs at least one user")
+    found: dict[Contribution, Fraction] = {}
     for need in needs:
         for part, least in need.items():
             found[part] = max(found.get(part, Fraction(0)), least)

@@ -65,9 +65,9 @@ def smooth_sensitivity(
     lefts, rights = _candidates(padded, rank)
     best = max(floor, _lower_bound(padded, lefts, rights, rank, weight))
     # With j-i-1 = k no product exceeds (high-low) e^(-beta k): far pairs cannot win.
-    reach = int(math.log((high - low) / best) / steeper) + 2 if best < high - low else 2
-    lefts = lefts[lefts >= rank - reach]
-    rights = rights[rights <= rank + reach]
+    distance = int(math.log((high - low) / best) / steeper) + 2 if best < high - low else 2
+    lefts = lefts[lefts >= rank - distance]
+    rights = rights[rights <= rank + distance]
     return max(best, _greatest_product(padded, lefts, rights, weight)) * _VALUE_MARGIN
 
 

@@ -57,7 +57,7 @@ def partitions(epsilon: Fraction, delta: Fraction, steps: int) -> int:
     557
     """
     if steps < 0:
-        raise ValueError("bounds are the wrong way round")
+        raise ValueError("the lower bound is above the upper bound")
     wanted = math.ceil(2 / beta(epsilon, delta) * math.log(max(1, steps)))
     return min(max(wanted | 1, FEWEST_PARTITIONS), MOST_PARTITIONS)
 

@@ -20,7 +20,7 @@ RELEASES = 2  # a sum and a count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scales:
+class SumCountScales:
     """The scales of discrete Laplace noise: public."""
 
     total: Fraction
@@ -41,13 +41,13 @@ def total_sensitivity(low: int, high: int, rows_per_unit: int = 1) -> int:
     Source   docs/design/mechanisms.md 2.2
     """
     if low > high:
-        raise ValueError("bounds are the wrong way round")
+        raise ValueError("the lower bound is above the upper bound")
     if rows_per_unit < 1:
         raise ValueError("a unit has at least one row")
     return rows_per_unit * max(1, abs(low), abs(high))
 
 
-def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Scales:
+def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> SumCountScales:
     """The scales with which sum and count together are epsilon-DP: half of epsilon each.
 
     Given    low <= high, epsilon > 0; one unit has at most rows_per_unit rows
@@ -55,10 +55,10 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     Source   docs/design/mechanisms.md 7.3
 
     >>> scales(0, 100, Fraction(1))
-    Scales(total=Fraction(200, 1), count=Fraction(2, 1))
+    SumCountScales(total=Fraction(200, 1), count=Fraction(2, 1))
     """
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
-    return Scales(
+    return SumCountScales(
         total=discrete_laplace.scale_for(total_sensitivity(low, high, rows_per_unit), each),
         count=discrete_laplace.scale_for(rows_per_unit, each),
     )
@@ -99,7 +99,7 @@ def mean(sums: NoisySums, low: int, high: int) -> Fraction:
 
 def interval(
     sums: NoisySums,
-    noise: Scales,
+    noise: SumCountScales,
     low: int,
     high: int,
     level: Fraction | float = Fraction(95, 100),

@@ -23,7 +23,7 @@ _DIGITS = 30  # of a root: more than any type of PostgreSQL's shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scales:
+class VarianceScales:
     """The scales of discrete Laplace noise: public."""
 
     squares: Fraction
@@ -50,7 +50,7 @@ def centred_squares(squares: int, total: int, count: int, low: int, high: int) -
     return 2 * (4 * squares - 4 * both * total + count * both * both) - count * width * width
 
 
-def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Scales:
+def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> VarianceScales:
     """The scales with which the three sums together are epsilon-DP: a third of epsilon each.
 
     Given    low < high, epsilon > 0; one unit has at most rows_per_unit rows
@@ -62,7 +62,7 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Sc
     """
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
     sensitivity = total_sensitivity(low, high, rows_per_unit)
-    return Scales(
+    return VarianceScales(
         squares=discrete_laplace.scale_for(sensitivity * (high - low), each),
         total=discrete_laplace.scale_for(sensitivity, each),
         count=discrete_laplace.scale_for(rows_per_unit, each),
@@ -122,7 +122,7 @@ def deviation(of_variance: Fraction) -> Fraction:
 
 def population_interval(
     moments: NoisyMoments,
-    noise: Scales,
+    noise: VarianceScales,
     low: int,
     high: int,
     level: Fraction | float = Fraction(95, 100),

@@ -100,13 +100,13 @@ def loss_of_rho(rho: Fraction, delta: Fraction) -> Loss:
 
 
 def gaussian_pays(
-    groups: int, epsilon: Fraction, delta: Fraction, cell_sensitivity: int | Fraction = 1
+    groups: int, epsilon: Fraction, delta: Fraction, group_sensitivity: int | Fraction = 1
 ) -> bool:
     """Whether Gaussian noise is smaller than Laplace noise when a unit is in up to G groups.
 
     A choice between two mechanisms that are both private, by public numbers: floats will do.
 
-    Given    groups = G >= 1, each of them moved by up to cell_sensitivity by one unit
+    Given    groups = G >= 1, each of them moved by up to group_sensitivity by one unit
     Gives    whether sd of sigma2 = G D^2 / (2 rho) is below that of scale G D / epsilon
     Source   docs/design/mechanisms.md 3.2. With the textbook's conversion G >= 15 at epsilon 1 and delta 1e-6;
              with the tight one that is used here G >= 11
@@ -114,13 +114,13 @@ def gaussian_pays(
     >>> [gaussian_pays(g, Fraction(1), Fraction(1, 10**6)) for g in (1, 10, 11)]
     [False, False, True]
     """
-    if groups < 1 or cell_sensitivity <= 0:
-        raise ValueError("a unit is in at least one group and moves it")
+    if groups < 1 or group_sensitivity <= 0:
+        raise ValueError("a unit is in at least one group and changes it")
     if delta == 0:
         return False
     rho = rho_of_loss(epsilon, delta)
-    sigma2 = discrete_gaussian.sigma2_for(groups * Fraction(cell_sensitivity) ** 2, rho)
-    half_rate = float(epsilon / (2 * groups * cell_sensitivity))  # 1 / (2 scale)
+    sigma2 = discrete_gaussian.sigma2_for(groups * Fraction(group_sensitivity) ** 2, rho)
+    half_rate = float(epsilon / (2 * groups * group_sensitivity))  # 1 / (2 scale)
     if half_rate > 300:
         return False  # Laplace noise is 0 but for one draw in e^600
     laplace = 1 / (2 * math.sinh(half_rate) ** 2)

@@ -1,6 +1,7 @@
 """The shadow's stream: which answer belongs to which message, and what of it the client sees.
 
-The server answers in order, and each message has known last answers (manual 55.2). So a queue of
+The server answers in order, and each message has known last answers (PostgreSQL 17 documentation, section
+55.2). So a queue of
 expectations, one per message sent, tells whose answer every frame is. After an ErrorResponse to a
 message of the extended protocol the server discards messages up to the next Sync; so does the
 queue.
@@ -46,7 +47,7 @@ class MessageKind(Enum):
     COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
 
 
-class Shown(Enum):
+class Forwarded(Enum):
     """What of an answer reaches the client; errors and ParameterStatus always do."""
 
     ALL = 0
@@ -62,7 +63,7 @@ class ReplyOutcome(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Reply:
+class ShadowReply:
     """What came back for an exchange of our own. frames: (tag, payload) of what was not shown."""
 
     frames: list[tuple[int, bytes]] = field(default_factory=list)
@@ -74,8 +75,8 @@ class Expectation:
     """One message sent to the shadow. undo: what to do if it fails or is discarded."""
 
     kind: MessageKind
-    shown: Shown = Shown.ALL
-    reply: Reply | None = None
+    forwarded: Forwarded = Forwarded.ALL
+    reply: ShadowReply | None = None
     ends_reply: bool = False
     wording: Wording | None = None
     undo: Callable[[], None] | None = None
@@ -116,7 +117,8 @@ class Answers:
             if not self._queue:
                 return
         self.has_executed |= (
-            expectation.kind is MessageKind.EXECUTE and expectation.shown is not Shown.NOTHING
+            expectation.kind is MessageKind.EXECUTE
+            and expectation.forwarded is not Forwarded.NOTHING
         )
         self._queue.append(expectation)
 
@@ -150,10 +152,10 @@ class Answers:
                 here = min(end, size)
                 self._dropping = end - here
                 text = bytes(buffer[position + 5 : position + 5 + REPORT_BYTES])
-                buffer[position:here] = frame(bytes([tag]), _cut(text))
+                buffer[position:here] = frame(bytes([tag]), _truncated(text))
                 size = len(buffer)
                 continue
-            streams = tag in _STREAMED and not (queue and queue[0].shown is Shown.NOTHING)
+            streams = tag in _STREAMED and not (queue and queue[0].forwarded is Forwarded.NOTHING)
             if end > size:
                 # Rows stream through whatever their size, so memory stays bounded.
                 if streams:
@@ -181,17 +183,17 @@ class Answers:
             case 0x41:  # A, NotificationResponse
                 return None
             case 0x4E:  # N, NoticeResponse: of an analysis, it would come twice
-                return b"" if head is not None and head.shown is Shown.NOTHING else None
+                return b"" if head is not None and head.forwarded is Forwarded.NOTHING else None
             case 0x45:  # E, ErrorResponse
                 return self._error(head, bytes(self._buffer[start:end]))
         if head is None:
             return None
         instead: bytes | None = None
-        if head.shown is Shown.NOTHING:
+        if head.forwarded is Forwarded.NOTHING:
             if head.reply is not None:
                 head.reply.frames.append((tag, bytes(self._buffer[start:end])))
             instead = b""
-        elif head.shown is Shown.RESULTS and tag in _QUIET:
+        elif head.forwarded is Forwarded.RESULTS and tag in _QUIET:
             instead = b""
         elif tag == _PARAMETERS and head.hides_last_parameter:
             oids = decode_parameter_description(bytes(self._buffer[start:end]))
@@ -235,19 +237,20 @@ class Answers:
 
     def _copy_in(self) -> None:
         """CopyInResponse. The server ignores each Sync, and whatever a Flush holds, that it reads
-        before CopyDone or CopyFail (manual 55.2.6), so their ReadyForQuery never comes."""
+        before CopyDone or CopyFail (PostgreSQL 17 documentation, section 55.2.6), so their ReadyForQuery
+        never comes."""
         self.copying_in = True
-        kept: list[Expectation] = []
+        remaining: list[Expectation] = []
         for expectation in list(self._queue)[1:]:
             if expectation.kind is MessageKind.COPY_END:
                 self.copying_in = False
             ignored = expectation.kind in (MessageKind.SYNC, MessageKind.MALFORMED)
             if not self.copying_in or not ignored:
-                kept.append(expectation)
+                remaining.append(expectation)
         head = self._queue[0]
         self._queue.clear()
         self._queue.append(head)
-        self._queue.extend(kept)
+        self._queue.extend(remaining)
 
     def _error(self, head: Expectation | None, payload: bytes) -> bytes | None:
         self.copying_in = False
@@ -271,11 +274,11 @@ class Answers:
         return reword(payload, head.wording)
 
 
-def _cut(fields: bytes) -> bytes:
+def _truncated(fields: bytes) -> bytes:
     """The first fields of an error or notice, the last one cut at a character; severity, SQLSTATE and message
     come first (PostgreSQL 17 documentation, section 53.8).
 
-    >>> _cut("SERROR\\0MÄ".encode()[:-1])
+    >>> _truncated("SERROR\\0MÄ".encode()[:-1])
     b'SERROR\\x00M\\x00\\x00'
     """
     end = len(fields)

@@ -1,4 +1,5 @@
-"""The shadow's authentication, relayed (manual 55.2.1), and who comes out of it. No I/O."""
+"""The shadow's authentication, relayed (PostgreSQL 17 documentation, section 55.2.1), and who comes out of
+it. No I/O."""
 
 from __future__ import annotations
 
@@ -116,7 +117,7 @@ class Authentication:
         if not self.is_authenticated:
             if tag == _AUTHENTICATION and payload == _OK:
                 if self._stand_in is not None:
-                    raise ProtocolError("a role that cannot be has logged in")
+                    raise ProtocolError("a role that cannot exist has logged in")
                 self.is_authenticated = True
                 self._held += whole
                 if not self._connect.database_is_served:

@@ -251,7 +251,7 @@ class RunQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class QueryAnswer:
     """relation: JSON text for the extra parameter.
     notice: text of a NoticeResponse to send, or None.
     inlined_text: the whole statement with the relation's literal in it, where Substitute.as_literal;

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from proxy.pgwire.calls import (
-    Answered,
     Look,
     LookPrepared,
+    QueryAnswer,
     Read,
     Refuse,
     RunQuery,
@@ -17,7 +17,7 @@ from proxy.pgwire.calls import (
 from proxy.pgwire.statement_look import Looked, Pieces
 
 Wanted = RunQuery | Read | Look | LookPrepared
-Result = Answered | Verbatim | Substitute | Refuse | Looked | Pieces
+Result = QueryAnswer | Verbatim | Substitute | Refuse | Looked | Pieces
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
-from proxy.pgwire.answers import Expectation, MessageKind, Shown
+from proxy.pgwire.answers import Expectation, Forwarded, MessageKind
 from proxy.pgwire.calls import (
     Arguments,
     ExecutePrepared,
@@ -58,14 +58,14 @@ from proxy.pgwire.shadow_exchanges import (
 from proxy.pgwire.statement_look import Looked
 from proxy.pgwire.wording import Wording
 
-STATEMENTS_KEPT = 1_000
+CACHED_STATEMENTS = 1_000
 # Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
 _BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
 
 TOO_MANY_STATEMENTS = Refuse(
     Code.TOO_COMPLEX.sqlstate,
     "too many prepared statements about protected data",
-    f"A session keeps at most {STATEMENTS_KEPT}; close some.",
+    f"A session keeps at most {CACHED_STATEMENTS}; close some.",
     None,
 )
 
@@ -79,7 +79,7 @@ def parse_message(
     """
     if looked is None or isinstance(looked, Verbatim):
         return session.remember(message.name, None)
-    if len(session.statements) >= STATEMENTS_KEPT and message.name not in session.statements:
+    if len(session.statements) >= CACHED_STATEMENTS and message.name not in session.statements:
         return refused(session, TOO_MANY_STATEMENTS)
     match looked:
         case ExecutePrepared():
@@ -99,25 +99,25 @@ def refused(session: Session, refuse: Refuse) -> Conversation:
 def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
     decided = yield from perform(session, decide(inspect, message.parameter_oids), Message())
     text, oids = message.text, message.parameter_oids
-    kept: Statement | None
+    statement: Statement | None
     match decided:
         case Failed():
             return
         case Verbatim():
-            kept = None
+            statement = None
         case Refuse():
             # The original is parsed, so that Describe answers as PostgreSQL would; Bind refuses.
-            kept = decided
+            statement = decided
         case Rewritten() if decided.substitute.as_literal:
             # COPY takes no parameters, which PostgreSQL would only say of the whole statement.
-            kept = NO_PARAMETER if decided.parameter_oids else Substituted(decided)
+            statement = NO_PARAMETER if decided.parameter_oids else Substituted(decided)
         case Rewritten():
-            kept = Substituted(decided)
+            statement = Substituted(decided)
             text = decided.substitute.text.encode()
             oids = (*decided.parameter_oids, JSONB_OID)
         case _:
             assert_never(decided)
-    expectation = session.remember(message.name, kept)
+    expectation = session.remember(message.name, statement)
     if text is not message.text:
         expectation.wording = Wording(has_position=False)
     session.send(parse(message.name, text, oids), expectation)
@@ -214,17 +214,17 @@ def _bind_run(session: Session, message: Bind, run: ShadowStatement) -> None:
     PostgreSQL keeps the plan (plancache.c counts references)."""
     wording = Wording(has_position=False)
     _tag(session, message, run.command_tag)
-    for sent, kind, shown in (
-        (close_statement(INTERNAL), MessageKind.CLOSE, Shown.NOTHING),
-        (parse_of(INTERNAL, run), MessageKind.PARSE, Shown.NOTHING),
+    for sent, kind, forwarded in (
+        (close_statement(INTERNAL), MessageKind.CLOSE, Forwarded.NOTHING),
+        (parse_of(INTERNAL, run), MessageKind.PARSE, Forwarded.NOTHING),
         (
             bind(message.portal, INTERNAL, bind_values(run), (), message.result_formats),
             MessageKind.BIND,
-            Shown.ALL,
+            Forwarded.ALL,
         ),
-        (close_statement(INTERNAL), MessageKind.CLOSE, Shown.NOTHING),
+        (close_statement(INTERNAL), MessageKind.CLOSE, Forwarded.NOTHING),
     ):
-        session.send(sent, Expectation(kind, shown, wording=wording))
+        session.send(sent, Expectation(kind, forwarded, wording=wording))
 
 
 def _tag(session: Session, message: Bind, command_tag: str | None) -> None:

@@ -1,7 +1,7 @@
 """Drives the sequence of a query with frames, on the client's own session of the shadow.
 
 `perform` answers each step of `query_sequence.py`: those about the session by exchanges of our own
-(`shadow_exchanges.py`, `rehearsing.py`), those about the engine at once where they are quick, and else by
+(`shadow_exchanges.py`, `rehearsal.py`), those about the engine at once where they are quick, and else by
 handing them out of the machine.
 """
 
@@ -16,11 +16,11 @@ from typing_extensions import assert_never
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
-    Answered,
     Arguments,
     Evaluate,
     LookPrepared,
     LookUpPrepared,
+    QueryAnswer,
     Read,
     ReadArguments,
     Refuse,
@@ -29,7 +29,7 @@ from proxy.pgwire.calls import (
     Verbatim,
 )
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
-from proxy.pgwire.rehearsing import rehearse
+from proxy.pgwire.rehearsal import rehearse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
 from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of
@@ -86,8 +86,8 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
         case Rehearse():
             return (yield from rehearse(session, step, message.portal))
         case RunQuery():
-            answered: Answered | Refuse = yield step
-            if isinstance(answered, Answered) and answered.notice is not None:
+            answered: QueryAnswer | Refuse = yield step
+            if isinstance(answered, QueryAnswer) and answered.notice is not None:
                 session.notice(answered.notice)
             return answered
         case LookUpPrepared():

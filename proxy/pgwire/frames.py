@@ -1,4 +1,5 @@
-"""The frames of PostgreSQL's protocol 3.0, to bytes and back (manual 55.7, "Message Formats").
+"""The frames of PostgreSQL's protocol 3.0, to bytes and back (PostgreSQL 17 documentation, section 55.7,
+"Message Formats").
 
 A frame is one tag byte, a length that counts itself but not the tag, and a payload. Names are the
 manual's. Only frames that the relay must understand are here; all others pass by their header

@@ -32,7 +32,6 @@ from proxy.pgwire.calls import (
     NO_RELATION,
     Analyse,
     Analysis,
-    Answered,
     Arguments,
     Evaluate,
     ExecutePrepared,
@@ -40,6 +39,7 @@ from proxy.pgwire.calls import (
     LookPrepared,
     LookUpPrepared,
     Prepared,
+    QueryAnswer,
     Read,
     ReadArguments,
     Refuse,
@@ -58,7 +58,7 @@ READ_AT_ONCE = 300
 # would take what follows for a part of a transaction, and drop the cursor with the answer.
 NO_BLOCK = Refuse("25P01", "DECLARE CURSOR can only be used in transaction blocks", "", None)
 NOT_INLINED = Refuse(
-    Code.UNAVAILABLE.sqlstate, "the question could not be answered", "Ask the operator.", None
+    Code.UNAVAILABLE.sqlstate, "the statement could not be run", "Ask the operator.", None
 )
 
 QueryStep = Analyse | Read | ReadArguments | Rehearse | RunQuery
@@ -124,11 +124,11 @@ def answer(
     if substitute.rehearsal is not None:
         is_needed: bool = yield Rehearse(substitute.rehearsal, rewritten.parameter_oids, arguments)
         if not is_needed:
-            unread = Answered(NO_RELATION, None, substitute.rehearsal.without_rows)
+            unread = QueryAnswer(NO_RELATION, None, substitute.rehearsal.without_rows)
             return _run_of(rewritten, unread, arguments)
     if arguments.json is None:
         return NOT_UTF8
-    answered: Answered | Refuse = yield RunQuery(
+    answered: QueryAnswer | Refuse = yield RunQuery(
         substitute.handle, arguments.json, arguments.settings
     )
     if isinstance(answered, Refuse):
@@ -165,7 +165,7 @@ def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse 
     return _unplaced((yield from answer(decided, wanted)))
 
 
-def _run_of(rewritten: Rewritten, answered: Answered, arguments: Arguments) -> ShadowStatement:
+def _run_of(rewritten: Rewritten, answered: QueryAnswer, arguments: Arguments) -> ShadowStatement:
     substitute = rewritten.substitute
     if substitute.as_literal and answered.inlined_text is not None:
         return ShadowStatement(answered.inlined_text, command_tag=substitute.command_tag)

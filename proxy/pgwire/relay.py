@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.base.limits import LOOKED_AT_BYTES
-from proxy.pgwire.answers import Expectation, MessageKind, Reply, ReplyOutcome
+from proxy.pgwire.answers import Expectation, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.calls import (
     Look,
     LookPrepared,
@@ -115,7 +115,7 @@ class Relay:
             session.answers.discarded_statements = False
             session.statements.clear()
         while (
-            isinstance(self._waits_for, Reply)
+            isinstance(self._waits_for, ShadowReply)
             and self._waits_for.outcome is not ReplyOutcome.PENDING
         ):
             self._resume(None)
@@ -159,7 +159,7 @@ class Relay:
             self._conversation = self._waits_for = None
             return
         self._waits_for = wait
-        if not isinstance(wait, Reply):
+        if not isinstance(wait, ShadowReply):
             self._wanted = wait
 
     def _read_client(self) -> None:
@@ -288,7 +288,7 @@ class Relay:
         pieces = self._look(text, known, is_query=True)
         if pieces is None:
             return None
-        # A simple Query destroys the unnamed statement (manual 55.2.3).
+        # A simple Query destroys the unnamed statement (PostgreSQL 17 documentation, section 55.2.3).
         session.statements.pop(b"", None)
         if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
             return simple_query(session, text, pieces)

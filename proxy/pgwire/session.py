@@ -12,7 +12,14 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.pgwire.answers import Answers, Expectation, MessageKind, Reply, ReplyOutcome, Shown
+from proxy.pgwire.answers import (
+    Answers,
+    Expectation,
+    Forwarded,
+    MessageKind,
+    ReplyOutcome,
+    ShadowReply,
+)
 from proxy.pgwire.calls import (
     ExecutePrepared,
     LookPrepared,
@@ -25,7 +32,7 @@ from proxy.pgwire.frames import SYNC, ProtocolError, report
 from proxy.pgwire.query_sequence import Rewritten
 from proxy.pgwire.wording import Wording
 
-Wait = Reply | RunQuery | Read | LookPrepared
+Wait = ShadowReply | RunQuery | Read | LookPrepared
 Conversation = Generator[Wait, Any, None]
 
 # What Python calls the encodings in which a relayed value may have to be read.
@@ -71,22 +78,22 @@ class Session:
         self.to_shadow.append(frame)
         self.answers.expect(expectation)
 
-    def send_sync(self, shown: Shown = Shown.ALL) -> None:
+    def send_sync(self, forwarded: Forwarded = Forwarded.ALL) -> None:
         self.answers.skipping = False
-        self.send(SYNC, Expectation(MessageKind.SYNC, shown))
+        self.send(SYNC, Expectation(MessageKind.SYNC, forwarded))
 
     def send_all(
         self,
         messages: list[tuple[bytes, MessageKind]],
-        shown: Shown = Shown.NOTHING,
+        forwarded: Forwarded = Forwarded.NOTHING,
         wording: Wording | None = None,
-        reply: Reply | None = None,
-    ) -> Reply:
+        reply: ShadowReply | None = None,
+    ) -> ShadowReply:
         """One exchange of our own; the last message ends the reply."""
-        reply = reply or Reply()
+        reply = reply or ShadowReply()
         for number, (frame, kind) in enumerate(messages, start=1):
             ends = number == len(messages)
-            self.send(frame, Expectation(kind, shown, reply, ends, wording))
+            self.send(frame, Expectation(kind, forwarded, reply, ends, wording))
         return reply
 
     def notice(self, text: str) -> None:
@@ -165,7 +172,7 @@ class Session:
         return Expectation(MessageKind.PARSE, undo=undo)
 
 
-def succeeded(reply: Reply) -> bool:
+def succeeded(reply: ShadowReply) -> bool:
     return reply.outcome is ReplyOutcome.COMPLETE
 
 

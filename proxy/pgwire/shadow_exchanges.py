@@ -16,7 +16,7 @@ from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, CONSTANTS_BYTES
 from proxy.base.session_settings import CLIENT_ENCODING, SESSION_SETTINGS
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.pgwire.answers import MessageKind, Reply
+from proxy.pgwire.answers import MessageKind, ShadowReply
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -56,8 +56,8 @@ ARGUMENTS_TOO_LONG = Refuse(
     None,
 )
 
-_ASKED_FOR = (*SESSION_SETTINGS, CLIENT_ENCODING)
-_SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _ASKED_FOR)
+_REQUESTED = (*SESSION_SETTINGS, CLIENT_ENCODING)
+_SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
 _TAKEN_SQL = (
     "EXISTS (SELECT FROM pg_catalog.pg_cursors c"
     " WHERE c.name OPERATOR(pg_catalog.=) $1 AND $1 OPERATOR(pg_catalog.<>) '')"
@@ -82,7 +82,7 @@ def run(
     formats: Sequence[int] = (),
 ) -> list[Message]:
     """Close first: an exchange cut off by an error may have left the name behind, and closing
-    what does not exist is no error (manual 55.2.3)."""
+    what does not exist is no error (PostgreSQL 17 documentation, section 55.2.3)."""
     return [
         (close_statement(INTERNAL), MessageKind.CLOSE),
         (parse(INTERNAL, text, oids), MessageKind.PARSE),
@@ -93,7 +93,7 @@ def run(
     ]
 
 
-def rows_of(reply: Reply) -> list[Row]:
+def rows_of(reply: ShadowReply) -> list[Row]:
     return [decode_data_row(payload) for tag, payload in reply.frames if tag == _DATA_ROW]
 
 
@@ -120,7 +120,7 @@ def _settings(session: Session, row: Row) -> dict[str, str]:
     """Of the last columns of a row: those that are set and not empty. A value that cannot be read
     stays in, as what it is: nothing that could be a setting. The client's encoding, which the
     server reports late where messages are pipelined, is noted for what comes after."""
-    values = row[len(row) - len(_ASKED_FOR) :]
+    values = row[len(row) - len(_REQUESTED) :]
     if encoding := values[-1]:
         session.answers.client_encoding = encoding
     pairs = zip(SESSION_SETTINGS, values[:-1], strict=True)
@@ -131,7 +131,7 @@ def analyse(
     session: Session, step: Analyse, wording: Wording
 ) -> Generator[Wait, Any, Analysis | Failed]:
     inspect = step.inspect
-    reply = Reply()
+    reply = ShadowReply()
     session.send_all(
         [
             (close_statement(INTERNAL), MessageKind.CLOSE),
@@ -142,7 +142,7 @@ def analyse(
         reply=reply,
     )
     # The exchange goes on in the same round trip, but from here on positions are not the client's.
-    reply = Reply(frames=reply.frames)
+    reply = ShadowReply(frames=reply.frames)
     resolved = [
         f"pg_catalog.to_regclass(${n})::pg_catalog.oid"
         for n in range(1, len(inspect.relations) + 1)
@@ -162,11 +162,11 @@ def analyse(
     if not succeeded(reply):
         return FAILED
     frames = reply.frames
-    oids_seen: tuple[int, ...] = ()
+    known_oids: tuple[int, ...] = ()
     columns: tuple[DescribedColumn, ...] = ()
     for tag, payload in frames:
         if tag == _PARAMETER_DESCRIPTION:
-            oids_seen = decode_parameter_description(payload)
+            known_oids = decode_parameter_description(payload)
         elif tag == _ROW_DESCRIPTION:
             columns = tuple(
                 DescribedColumn(
@@ -178,7 +178,7 @@ def analyse(
     relation_oids = tuple(
         None if oid is None else int(oid) for oid in row[: len(inspect.relations)]
     )
-    return Analysis(relation_oids, oids_seen, columns, _settings(session, row))
+    return Analysis(relation_oids, known_oids, columns, _settings(session, row))
 
 
 def decode_arguments(
@@ -295,7 +295,7 @@ def _fetched(expression: str, oid: int, type_name: str) -> str:
     return f"pg_catalog.to_jsonb({value})::pg_catalog.text"
 
 
-def raise_refusal(session: Session, refuse: Refuse, shift: int = 0) -> Reply:
+def raise_refusal(session: Session, refuse: Refuse, shift: int = 0) -> ShadowReply:
     """Let the shadow raise it, so that the state of the transaction is the shadow's own; the reply
     ends FAILED (or SKIPPED), with the error shown in the refusal's own words (see wording.py)."""
     position = b"" if refuse.position is None else b"%d" % (refuse.position + shift)

@@ -1,7 +1,8 @@
 """A simple Query that holds a statement to be inspected.
 
 It is run statement by statement through the extended protocol without a Sync until its end. So the
-whole string is one implicit transaction as in PostgreSQL (manual 55.2.2.1), while between two
+whole string is one implicit transaction as in PostgreSQL (PostgreSQL 17 documentation, section 55.2.2.1),
+while between two
 statements the next one can be analysed in the state that the first has left. Completions that a
 simple Query does not show are swallowed, and positions are shifted to the client's whole string.
 
@@ -18,7 +19,7 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from proxy.pgwire.answers import Expectation, MessageKind, Reply, ReplyOutcome, Shown
+from proxy.pgwire.answers import Expectation, Forwarded, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.calls import (
     Arguments,
     ExecutePrepared,
@@ -55,8 +56,10 @@ def simple_query(
 ) -> Conversation:
     """pieces: each statement's offset in characters, its text, and what `look` said of it."""
     encoding = session.answers.client_encoding
-    # A simple Query destroys the unnamed statement (manual 55.2.3).
-    session.send(close_statement(b""), Expectation(MessageKind.CLOSE, Shown.NOTHING, Reply()))
+    # A simple Query destroys the unnamed statement (PostgreSQL 17 documentation, section 55.2.3).
+    session.send(
+        close_statement(b""), Expectation(MessageKind.CLOSE, Forwarded.NOTHING, ShadowReply())
+    )
     for offset, statement, looked in pieces:
         decided = yield from _decide(session, looked, offset, len(pieces) > 1)
         match decided:
@@ -65,7 +68,7 @@ def simple_query(
             case Verbatim():
                 if len(pieces) == 1:
                     # End our analysis, then it may run as the Query that it is.
-                    session.send_sync(Shown.NOTHING)
+                    session.send_sync(Forwarded.NOTHING)
                     session.send(query(text), Expectation(MessageKind.QUERY))
                     return
                 if offset and not statement.isascii():
@@ -91,7 +94,7 @@ def simple_query(
         if outcome is not ReplyOutcome.COMPLETE:
             break
     if not session.answers.skipping:
-        session.send(close_statement(INTERNAL), Expectation(MessageKind.CLOSE, Shown.NOTHING))
+        session.send(close_statement(INTERNAL), Expectation(MessageKind.CLOSE, Forwarded.NOTHING))
         session.send_sync()
     elif session.answers.failed_ours:
         # Else an earlier, unsynced message failed, and the server has skipped the Query, too.
@@ -127,7 +130,7 @@ def _run(
     session: Session, run: ShadowStatement, wording: Wording
 ) -> Generator[Wait, Any, ReplyOutcome]:
     """Wait for its end: it may be a COPY FROM STDIN, in whose data nothing may be sent between."""
-    reply = Reply()
+    reply = ShadowReply()
     command_tag = None if run.command_tag is None else run.command_tag.encode()
     for frame, kind in (
         (close_statement(INTERNAL), MessageKind.CLOSE),
@@ -137,7 +140,7 @@ def _run(
         (execute(b""), MessageKind.EXECUTE),
     ):
         tag = command_tag if kind is MessageKind.EXECUTE else None
-        expectation = Expectation(kind, Shown.RESULTS, reply, wording=wording, command_tag=tag)
+        expectation = Expectation(kind, Forwarded.RESULTS, reply, wording=wording, command_tag=tag)
         expectation.ends_reply = kind is MessageKind.EXECUTE
         session.send(frame, expectation)
     session.to_shadow.append(FLUSH)

@@ -1,6 +1,7 @@
 """From a client's first byte to its StartupMessage. No I/O.
 
-TLS requests, cancel requests, the StartupMessage with its allow-list (manual 55.2.1). The protocol's version
+TLS requests, cancel requests, the StartupMessage with its allow-list (PostgreSQL 17 documentation, section
+55.2.1). The protocol's version
 is negotiated by the shadow.
 """
 
@@ -71,7 +72,7 @@ class Startup:
         self._requires_tls = requires_tls
         self._host = host
         self._is_encrypted = False
-        self._asked: set[int] = set()
+        self._requested: set[int] = set()
         self._buffer = bytearray()
 
     def encrypted(self) -> None:
@@ -86,7 +87,7 @@ class Startup:
             buffer[:1] == bytes([_TLS_HANDSHAKE])
             and self._has_tls
             and not self._is_encrypted
-            and not self._asked
+            and not self._requested
         ):
             buffer.clear()
             return StartTls(b"", direct=True)
@@ -115,11 +116,11 @@ class Startup:
         return self._startup(packet, code)
 
     def _encryption(self, code: int, length: int) -> Opening:
-        if length != 8 or self._is_encrypted or code in self._asked:
+        if length != 8 or self._is_encrypted or code in self._requested:
             return StartupReply(
                 fatal("08P01", f"unsupported frontend protocol {code >> 16}.{code & 0xFFFF}"), True
             )
-        self._asked.add(code)
+        self._requested.add(code)
         if code == _SSL_REQUEST and self._has_tls:
             return StartTls(b"S", direct=False)
         return StartupReply(b"N", close=False)

@@ -61,7 +61,8 @@ def refused_setting(name: str) -> Trouble | None:
     >>> refused_setting("wal_level")
     ('42704', 'unrecognized configuration parameter "wal_level"')
     """
-    # _pq_. names are options of the protocol itself, negotiated by the server (manual 55.2.1).
+    # _pq_. names are options of the protocol itself, negotiated by the server (PostgreSQL 17 documentation,
+    # section 55.2.1).
     if name in _CONNECTION or name.lower() in SETTINGS or name.startswith("_pq_."):
         return None
     return "42704", f'unrecognized configuration parameter "{name}"'

@@ -31,7 +31,7 @@ TOO_LONG = Refuse(
 TOO_MANY_RELATIONS = Refuse(
     Code.TOO_COMPLEX.sqlstate,
     "statement names too many relations",
-    "Ask about fewer relations at once.",
+    "Use fewer relations in one statement.",
     None,
 )
 NOT_UTF8 = Refuse(
@@ -42,10 +42,10 @@ NOT_UTF8 = Refuse(
 )
 
 
-def pieces_of(reader: StatementReader, asked: Look) -> Pieces:
+def pieces_of(reader: StatementReader, request: Look) -> Pieces:
     """Of a simple query string its statements; anything else is one."""
-    text, is_exact = asked.text, asked.is_exact
-    if not asked.is_query:
+    text, is_exact = request.text, request.is_exact
+    if not request.is_query:
         return ((0, text, look(reader, text, is_exact)),)
     pieces = reader.split(text)
     if isinstance(pieces, Refuse):
@@ -53,9 +53,9 @@ def pieces_of(reader: StatementReader, asked: Look) -> Pieces:
     return tuple((offset, piece, look(reader, piece, is_exact)) for offset, piece in pieces)
 
 
-def prepared_of(reader: StatementReader, asked: LookPrepared) -> Looked:
+def prepared_of(reader: StatementReader, request: LookPrepared) -> Looked:
     """Verbatim where nothing of that name is found."""
-    body = reader.prepared(asked.source, asked.name)
+    body = reader.prepared(request.source, request.name)
     if body is None:
         return Verbatim()
     return body if isinstance(body, Refuse) else look(reader, body, is_exact=True)

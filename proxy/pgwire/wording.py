@@ -21,7 +21,7 @@ _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 
 # undefined_column, undefined_table (manual, appendix A)
 UNKNOWN_NAMES = (b"42703", b"42P01")
-UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be asked."
+UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be queried."
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
 
 

@@ -18,7 +18,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
 from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
 from proxy.planner.facts import Facts
-from proxy.policy.model import Bounds
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -30,6 +30,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Connective,
     Constant,
+    DateTrunc,
     Expression,
     Extract,
     In,
@@ -38,11 +39,10 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NullIf,
+    NumericCall,
     Parameter,
     Quotient,
-    Rounded,
     TextCall,
-    Truncated,
     children,
 )
 
@@ -76,7 +76,7 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
             "Scale the expression down.",
         )
     if interval is not None and not (
-        intervals.has_room(interval.low) and intervals.has_room(interval.high)
+        intervals.is_within_limits(interval.low) and intervals.is_within_limits(interval.high)
     ):
         raise Refusal(
             Code.TOO_COMPLEX,
@@ -111,14 +111,14 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             return Bounded(
                 changed_quotient, intervals.of_quotient(expression, divisor, inner.interval)
             )
-        case Rounded():
+        case NumericCall():
             return _rounded(expression, bounded(expression.operand, columns))
         case Extract():
             return _extracted(expression, columns)
         case Bucket():
             inner = bounded(expression.operand, columns)
-            reach = Bounds(Fraction(0), Fraction(expression.count + 1))
-            return Bounded(replace(expression, operand=inner.expression), reach)
+            place_bounds = Bounds(Fraction(0), Fraction(expression.count + 1))
+            return Bounded(replace(expression, operand=inner.expression), place_bounds)
         case Case():
             return _case(expression, columns)
         case Choose():
@@ -146,7 +146,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | InPublic()
             | Like()
             | TextCall()
-            | Truncated()
+            | DateTrunc()
         ):
             _unbounded("this expression", None)
         case _:
@@ -182,10 +182,10 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case TextCall():
             check_text_call(expression)
             return replace(expression, operand=again(expression.operand))
-        case Arithmetic() | Quotient() | Rounded() | Bucket():
+        case Arithmetic() | Quotient() | NumericCall() | Bucket():
             return bounded(expression, columns).expression
-        case Truncated():
-            return _truncated(expression, columns)
+        case DateTrunc():
+            return _date_trunc(expression, columns)
         case Case():
             whens = tuple((again(a), again(b)) for a, b in expression.whens)
             return replace(expression, whens=whens, otherwise=again(expression.otherwise))
@@ -211,7 +211,7 @@ def _of_constant(constant: Constant) -> Bounds | None:
     if constant.value is None:
         return None
     if not isinstance(constant.value, Fraction):
-        _unbounded("a constant that is no number", constant.position)
+        _unbounded("a constant that is not a number", constant.position)
     return Bounds(constant.value, constant.value)
 
 
@@ -233,7 +233,7 @@ def _check_range(arithmetic: Arithmetic, interval: Bounds | None) -> None:
         raise Refusal(
             Code.UNSUPPORTED,
             f"the result of this arithmetic can be out of range for type {arithmetic.type.sql}",
-            "Turn one operand into numeric first: column::numeric * ...",
+            "Cast one operand to numeric first: column::numeric * ...",
             _position(arithmetic),
         )
 
@@ -251,7 +251,7 @@ def _position(expression: Expression) -> int | None:
     return next((place for place in places if place is not None), None)
 
 
-def _rounded(rounded: Rounded, inner: Bounded) -> Bounded:
+def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
     changed = replace(rounded, operand=inner.expression)
     if inner.interval is None:
         return Bounded(changed, None)
@@ -300,12 +300,12 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
     return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)
 
 
-def _truncated(truncated: Truncated, columns: Facts) -> Expression:
+def _date_trunc(date_trunc: DateTrunc, columns: Facts) -> Expression:
     """date_trunc raises at the ends of the calendar: the operand is clamped first, to the policy's bounds or
     else to years that every calendar has. A constant has been tried by the shadow."""
-    operand = truncated.operand
+    operand = date_trunc.operand
     if isinstance(operand, Constant | Parameter):
-        return truncated
+        return date_trunc
     if not isinstance(operand, ColumnRef):
         raise Refusal(
             Code.UNSUPPORTED,
@@ -314,7 +314,7 @@ def _truncated(truncated: Truncated, columns: Facts) -> Expression:
         )
     known = columns.get((operand.relation, operand.column))
     if known is not None and known.bounds is not None:
-        return replace(truncated, operand=bounded(operand, columns).expression)
+        return replace(date_trunc, operand=bounded(operand, columns).expression)
     scale = 1 if operand.type is SqlType.DATE else 86400
     low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
-    return replace(truncated, operand=Clamped(operand, low, high, operand.type))
+    return replace(date_trunc, operand=Clamped(operand, low, high, operand.type))

@@ -44,7 +44,7 @@ def check_sizes(query: Query) -> None:
                 texts[text] = _bytes(text)
                 if texts[text] > limits.CONSTANT_BYTES:
                     raise _too_large(
-                        f"a text in a question on a protected table may not have more than "
+                        f"a text constant in a query on a protected table may not have more than "
                         f"{limits.CONSTANT_BYTES} bytes",
                         part.position,
                     )
@@ -62,7 +62,7 @@ def check_sizes(query: Query) -> None:
                 )
     if sum(texts.values()) > limits.CONSTANTS_BYTES:
         raise _too_large(
-            "the texts of a question on protected tables may not have more than "
+            "the text constants of a query on protected tables may not have more than "
             f"{limits.CONSTANTS_BYTES} bytes together",
             None,
         )
@@ -73,7 +73,7 @@ def check_sizes(query: Query) -> None:
 def _check_searched(arguments: Sequence[Expression], position: int | None) -> None:
     if any(_bytes(_text(part)) > limits.SEARCHED_BYTES for part in arguments):
         raise _too_large(
-            f"what is searched for may not have more than {limits.SEARCHED_BYTES} bytes", position
+            f"a search text may not have more than {limits.SEARCHED_BYTES} bytes", position
         )
 
 
@@ -90,7 +90,7 @@ def _check_pattern(like: Like) -> None:
 def _check_trim_set(call: TextCall) -> None:
     if any(len(_text(part)) > limits.TRIM_CHARACTERS for part in call.arguments):
         raise _too_large(
-            f"{call.function.value} may not take away more than {limits.TRIM_CHARACTERS} characters",
+            f"{call.function.value} may not trim more than {limits.TRIM_CHARACTERS} characters",
             call.position,
         )
 
@@ -112,7 +112,7 @@ def _parts(query: Query) -> Iterator[Any]:
 
     Refuses  TOO_COMPLEX: a number anywhere, of a constant, a bucket or a fraction, with too many digits
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting: list[Any] = [query]
     while waiting:
         part = waiting.pop()
@@ -120,8 +120,8 @@ def _parts(query: Query) -> Iterator[Any]:
             waiting += part
         elif isinstance(part, Fraction):
             _check_digits(part)
-        elif is_dataclass(part) and id(part) not in seen:
-            seen.add(id(part))
+        elif is_dataclass(part) and id(part) not in visited:
+            visited.add(id(part))
             yield part
             waiting += [getattr(part, name) for name in _names(part.__class__)]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, TableName
-from proxy.policy.model import Bounds, Mechanism, Policy
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation
@@ -44,7 +44,7 @@ PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PublicRows:
-    """Nobody's."""
+    """Rows of a public table; they belong to no privacy unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ProtectedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncut:
+class Untruncated:
     """A table or subquery of which a unit may have more rows than `rows`: no more are counted, but all of them
     come. column: of the unit."""
 
@@ -88,24 +88,24 @@ class UnitRows:
     groups: int | None
     rows_per_group: int | None
     named_by: tuple[ColumnRef, ...] = ()
-    uncut: tuple[Uncut, ...] = ()
+    untruncated: tuple[Untruncated, ...] = ()
     formed: int = 1
 
 
-Owner = PublicRows | ProtectedRows | UnitRows
+RowOwnership = PublicRows | ProtectedRows | UnitRows
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class RelationWithUnit:
     """A relation with what is known of it."""
 
     relation: Relation
     facts: Facts
-    owner: Owner
+    ownership: RowOwnership
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables."""
 
     policy: Policy

@@ -21,7 +21,7 @@ from proxy.mechanisms.estimate import Estimate
 from proxy.planner import grids
 from proxy.planner.statistics import Measured, Statistic
 from proxy.policy.grid import AVERAGE_STEPS, power_of_ten
-from proxy.policy.model import Mechanism, Weighed
+from proxy.policy.policy_model import Mechanism, Weighed
 from proxy.query.ir.query_aggregates import AggregateKind
 
 Bounded = Sequence[Measured]  # the operands, in their order
@@ -101,9 +101,9 @@ def _mean(noisy: NoisySums) -> Estimate:
     (one,) = noisy.measured
     count, total = noisy.sums
     of_count, of_total = noisy.scales
-    moments = ratio_mean.NoisyMoments(total=total, count=count)
+    moments = ratio_mean.NoisySumAndCount(total=total, count=count)
     found = ratio_mean.mean(moments, one.low, one.high)
-    noise = ratio_mean.Scales(total=of_total, count=of_count)
+    noise = ratio_mean.RatioScales(total=of_total, count=of_count)
     least, most = ratio_mean.interval(moments, noise, one.low, one.high)
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
@@ -114,7 +114,7 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
     of_count, of_total = noisy.scales
     sums = sum_over_count.NoisySums(total=total, count=count)
     found = sum_over_count.mean(sums, one.low, one.high)
-    noise = sum_over_count.Scales(total=of_total, count=of_count)
+    noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
     least, most = sum_over_count.interval(sums, noise, one.low, one.high)
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
@@ -124,7 +124,7 @@ def _variance(*, of_sample: bool, is_root: bool) -> Callable[[NoisySums], Estima
         (one,) = noisy.measured
         (count, total, squares), (of_count, of_total, of_squares) = noisy.sums, noisy.scales
         moments = variance.NoisyMoments(squares=squares, total=total, count=count)
-        noise = variance.Scales(squares=of_squares, total=of_total, count=of_count)
+        noise = variance.VarianceScales(squares=of_squares, total=of_total, count=of_count)
         estimator = variance.sample_variance if of_sample else variance.population
         value = estimator(moments, one.low, one.high)
         least, most = variance.population_interval(moments, noise, one.low, one.high)

@@ -1,4 +1,4 @@
-"""The public granularity of results: every noised number is an integer times its grid.
+"""The public granularity of results: every noisy number is an integer times its grid.
 
 A sum is computed over integer grid indices, never in floats (docs/design/mechanisms.md 1).
 """
@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.intervals import has_room
+from proxy.planner.intervals import is_within_limits
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
-from proxy.policy.model import Bounds
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -25,10 +25,10 @@ from proxy.query.ir.expressions import (
     Expression,
     Extract,
     NullIf,
+    NumericCall,
+    NumericFunction,
     Operator,
     Quotient,
-    Rounded,
-    Rounding,
 )
 
 _STEPS_MAX = 10**15  # indices stay exact in float8 and sums far below numeric's limits
@@ -87,7 +87,7 @@ def common(left: Fraction | None, right: Fraction | None) -> Fraction | None:
 def _exact(expression: Expression, facts: Facts) -> Fraction | None:
     """None: there is none, or one with too many digits."""
     grid = _of_node(expression, facts)
-    return grid if grid is None or has_room(grid) else None
+    return grid if grid is None or is_within_limits(grid) else None
 
 
 def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
@@ -107,9 +107,9 @@ def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
             return None if left is None or right is None else left * right
         case Arithmetic():
             return _gcd(of(expression.left), of(expression.right))
-        case Rounded(function=Rounding.ABS | Rounding.NEGATE):
+        case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
             return of(expression.operand)
-        case Rounded():
+        case NumericCall():
             return Fraction(1, 10**expression.digits)
         case Bucket():
             return Fraction(1)

@@ -10,10 +10,15 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
-from proxy.policy.model import Bounds
-from proxy.query.ir.expressions import Operator, Quotient, Rounded, Rounding
+from proxy.policy.policy_model import Bounds
+from proxy.query.ir.expressions import NumericCall, NumericFunction, Operator, Quotient
 
-STEPWISE = (Rounding.FLOOR, Rounding.CEIL, Rounding.TRUNC, Rounding.ROUND)
+STEPWISE = (
+    NumericFunction.FLOOR,
+    NumericFunction.CEIL,
+    NumericFunction.TRUNC,
+    NumericFunction.ROUND,
+)
 
 _FIELDS = {
     "month": (1, 12),
@@ -30,16 +35,16 @@ _FIELDS = {
 _DAYS_PER_YEAR = Fraction(3652425, 10000)
 
 
-_ROOM: int = 10**limits.BOUND_DIGITS
+_LARGEST: int = 10**limits.BOUND_DIGITS
 
 
-def has_room(value: Fraction) -> bool:
+def is_within_limits(value: Fraction) -> bool:
     """Whether numerator and denominator are short enough to go on with.
 
-    >>> has_room(Fraction(1, 3)), has_room(Fraction(1, 7**2000))
+    >>> is_within_limits(Fraction(1, 3)), is_within_limits(Fraction(1, 7**2000))
     (True, False)
     """
-    return abs(value.numerator) < _ROOM and value.denominator < _ROOM
+    return abs(value.numerator) < _LARGEST and value.denominator < _LARGEST
 
 
 def hull(intervals: Iterable[Bounds | None]) -> Bounds | None:
@@ -69,25 +74,30 @@ def of_quotient(quotient: Quotient, divisor: Fraction, operand: Bounds | None) -
     if operand is None:
         return None
     if quotient.remainder:
-        reach = abs(divisor) - 1
-        return Bounds(-reach if operand.low < 0 else Fraction(0), reach)
+        largest = abs(divisor) - 1
+        return Bounds(-largest if operand.low < 0 else Fraction(0), largest)
     ends = sorted((operand.low / divisor, operand.high / divisor))
     if quotient.type.is_integer:
         return Bounds(Fraction(math.trunc(ends[0])), Fraction(math.trunc(ends[1])))
     return Bounds(ends[0], ends[1])
 
 
-def of_rounding(rounded: Rounded, operand: Bounds) -> Bounds:
+def of_rounding(rounded: NumericCall, operand: Bounds) -> Bounds:
     low, high = operand.low, operand.high
     match rounded.function:
-        case Rounding.NEGATE:
+        case NumericFunction.NEGATE:
             return Bounds(-high, -low)
-        case Rounding.ABS:
+        case NumericFunction.ABS:
             least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
             return Bounds(least, max(abs(low), abs(high)))
-        case Rounding.SIGN:
+        case NumericFunction.SIGN:
             return Bounds(Fraction(-1), Fraction(1))
-        case Rounding.FLOOR | Rounding.CEIL | Rounding.TRUNC | Rounding.ROUND:
+        case (
+            NumericFunction.FLOOR
+            | NumericFunction.CEIL
+            | NumericFunction.TRUNC
+            | NumericFunction.ROUND
+        ):
             step = Fraction(1, 10**rounded.digits)
             return Bounds(math.floor(low / step) * step, math.ceil(high / step) * step)
         case _:

@@ -6,25 +6,27 @@ from dataclasses import replace
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
-from proxy.planner import truncation, unit_cuts
+from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
     Facts,
-    Owner,
+    PlanningContext,
     ProtectedRows,
     PublicRows,
-    Surroundings,
-    Tracked,
+    RelationWithUnit,
+    RowOwnership,
     UnitRows,
     typed,
 )
-from proxy.planner.truncation import cut_public, truncated_join
-from proxy.planner.unit_cuts import with_join_condition
+from proxy.planner.truncation import truncate_public, truncated_join
+from proxy.planner.unit_truncation import with_join_condition
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Joined, Relation, Scan, scans
+from proxy.query.ir.relations import Join, Relation, Scan, scans
 
 
-def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> Tracked:
+def joined_rows(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> RelationWithUnit:
     """
     Given    left, right: the sides of the join
     Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy
@@ -41,30 +43,34 @@ def joined_rows(joined: Joined, left: Tracked, right: Tracked, known: Surroundin
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
     )
     relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
-    match left.owner, right.owner:
+    match left.ownership, right.ownership:
         case PublicRows(), PublicRows():
-            return Tracked(relation, facts, PublicRows())
+            return RelationWithUnit(relation, facts, PublicRows())
         case _, PublicRows():
-            cut, most = _partners(joined, right.relation, [b for _, b in joined.equal], known)
-            return Tracked(replace(relation, right=cut), facts, _repeated(left.owner, most))
+            bounded, most = _partners(joined, right.relation, [b for _, b in joined.equal], known)
+            return RelationWithUnit(
+                replace(relation, right=bounded), facts, _repeated(left.ownership, most)
+            )
         case PublicRows(), _ if not joined.left_outer:
-            cut, most = _partners(joined, left.relation, [a for a, _ in joined.equal], known)
-            return Tracked(replace(relation, left=cut), facts, _repeated(right.owner, most))
+            bounded, most = _partners(joined, left.relation, [a for a, _ in joined.equal], known)
+            return RelationWithUnit(
+                replace(relation, left=bounded), facts, _repeated(right.ownership, most)
+            )
         case UnitRows() as a, UnitRows() as b if a.identifier == b.identifier:
             if _on_the_unit(joined, left, right, a, b):
                 return _multiplied(relation, facts, left, right, known)
-            met = _along_the_reference(joined, left, right, known)
-            if met is not None:
-                return _referred(relation, facts, left, right, met, known)
+            referred = _along_the_reference(joined, left, right, known)
+            if referred is not None:
+                return _referred(relation, facts, left, right, referred, known)
             refused = "a join of protected tables must be on the privacy unit they share"
         case _:
             refused = "protected tables with different privacy units cannot be joined"
     found = None
-    if not isinstance(left.owner, PublicRows):
+    if not isinstance(left.ownership, PublicRows):
         found = truncated_join(relation, left, right, known)
     if found is None:
         _refuse(refused, truncation.hint(relation, left, right, known))
-    return Tracked(found[0], facts, found[1])
+    return RelationWithUnit(found[0], facts, found[1])
 
 
 def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:
@@ -79,7 +85,7 @@ def _refuse(message: str, more: str = "") -> NoReturn:
 
 
 def _partners(
-    joined: Joined, public: Relation, columns: list[ColumnRef], known: Surroundings
+    joined: Join, public: Relation, columns: list[ColumnRef], known: PlanningContext
 ) -> tuple[Relation, int]:
     """A public side, and how many of its rows one row can meet: one by a key that the server checks, or as
     many as a join key of the policy leaves of each value."""
@@ -94,28 +100,30 @@ def _partners(
             return public, 1
         for (a, b), column in zip(joined.equal, columns, strict=True):
             rule = truncation.key_rule(public, column, known)
-            if rule is not None and truncation.can_be_cut_by(a, b):
-                return cut_public(public, column, rule, known), rule.most
+            if rule is not None and truncation.can_be_truncated_by(a, b):
+                return truncate_public(public, column, rule, known), rule.most
     _refuse(
         "a public table can be joined on a key that is unique in it, so that no row is multiplied"
     )
 
 
-def _repeated(owner: Owner, most: int) -> Owner:
+def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
     """Each row up to `most` times. All of them stay in the partition of the one row that they were."""
-    match owner:
+    match ownership:
         case ProtectedRows() if most > 1:
-            partitions = (owner.partitions or owner.rows) if owner.hashed_by else None
-            return replace(owner, rows=owner.rows * most, partitions=partitions)
+            partitions = (ownership.partitions or ownership.rows) if ownership.hashed_by else None
+            return replace(ownership, rows=ownership.rows * most, partitions=partitions)
         case UnitRows() if most > 1:
-            formed = unit_cuts.multiplied(owner.formed, most)
-            rows = owner.rows * most
-            return replace(owner, rows=rows, unique=False, named_by=(), formed=formed)
+            formed = unit_truncation.multiplied(ownership.formed, most)
+            rows = ownership.rows * most
+            return replace(ownership, rows=rows, unique=False, named_by=(), formed=formed)
         case _:
-            return owner
+            return ownership
 
 
-def _on_the_unit(joined: Joined, left: Tracked, right: Tracked, a: UnitRows, b: UnitRows) -> bool:
+def _on_the_unit(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, a: UnitRows, b: UnitRows
+) -> bool:
     ours, theirs = _unit_names(left, a), _unit_names(right, b)
     return any(
         (x.relation, x.column) in ours
@@ -132,7 +140,7 @@ def _compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
 
 
 def _along_the_reference(
-    joined: Joined, left: Tracked, right: Tracked, known: Surroundings
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
 ) -> ColumnRef | None:
     """The key by which a row meets the very row through which its unit was found, so that both belong to the
     same unit; None: it does not."""
@@ -142,8 +150,8 @@ def _along_the_reference(
             (y, right.facts, x, joined.left),
         ):
             target = facts[here.relation, here.column].leads_to
-            met = next((s for s in scans(side) if s.alias == there.relation), None)
-            if target is None or met is None or met.table != target:
+            referred = next((s for s in scans(side) if s.alias == there.relation), None)
+            if target is None or referred is None or referred.table != target:
                 continue
             if not _compared_exactly(x, y):
                 continue
@@ -153,56 +161,65 @@ def _along_the_reference(
 
 
 def _multiplied(
-    relation: Joined, facts: Facts, left: Tracked, right: Tracked, known: Surroundings
-) -> Tracked:
+    relation: Join,
+    facts: Facts,
+    left: RelationWithUnit,
+    right: RelationWithUnit,
+    known: PlanningContext,
+) -> RelationWithUnit:
     """Rows of one unit meet rows of the same unit. Where both sides may have several, both are cut first."""
     if not _is_one_row(left) and not _is_one_row(right):
-        left, right = unit_cuts.cut(left, known), unit_cuts.cut(right, known)
+        left, right = (
+            unit_truncation.truncate_side(left, known),
+            unit_truncation.truncate_side(right, known),
+        )
         relation = replace(relation, left=left.relation, right=right.relation)
         relation = with_join_condition(relation)
         facts = {**left.facts, **right.facts, **facts}
-    a, b = left.owner, right.owner
+    a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    formed = unit_cuts.multiplied(a.formed, b.formed)
-    owner = replace(_both(a, b), uncut=(*a.uncut, *b.uncut), formed=formed)
-    return Tracked(relation, facts, owner)
+    formed = unit_truncation.multiplied(a.formed, b.formed)
+    ownership = replace(_both(a, b), untruncated=(*a.untruncated, *b.untruncated), formed=formed)
+    return RelationWithUnit(relation, facts, ownership)
 
 
-def _is_one_row(side: Tracked) -> bool:
+def _is_one_row(side: RelationWithUnit) -> bool:
     """Whether a unit has one row at most in it, so that the other side's are not multiplied."""
-    owner = side.owner
-    return isinstance(owner, UnitRows) and owner.formed == 1 and not owner.uncut
+    ownership = side.ownership
+    return isinstance(ownership, UnitRows) and ownership.formed == 1 and not ownership.untruncated
 
 
 def _referred(
-    relation: Joined,
+    relation: Join,
     facts: Facts,
-    left: Tracked,
-    right: Tracked,
-    met: ColumnRef,
-    known: Surroundings,
-) -> Tracked:
+    left: RelationWithUnit,
+    right: RelationWithUnit,
+    referred: ColumnRef,
+    known: PlanningContext,
+) -> RelationWithUnit:
     """Each row meets the one row that it refers to, in the side of `met`: nothing is multiplied, but where an
     earlier join has repeated that row."""
-    a, b = left.owner, right.owner
+    a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    target = a if any(s.alias == met.relation for s in scans(left.relation)) else b
+    target = a if any(s.alias == referred.relation for s in scans(left.relation)) else b
     rows, formed = max(a.rows, b.rows), max(a.formed, b.formed)
     if relation.left_outer:  # rows without a partner stay
         formed = a.formed + b.formed
-    once = [part.rows for part in target.uncut if part.alias == met.relation]
+    once = [part.rows for part in target.untruncated if part.alias == referred.relation]
     if target.formed > 1 and [target.formed] != once:
         found = _multiplied(relation, facts, left, right, known)
-        assert isinstance(found.owner, UnitRows)
-        return replace(found, owner=replace(found.owner, rows=rows, unique=False))
-    uncut = (*a.uncut, *b.uncut)
-    owner = replace(a, rows=rows, unique=False, named_by=(), uncut=uncut, formed=formed)
-    return Tracked(relation, facts, owner)
+        assert isinstance(found.ownership, UnitRows)
+        return replace(found, ownership=replace(found.ownership, rows=rows, unique=False))
+    untruncated = (*a.untruncated, *b.untruncated)
+    ownership = replace(
+        a, rows=rows, unique=False, named_by=(), untruncated=untruncated, formed=formed
+    )
+    return RelationWithUnit(relation, facts, ownership)
 
 
-def _unit_names(tracked: Tracked, owner: UnitRows) -> set[tuple[str, str]]:
-    names = {key for key, column in tracked.facts.items() if column.is_unit}
-    return names | {(owner.column.relation, owner.column.column)}
+def _unit_names(with_unit: RelationWithUnit, ownership: UnitRows) -> set[tuple[str, str]]:
+    names = {key for key, column in with_unit.facts.items() if column.is_unit}
+    return names | {(ownership.column.relation, ownership.column.column)}
 
 
 def _both(a: UnitRows, b: UnitRows) -> UnitRows:

@@ -15,7 +15,7 @@ from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import Facts
 from proxy.planner.plan import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.statistics import Measured
-from proxy.policy.model import Bounds, Mechanism, Privacy
+from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate
 
@@ -24,7 +24,7 @@ _LARGEST_INDEX = 2**52
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class MeasureContext:
     """What planning a block needs to know of all its releases."""
 
     facts: Facts
@@ -48,7 +48,7 @@ class Context:
                 assert_never(self.neighbours)
 
     @property
-    def cells_moved(self) -> Fraction:
+    def squared_change(self) -> Fraction:
         """Squared L2 sensitivity of a count over all groups, in rows."""
         match self.neighbours:
             case UnitNeighbours(rows_per_group=int() as per_group):
@@ -61,17 +61,17 @@ class Context:
 class Priced:
     """What planning one release needs to know. loss: all that it may spend."""
 
-    context: Context
+    context: MeasureContext
     loss: Loss
 
 
-def condition_of(aggregate: Aggregate, context: Context) -> Expression | None:
+def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | None:
     if aggregate.condition is None:
         return None
     return condition(aggregate.condition, context.facts)
 
 
-def mechanism_of(aggregate: Aggregate, context: Context) -> Mechanism:
+def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
     """The column's, else the policy's."""
     operand = aggregate.operand
     if isinstance(operand, ColumnRef):
@@ -81,7 +81,7 @@ def mechanism_of(aggregate: Aggregate, context: Context) -> Mechanism:
     return context.privacy.mechanism
 
 
-def operands_of(aggregate: Aggregate, context: Context) -> tuple[Measured, ...]:
+def operands_of(aggregate: Aggregate, context: MeasureContext) -> tuple[Measured, ...]:
     """Each operand of an aggregate of sums. Of a pair only rows count where both are not NULL."""
     only = condition_of(aggregate, context)
     found = []
@@ -92,7 +92,9 @@ def operands_of(aggregate: Aggregate, context: Context) -> tuple[Measured, ...]:
     return tuple(found)
 
 
-def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None) -> Measured:
+def measured_of(
+    aggregate: Aggregate, context: MeasureContext, steps: int | None = None
+) -> Measured:
     """The one operand, its clamp at the aggregate (whole grid steps inside its bounds) and its grid.
 
     steps: no more of them; None: as many as the grid gives.
@@ -101,7 +103,7 @@ def measured_of(aggregate: Aggregate, context: Context, steps: int | None = None
     return _measured(operand, aggregate, condition_of(aggregate, context), context, steps)
 
 
-def _is_not_null(operand: Expression, context: Context) -> Expression:
+def _is_not_null(operand: Expression, context: MeasureContext) -> Expression:
     return Not(Is(condition(operand, context.facts), None))
 
 
@@ -114,7 +116,7 @@ def _measured(
     operand: Expression,
     aggregate: Aggregate,
     only: Expression | None,
-    context: Context,
+    context: MeasureContext,
     steps: int | None = None,
 ) -> Measured:
     kind = operand.type
@@ -144,20 +146,20 @@ def _measured(
     )
 
 
-def _on_grid(operand: Expression, grid: Fraction, context: Context) -> bool:
+def _on_grid(operand: Expression, grid: Fraction, context: MeasureContext) -> bool:
     if not isinstance(operand, ColumnRef):
         return False
     step = context.facts[operand.relation, operand.column].step
     return step is not None and (step / grid).denominator == 1
 
 
-def _least(operand: Expression, context: Context) -> Fraction | None:
+def _least(operand: Expression, context: MeasureContext) -> Fraction | None:
     if not isinstance(operand, ColumnRef):
         return None
     return context.facts[operand.relation, operand.column].least
 
 
-def never_null(operand: Expression, context: Context) -> bool:
+def never_null(operand: Expression, context: MeasureContext) -> bool:
     if not isinstance(operand, ColumnRef):
         return False
     return not context.facts[operand.relation, operand.column].nullable

@@ -12,8 +12,8 @@ from fractions import Fraction
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import ColumnFacts, Facts
-from proxy.planner.unit_cuts import conjuncts
-from proxy.policy.model import Bounds
+from proxy.planner.unit_truncation import conjuncts
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
@@ -42,7 +42,7 @@ def narrowed(facts: Facts, where: Expression | None) -> Facts:
             case In(operand=ColumnRef() as column, items=items):
                 texts = [_text(item) for item in items if isinstance(item, Constant)]
                 if len(texts) == len(items):
-                    _keep(changed, column, texts)
+                    _select_values(changed, column, texts)
             case Comparison(comparator=how, left=ColumnRef() as column, right=Constant() as value):
                 _compare(changed, column, how, value)
             case Comparison(comparator=how, left=Constant() as value, right=ColumnRef() as column):
@@ -57,7 +57,7 @@ def _compare(
     facts: dict[tuple[str, str], ColumnFacts], column: ColumnRef, how: Comparator, value: Constant
 ) -> None:
     if how is Comparator.EQ:
-        _keep(facts, column, [_text(value)])
+        _select_values(facts, column, [_text(value)])
     known = facts.get((column.relation, column.column))
     number = _number(value, column.type)
     if known is None or known.bounds is None or number is None:
@@ -71,19 +71,21 @@ def _compare(
     facts[column.relation, column.column] = replace(known, bounds=span)
 
 
-def _keep(
+def _select_values(
     facts: dict[tuple[str, str], ColumnFacts], column: ColumnRef, texts: list[str | None]
 ) -> None:
     known = facts.get((column.relation, column.column))
     if known is None or known.values is None or not column.type.is_text:
         return
-    kept = {_compared(text, column.type) for text in texts if text is not None}
-    values = tuple(v for v in known.values if v is not None and _compared(v, column.type) in kept)
+    selected = {_compared(text, column.type) for text in texts if text is not None}
+    values = tuple(
+        v for v in known.values if v is not None and _compared(v, column.type) in selected
+    )
     facts[column.relation, column.column] = replace(known, values=values)
 
 
 def _compared(text: str, kind: SqlType) -> str:
-    """character(n) compares without trailing blanks (manual 8.3)."""
+    """character(n) compares without trailing blanks (PostgreSQL 17 documentation, section 8.3)."""
     return text.rstrip(" ") if kind is SqlType.BPCHAR else text
 
 

@@ -13,7 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import Loss
 from proxy.planner.formulas import Formula
 from proxy.planner.statistics import Counted, Measured, Statistic
-from proxy.policy.model import MedianNoise
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
@@ -240,7 +240,7 @@ class BlockPlan:
     grouped: bool
     releases: tuple[Release, ...]
     answers: tuple[Answer, ...]
-    cells: int
+    sub_partitions: int
     intervals: frozenset[IntervalColumn]
     selection: Selection | None
 

@@ -15,20 +15,19 @@ from proxy.base.sql_types import SqlType
 from proxy.mechanisms import partition_selection, split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
-from proxy.planner.column_types import check_types
+from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     Facts,
-    Owner,
+    PlanningContext,
     ProtectedRows,
     PublicRows,
-    Surroundings,
-    Tracked,
+    RelationWithUnit,
+    RowOwnership,
     UnitRows,
     typed,
 )
-from proxy.planner.keys import label_values
-from proxy.planner.measuring import Context, Priced
+from proxy.planner.measuring import MeasureContext, Priced
 from proxy.planner.narrowing import narrowed
 from proxy.planner.plan import (
     BlockPlan,
@@ -41,19 +40,20 @@ from proxy.planner.plan import (
     Selection,
     UnitNeighbours,
 )
+from proxy.planner.plan_types import check_types
+from proxy.planner.public_keys import label_values
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.sharing import Shares, shares
 from proxy.planner.text_lengths import is_long
 from proxy.planner.tracking import track
-from proxy.planner.unit_cuts import with_condition
-from proxy.policy.model import Privacy, Weighed
-from proxy.query.ir.expressions import ColumnRef, Expression, Extract, Truncated
-from proxy.query.ir.query import Block, Key, Query
+from proxy.planner.unit_truncation import with_condition
+from proxy.policy.policy_model import Privacy, Weighed
+from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract
+from proxy.query.ir.query import AggregateBlock, Key, Query
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
 
-def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
+def plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
     """The private plan of a statement whose parameters are known (answers of earlier blocks excepted).
 
     Given    wanted: epsilon and delta of the statement as a whole
@@ -63,10 +63,10 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     check_sizes(query)
-    tracked = tuple(_tracked(block, known) for block in query.blocks)
+    with_unit = tuple(_with_unit(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
-    releases += sum(any(key.values is None for key in keys) for _, keys in tracked)
+    releases += sum(any(key.values is None for key in keys) for _, keys in with_unit)
     if releases > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
             Code.TOO_COMPLEX,
@@ -75,7 +75,7 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
         )
     drafts = [
         _draft(block, found, keys, known, wanted)
-        for block, (found, keys) in zip(query.blocks, tracked, strict=True)
+        for block, (found, keys) in zip(query.blocks, with_unit, strict=True)
     ]
     weights = [weight for draft in drafts for weight in draft.weights(known.policy.privacy)]
     spent = iter(split.split_weighted(wanted, weights) if weights else ())
@@ -93,29 +93,33 @@ def plan(query: Query, known: Surroundings, wanted: Loss) -> PrivatePlan:
     return PrivatePlan(blocks=blocks, loss=total)
 
 
-def _tracked(block: Block, known: Surroundings) -> tuple[Tracked, tuple[KeyPlan, ...]]:
-    tracked = track(block.source, known)
-    if isinstance(tracked.owner, PublicRows):
+def _with_unit(
+    block: AggregateBlock, known: PlanningContext
+) -> tuple[RelationWithUnit, tuple[KeyPlan, ...]]:
+    with_unit = track(block.source, known)
+    if isinstance(with_unit.ownership, PublicRows):
         raise Refusal(
-            Code.UNSUPPORTED, "this asks for nothing that is protected", "Ask it as it is."
+            Code.UNSUPPORTED,
+            "the query reads no protected table",
+            "Run it without dp.low(), dp.high() and dp.error().",
         )
-    facts = tracked.facts
+    facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
     public = narrowed(facts, where)
-    return tracked, tuple(_key(key, facts, public) for key in block.keys)
+    return with_unit, tuple(_key(key, facts, public) for key in block.keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
     """A block as far as it is planned without knowing what its releases may spend."""
 
-    block: Block
+    block: AggregateBlock
     relation: Relation
     where: Expression | None
     keys: tuple[KeyPlan, ...]
     aggregates: tuple[Aggregate, ...]
-    context: Context
-    shares: Shares
+    context: MeasureContext
+    allocation: BudgetAllocation
 
     @property
     def is_private(self) -> bool:
@@ -124,16 +128,20 @@ class _Draft:
 
     def weights(self, privacy: Privacy) -> Iterator[Fraction]:
         """Of everything that gets noise, in the order in which `_planned` takes it."""
-        yield from self.shares.independent.values()
-        yield from self.shares.parts.values()
+        yield from self.allocation.independent.values()
+        yield from self.allocation.statistics.values()
         if self.is_private:
             yield privacy.weight(Weighed.GROUPS)
 
 
 def _draft(
-    block: Block, tracked: Tracked, keys: tuple[KeyPlan, ...], known: Surroundings, wanted: Loss
+    block: AggregateBlock,
+    with_unit: RelationWithUnit,
+    keys: tuple[KeyPlan, ...],
+    known: PlanningContext,
+    wanted: Loss,
 ) -> _Draft:
-    facts = tracked.facts
+    facts = with_unit.facts
     count: int | None = None
     if not any(key.values is None for key in keys):
         count = math.prod(len(key.values or ()) for key in keys)
@@ -144,9 +152,9 @@ def _draft(
                 "Group by fewer columns.",
             )
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
-    reach = None if count is None else max(1, count)
-    neighbours, groups = _neighbours(tracked.owner, reach)
-    context = Context(
+    group_bound = None if count is None else max(1, count)
+    neighbours, groups = _neighbours(with_unit.ownership, group_bound)
+    context = MeasureContext(
         facts=facts,
         neighbours=neighbours,
         groups=groups,
@@ -154,7 +162,7 @@ def _draft(
         wanted=wanted,
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
-    relation, where = with_condition(tracked.relation, where)
+    relation, where = with_condition(with_unit.relation, where)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
@@ -165,15 +173,15 @@ def _draft(
         keys=keys,
         aggregates=aggregates,
         context=context,
-        shares=shares(aggregates, context),
+        allocation=allocation(aggregates, context),
     )
 
 
 def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
     """spent: the loss of each weight of the statement, in order."""
     of_each = Spent(
-        independent={number: next(spent) for number in draft.shares.independent},
-        parts={part: next(spent) for part in draft.shares.parts},
+        independent={number: next(spent) for number in draft.allocation.independent},
+        statistics={part: next(spent) for part in draft.allocation.statistics},
     )
     selection = None
     if draft.is_private:
@@ -183,7 +191,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
             if plan.values is None
         ]
         selection = _selection(Priced(context=draft.context, loss=next(spent)), secret[0])
-    releases, answers = block_releases(draft.aggregates, draft.context, draft.shares, of_each)
+    releases, answers = block_releases(draft.aggregates, draft.context, draft.allocation, of_each)
     return BlockPlan(
         source=draft.relation,
         neighbours=draft.context.neighbours,
@@ -192,40 +200,45 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         grouped=draft.block.grouped,
         releases=releases,
         answers=answers,
-        cells=_cells(releases),
+        sub_partitions=_sub_partitions(releases),
         intervals=draft.block.intervals,
         selection=selection,
     )
 
 
-def _neighbours(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
+def _neighbours(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
     """How neighbours differ, and in how many groups at most one unit can be. groups None: unknown many."""
-    match owner:
+    match ownership:
         case ProtectedRows():
-            reach = owner.rows if groups is None else min(owner.rows, groups)
+            group_bound = ownership.rows if groups is None else min(ownership.rows, groups)
             found = RowNeighbours(
-                rows=owner.rows,
-                hashed_by=owner.hashed_by,
+                rows=ownership.rows,
+                hashed_by=ownership.hashed_by,
                 not_null=None,
-                partitions=owner.partitions,
+                partitions=ownership.partitions,
             )
-            return found, reach
+            return found, group_bound
         case UnitRows(unique=True, rows=1):
             # A key checked by the server: a unit is one row, nothing has to be bounded.
-            return RowNeighbours(rows=1, hashed_by=(owner.column,), not_null=owner.column), 1
+            return RowNeighbours(
+                rows=1, hashed_by=(ownership.column,), not_null=ownership.column
+            ), 1
         case UnitRows():
-            reach = min(owner.rows, owner.groups or owner.rows)
-            cut = reach if groups is None or reach < groups else None
+            group_bound = min(ownership.rows, ownership.groups or ownership.rows)
+            bound_groups = group_bound if groups is None or group_bound < groups else None
             # One group alone: the bound of all rows of the unit is the one that counts.
-            per_group = owner.rows_per_group if groups is None or groups > 1 else None
+            per_group = ownership.rows_per_group if groups is None or groups > 1 else None
             bounding = UnitNeighbours(
-                column=owner.column, rows=owner.rows, groups=cut, rows_per_group=per_group
+                column=ownership.column,
+                rows=ownership.rows,
+                groups=bound_groups,
+                rows_per_group=per_group,
             )
-            return bounding, reach if groups is None else min(reach, groups)
+            return bounding, group_bound if groups is None else min(group_bound, groups)
         case PublicRows():
-            raise AssertionError("public rows have no neighbours")
+            raise AssertionError("rows of a public table have no neighbours")
         case _:
-            assert_never(owner)
+            assert_never(ownership)
 
 
 def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
@@ -234,7 +247,7 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
     if isinstance(expression, ColumnRef) and facts[expression.relation, expression.column].is_unit:
         raise Refusal(
             Code.RAW_ROWS,
-            "the privacy unit cannot be a key of the result",
+            "the privacy unit cannot be a GROUP BY key of the result",
             "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...); "
             "after a LEFT JOIN it is the left table's.",
             key.position,
@@ -266,7 +279,7 @@ def _named(expression: Expression) -> str:
 def _can_be_private(key: Key) -> bool:
     """Whether equal keys print equally, so that a text names a group."""
     kind = key.type
-    if isinstance(key.expression, Truncated | Extract):
+    if isinstance(key.expression, DateTrunc | Extract):
         return True
     return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
 
@@ -297,14 +310,14 @@ def _selection(priced: Priced, position: int | None) -> Selection:
     except ValueError:  # epsilon or delta too small to choose by, told before anything is charged
         raise Refusal(
             Code.INFEASIBLE,
-            "epsilon is too small to choose groups by: a key would need too many units to appear",
-            "Ask for fewer aggregates at once, or group by a column with public values.",
+            "epsilon is too small to select groups: a key would need too many units to appear",
+            "Use fewer aggregates in one statement, or group by a column with public values.",
             position,
         ) from None
     return Selection(loss=loss, each=each)
 
 
-def _cells(releases: tuple[Release, ...]) -> int:
+def _sub_partitions(releases: tuple[Release, ...]) -> int:
     """The number of partitions that the database forms: the most that any median has.
 
     A median of fewer has one or two of them in each partition. So partitions differ in size, by which its

@@ -28,8 +28,8 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
-from proxy.query.ir.query import Block
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.query import AggregateBlock
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 # Of a function that goes through its text once: so many comparisons of a byte it costs, at the worst
 # (upper, lower and collations by ICU).
@@ -56,7 +56,7 @@ _NOTHING = _Cost(0, 1)
 _Outputs = dict[tuple[str, str], _Cost]
 
 
-def check_row_work(block: Block) -> None:
+def check_row_work(block: AggregateBlock) -> None:
     """
     Given    a block whose parameters are bound
     Refuses  TOO_COMPLEX: what one row can cost is above base.limits
@@ -68,8 +68,8 @@ def check_row_work(block: Block) -> None:
     keys = [_cost(key.expression, outputs) for key in block.keys]
     if sum(cost.octets for cost in (*outputs.values(), *keys)) > limits.CARRIED_BYTES:
         raise _too_much(
-            "the texts that this question gives to columns of subqueries and to keys are too long"
-            f" together: at most {limits.CARRIED_BYTES} bytes"
+            "the text constants in subquery columns and GROUP BY keys of this query are too long together: at "
+            "most {limits.CARRIED_BYTES} bytes"
         )
     work = searched = nodes = 0
     for part in parts_of(block):
@@ -82,17 +82,17 @@ def check_row_work(block: Block) -> None:
         )
     if work > limits.TEXT_WORK:
         raise _too_much(
-            "the texts that this question supplies to functions and comparisons of text, times what"
-            " they are searched for, are too long together"
+            "the text constants of this query, multiplied by what is searched for in them, are too long "
+            "together"
         )
     if searched > limits.SEARCHED_TOGETHER:
         raise _too_much(
-            "what this question looks for in texts is too long together: at most"
+            "the search texts of this query are too long together: at most"
             f" {limits.SEARCHED_TOGETHER} bytes, and 16 for each search"
         )
     if nodes > limits.EXPANDED_NODES:
         raise _too_much(
-            "the expressions of this question, subqueries put in, are too large together"
+            "the expressions of this query, with subqueries expanded, are too large together"
         )
 
 
@@ -120,20 +120,20 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
     match relation:
         case Scan():
             return
-        case Joined():
+        case Join():
             _collect(relation.left, outputs)
             _collect(relation.right, outputs)
-        case Derived():
+        case Subquery():
             _collect(relation.source, outputs)
             for name, expression in relation.outputs:
                 outputs[relation.alias, name] = _cost(expression, outputs)
-        case Stacked():
+        case UnionAll():
             for branch in relation.parts:
                 _collect(branch, outputs)
                 for place, (_, expression) in enumerate(branch.outputs, start=1):
                     key = (relation.alias, union_column(place))
                     outputs[key] = _larger(outputs.get(key, _NOTHING), _cost(expression, outputs))
-        case PerUnit() | Kept():
+        case GroupByUnit() | Truncate():
             _collect(relation.source, outputs)
         case _:
             assert_never(relation)
@@ -190,4 +190,4 @@ def _searched(part: object) -> int:
 
 
 def _too_much(message: str) -> Refusal:
-    return Refusal(Code.TOO_COMPLEX, message, "Ask for less in one statement.")
+    return Refusal(Code.TOO_COMPLEX, message, "Split it into several statements.")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from proxy.base.errors import Refusal
 from proxy.mechanisms.loss import Loss
-from proxy.planner.measuring import Context, Priced, operands_of
+from proxy.planner.budget_allocation import BudgetAllocation, MadeOf, SharedStatistic
+from proxy.planner.measuring import MeasureContext, Priced, operands_of
 from proxy.planner.plan import Answer, Calculated, Release
-from proxy.planner.releases import plan_release, shared_statistic
-from proxy.planner.sharing import MadeOf, Part, Shares
+from proxy.planner.release_choice import plan_release, shared_statistic
 from proxy.query.ir.query_aggregates import Aggregate
 
 
@@ -19,28 +19,31 @@ class Spent:
     """What each independent release, by its aggregate's number, and each shared sum may spend."""
 
     independent: Mapping[int, Loss]
-    parts: Mapping[Part, Loss]
+    statistics: Mapping[SharedStatistic, Loss]
 
 
 def block_releases(
-    aggregates: Sequence[Aggregate], context: Context, shares: Shares, spent: Spent
+    aggregates: Sequence[Aggregate],
+    context: MeasureContext,
+    allocation: BudgetAllocation,
+    spent: Spent,
 ) -> tuple[tuple[Release, ...], tuple[Answer, ...]]:
     """
     Given    shares: of these aggregates
     Gives    releases in the order of the aggregates, then sums that several aggregates are made of
     Refuses  as planner.releases.plan_release, at the aggregate's position
     """
-    drawing = _Drawing(aggregates=aggregates, context=context, shares=shares, spent=spent)
+    drawing = _Drawing(aggregates=aggregates, context=context, allocation=allocation, spent=spent)
     for number in range(len(aggregates)):
         drawing.place(number)
     drawing.place_rest()
     answers: list[Answer] = []
     for number, aggregate in enumerate(aggregates):
-        if number in shares.same:
-            first = answers[shares.same[number]]
+        if number in allocation.alias_of:
+            first = answers[allocation.alias_of[number]]
             answers.append(Answer(aggregate=aggregate, releases=first.releases))
-        elif number in shares.made_of:
-            answers.append(drawing.made(aggregate, shares.made_of[number]))
+        elif number in allocation.made_of:
+            answers.append(drawing.made(aggregate, allocation.made_of[number]))
         else:
             answers.append(Answer(aggregate=aggregate, releases=(drawing.own[number],)))
     return tuple(drawing.releases), tuple(answers)
@@ -51,36 +54,38 @@ class _Drawing:
     """Releases as they are laid out. own, places: the number of an independent release, and of each part."""
 
     aggregates: Sequence[Aggregate]
-    context: Context
-    shares: Shares
+    context: MeasureContext
+    allocation: BudgetAllocation
     spent: Spent
     releases: list[Release] = field(default_factory=list)
     own: dict[int, int] = field(default_factory=dict)
-    places: dict[Part, int] = field(default_factory=dict)
+    places: dict[SharedStatistic, int] = field(default_factory=dict)
 
     def place(self, number: int) -> None:
         """What one aggregate brings of its own."""
-        aggregate, shares = self.aggregates[number], self.shares
-        if number in shares.same:
+        aggregate, allocation = self.aggregates[number], self.allocation
+        if number in allocation.alias_of:
             return
-        made_of = shares.made_of.get(number)
+        made_of = allocation.made_of.get(number)
         if made_of is None:
             self.own[number] = self._placed(aggregate, self.spent.independent[number])
         elif made_of.formula.of is None:
-            (part,) = made_of.parts
-            if part not in self.places:
-                self.places[part] = self._placed(aggregate, self.spent.parts[part])
-        elif all(self._users(part) == [number] for part in made_of.parts):
-            for part in dict.fromkeys(made_of.parts):  # a pair of one and the same has equal ones
-                self._add(part, aggregate)
+            (statistic,) = made_of.statistics
+            if statistic not in self.places:
+                self.places[statistic] = self._placed(aggregate, self.spent.statistics[statistic])
+        elif all(self._users(statistic) == [number] for statistic in made_of.statistics):
+            for statistic in dict.fromkeys(
+                made_of.statistics
+            ):  # a pair of one and the same has equal ones
+                self._add(statistic, aggregate)
 
     def place_rest(self) -> None:
-        for part in self.shares.parts:
-            if part not in self.places:
-                self._add(part, self.aggregates[self._users(part)[0]])
+        for statistic in self.allocation.statistics:
+            if statistic not in self.places:
+                self._add(statistic, self.aggregates[self._users(statistic)[0]])
 
     def made(self, aggregate: Aggregate, made_of: MadeOf) -> Answer:
-        places = tuple(self.places[part] for part in made_of.parts)
+        places = tuple(self.places[statistic] for statistic in made_of.statistics)
         if made_of.formula.of is None:
             return Answer(aggregate=aggregate, releases=places)
         measured = operands_of(aggregate, self.context)
@@ -91,9 +96,9 @@ class _Drawing:
         )
         return Answer(aggregate=aggregate, releases=places, calculated=calculated)
 
-    def _users(self, part: Part) -> list[int]:
-        made_of = self.shares.made_of
-        return [number for number in sorted(made_of) if part in made_of[number].parts]
+    def _users(self, statistic: SharedStatistic) -> list[int]:
+        made_of = self.allocation.made_of
+        return [number for number in sorted(made_of) if statistic in made_of[number].statistics]
 
     def _placed(self, aggregate: Aggregate, loss: Loss) -> int:
         try:
@@ -105,8 +110,8 @@ class _Drawing:
         self.releases.append(release)
         return len(self.releases) - 1
 
-    def _add(self, part: Part, first: Aggregate) -> None:
-        measured = part.measured or operands_of(first, self.context)
-        loss = self.spent.parts[part]
-        self.places[part] = len(self.releases)
-        self.releases.append(shared_statistic(first, part.statistic, measured, loss))
+    def _add(self, statistic: SharedStatistic, first: Aggregate) -> None:
+        measured = statistic.measured or operands_of(first, self.context)
+        loss = self.spent.statistics[statistic]
+        self.places[statistic] = len(self.releases)
+        self.releases.append(shared_statistic(first, statistic.statistic, measured, loss))

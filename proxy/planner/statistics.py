@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.policy.model import Bounds
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Expression
 
 

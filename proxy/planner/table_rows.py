@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column
+from proxy.catalog.catalog_model import Column
 from proxy.planner.facts import (
     ColumnFacts,
+    PlanningContext,
     ProtectedRows,
     PublicRows,
-    Surroundings,
-    Tracked,
-    Uncut,
+    RelationWithUnit,
     UnitRows,
+    Untruncated,
 )
 from proxy.planner.text_lengths import type_characters
 from proxy.policy.grid import grid_of, type_least, type_step
-from proxy.policy.model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Joined, Relation, Scan
+from proxy.query.ir.relations import Join, Relation, Scan
 
 
-def table_rows(scan: Scan, known: Surroundings) -> Tracked:
+def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     described = known.catalog.tables[scan.table]
     policy = known.policy.tables[scan.table]
     if not isinstance(policy, ProtectedTable):
@@ -34,7 +34,7 @@ def table_rows(scan: Scan, known: Surroundings) -> Tracked:
             )
             for c in described.columns
         }
-        return Tracked(scan, facts, PublicRows())
+        return RelationWithUnit(scan, facts, PublicRows())
     columns = {column.name: column for column in described.columns}
     facts = {
         (scan.alias, name): _column_facts(columns[name], policy, known)
@@ -49,7 +49,7 @@ def table_rows(scan: Scan, known: Surroundings) -> Tracked:
     keys = tuple(ref(name) for name in described.primary_key)
     if isinstance(unit, RowUnit):
         place = (ColumnRef("ctid", SqlType.TID, None, scan.alias),) if described.has_ctid else ()
-        return Tracked(scan, facts, ProtectedRows(unit.rows, keys or place))
+        return RelationWithUnit(scan, facts, ProtectedRows(unit.rows, keys or place))
     assert isinstance(unit, IdentifierUnit) and policy.max_rows_per_unit is not None
     bounds = (policy.max_groups_per_unit, policy.max_rows_per_group_per_unit)
     if unit.path is not None:
@@ -59,22 +59,22 @@ def table_rows(scan: Scan, known: Surroundings) -> Tracked:
         facts[key] = replace(facts[key], leads_to=unit.path.table)
         facts[column.relation, column.column] = ColumnFacts(column.type, is_unit=True)
         most = policy.max_rows_per_unit
-        through = (Uncut(scan.alias, column, most),)
-        owner = UnitRows(unit.identifier, column, most, False, *bounds, (), through, most)
-        return Tracked(relation, facts, owner)
+        through = (Untruncated(scan.alias, column, most),)
+        ownership = UnitRows(unit.identifier, column, most, False, *bounds, (), through, most)
+        return RelationWithUnit(relation, facts, ownership)
     facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
     unique = described.is_unique(unit.column)
     rows = 1 if unique else policy.max_rows_per_unit
     named = keys if policy.join_keys else ()
     column = ref(unit.column)
-    whole = Uncut(scan.alias, column, rows)
-    uncut: tuple[Uncut, ...] = () if unique else (whole,)
-    owner = UnitRows(unit.identifier, column, rows, unique, *bounds, named, uncut, rows)
-    return Tracked(scan, facts, owner)
+    whole = Untruncated(scan.alias, column, rows)
+    untruncated: tuple[Untruncated, ...] = () if unique else (whole,)
+    ownership = UnitRows(unit.identifier, column, rows, unique, *bounds, named, untruncated, rows)
+    return RelationWithUnit(scan, facts, ownership)
 
 
 def _through(
-    scan: Scan, reference: ColumnRef, path: UnitPath, known: Surroundings
+    scan: Scan, reference: ColumnRef, path: UnitPath, known: PlanningContext
 ) -> tuple[Relation, ColumnRef]:
     """The table joined with the row that its reference names, which holds the identifier. The reference
     meets at most one row (a primary key), so no row is multiplied; rows that lead nowhere have no unit."""
@@ -85,11 +85,11 @@ def _through(
     assert key is not None
     alias = f"{scan.alias}u"
     equal = ((reference, ColumnRef(key.name, key.type, None, alias)),)
-    joined = Joined(scan, Scan(alias, path.table), False, equal, None)
+    joined = Join(scan, Scan(alias, path.table), False, equal, None)
     return joined, ColumnRef(held.name, held.type, None, alias)
 
 
-def _column_facts(column: Column, policy: ProtectedTable, known: Surroundings) -> ColumnFacts:
+def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext) -> ColumnFacts:
     own = policy.columns[column.name]
     grid = None if own.bounds is None else grid_of(column, own)
     values = own.values

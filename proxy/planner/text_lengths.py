@@ -10,7 +10,7 @@ import re
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column
+from proxy.catalog.catalog_model import Column
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import (
     Case,

@@ -22,75 +22,75 @@ from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import (
     ColumnFacts,
     Facts,
-    Owner,
+    PlanningContext,
     ProtectedRows,
     PublicRows,
-    Surroundings,
-    Tracked,
-    Uncut,
+    RelationWithUnit,
+    RowOwnership,
     UnitRows,
+    Untruncated,
     typed,
 )
 from proxy.planner.joins import joined_rows
-from proxy.planner.keys import label_values
+from proxy.planner.public_keys import label_values
 from proxy.planner.table_rows import table_rows
 from proxy.planner.text_lengths import characters
-from proxy.planner.unit_cuts import UNIT, with_condition
-from proxy.policy.model import Bounds
+from proxy.planner.unit_truncation import UNIT, with_condition
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Cast, ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 KEY = "dp_key"
-_APART = "Unite rows of the same privacy unit, or ask of each table by itself."
+_APART = "Combine rows of the same privacy unit only, or query each table by itself."
 
 _Hidden = tuple[tuple[str, Expression], ...]
 
 
-def track(relation: Relation, known: Surroundings) -> Tracked:
+def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
     """
     Refuses  UNSUPPORTED: joins that are neither on the privacy unit nor on a key
     """
     match relation:
         case Scan():
             return table_rows(relation, known)
-        case Joined() | Derived():
+        case Join() | Subquery():
             try:
                 return _placed(relation, known)
             except Refusal as refusal:
                 raise (
                     refusal if refusal.position is not None else refusal.at(relation.position)
                 ) from None
-        case PerUnit():
+        case GroupByUnit():
             return _per_unit(relation, track(relation.source, known))
-        case Stacked():
-            return _stacked(relation, [track(part, known) for part in relation.parts])
-        case Kept():
-            raise AssertionError("only the planner cuts rows")
+        case UnionAll():
+            return _union(relation, [track(part, known) for part in relation.parts])
+        case Truncate():
+            raise AssertionError("only the planner truncates rows")
         case _:
             assert_never(relation)
 
 
-def _placed(relation: Joined | Derived, known: Surroundings) -> Tracked:
-    if isinstance(relation, Derived):
-        return _derived(relation, track(relation.source, known))
+def _placed(relation: Join | Subquery, known: PlanningContext) -> RelationWithUnit:
+    if isinstance(relation, Subquery):
+        return _subquery(relation, track(relation.source, known))
     return joined_rows(relation, track(relation.left, known), track(relation.right, known), known)
 
 
-def _derived(derived: Derived, source: Tracked) -> Tracked:
+def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
     where = None
-    if derived.where is not None:
-        where = condition(typed(derived.where, source.facts), source.facts)
+    if subquery.where is not None:
+        where = condition(typed(subquery.where, source.facts), source.facts)
     facts: dict[tuple[str, str], ColumnFacts] = {}
     outputs: list[tuple[str, Expression]] = []
-    for name, expression in derived.outputs:
+    for name, expression in subquery.outputs:
         planned, known = _output(typed(expression, source.facts), source.facts)
         outputs.append((name, planned))
-        facts[derived.alias, name] = known
-    hidden, owner = _carried(derived.alias, source.owner, {name for name, _ in outputs})
+        facts[subquery.alias, name] = known
+    hidden, ownership = _carried(subquery.alias, source.ownership, {name for name, _ in outputs})
     below, where = with_condition(source.relation, where)
-    relation = replace(derived, source=below, where=where, outputs=(*outputs, *hidden))
-    return Tracked(relation, facts, owner)
+    relation = replace(subquery, source=below, where=where, outputs=(*outputs, *hidden))
+    return RelationWithUnit(relation, facts, ownership)
 
 
 def _output(expression: Expression, facts: Facts) -> tuple[Expression, ColumnFacts]:
@@ -117,7 +117,7 @@ def _output(expression: Expression, facts: Facts) -> tuple[Expression, ColumnFac
     return planned, ColumnFacts(number, values=values, characters=most)
 
 
-def _carried(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]:
+def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hidden, RowOwnership]:
     """Hidden outputs that name the owner of each row, and the owner as seen from outside. taken: names that
     the question gives to outputs of its own, which may be any."""
 
@@ -129,28 +129,28 @@ def _carried(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]
         pairs = list(zip(names, columns, strict=True))
         return tuple(pairs), tuple(ColumnRef(n, c.type, None, alias) for n, c in pairs)
 
-    match owner:
+    match ownership:
         case PublicRows():
-            return (), owner
+            return (), ownership
         case ProtectedRows():
-            outputs, hashed_by = named(owner.hashed_by)
-            return outputs, replace(owner, hashed_by=hashed_by)
+            outputs, hashed_by = named(ownership.hashed_by)
+            return outputs, replace(ownership, hashed_by=hashed_by)
         case UnitRows():
             name = free(UNIT)
-            ref = ColumnRef(name, owner.column.type, None, alias)
-            keys, named_by = named(owner.named_by)
-            carried = replace(owner, column=ref, named_by=named_by)
-            if owner.uncut:  # whatever is below, it is cut as one from here on
-                whole = (Uncut(alias, ref, owner.rows),)
-                carried = replace(carried, uncut=whole, formed=owner.rows)
-            return ((name, owner.column), *keys), carried
+            ref = ColumnRef(name, ownership.column.type, None, alias)
+            keys, named_by = named(ownership.named_by)
+            carried = replace(ownership, column=ref, named_by=named_by)
+            if ownership.untruncated:  # whatever is below, it is cut as one from here on
+                whole = (Untruncated(alias, ref, ownership.rows),)
+                carried = replace(carried, untruncated=whole, formed=ownership.rows)
+            return ((name, ownership.column), *keys), carried
         case _:
-            assert_never(owner)
+            assert_never(ownership)
 
 
-def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
-    owner = source.owner
-    if not isinstance(owner, UnitRows):
+def _per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit:
+    ownership = source.ownership
+    if not isinstance(ownership, UnitRows):
         _refuse(
             "GROUP BY here can only be on the privacy unit of a table",
             "Rows that are units by themselves need no GROUP BY: aggregate them directly.",
@@ -159,11 +159,11 @@ def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
     if grouped.where is not None:
         where = condition(typed(grouped.where, source.facts), source.facts)
     facts: dict[tuple[str, str], ColumnFacts] = {
-        (grouped.alias, UNIT_COLUMN): ColumnFacts(owner.column.type, is_unit=True)
+        (grouped.alias, UNIT_COLUMN): ColumnFacts(ownership.column.type, is_unit=True)
     }
     aggregates: list[Aggregate] = []
     for number, aggregate in enumerate(grouped.aggregates, start=1):
-        planned, known = _unit_aggregate(aggregate, owner, source.facts)
+        planned, known = _unit_aggregate(aggregate, ownership, source.facts)
         aggregates.append(planned)
         facts[grouped.alias, aggregate_column(number)] = known
     below, where = with_condition(source.relation, where)
@@ -171,17 +171,19 @@ def _per_unit(grouped: PerUnit, source: Tracked) -> Tracked:
         grouped,
         source=below,
         where=where,
-        unit=owner.column,
+        unit=ownership.column,
         aggregates=tuple(aggregates),
-        rows=owner.rows,
+        rows=ownership.rows,
     )
-    unit = ColumnRef(UNIT_COLUMN, owner.column.type, None, grouped.alias)
-    gathered = replace(owner, column=unit, rows=1, unique=True, named_by=(), uncut=(), formed=1)
-    return Tracked(relation, facts, gathered)
+    unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
+    gathered = replace(
+        ownership, column=unit, rows=1, unique=True, named_by=(), untruncated=(), formed=1
+    )
+    return RelationWithUnit(relation, facts, gathered)
 
 
 def _unit_aggregate(
-    aggregate: Aggregate, owner: UnitRows, facts: Facts
+    aggregate: Aggregate, ownership: UnitRows, facts: Facts
 ) -> tuple[Aggregate, ColumnFacts]:
     """An aggregate over the rows of one unit, with its bounds; more than `rows` rows never count."""
     only = None
@@ -192,12 +194,12 @@ def _unit_aggregate(
         operand = aggregate.operand
         if operand is not None:
             operand = condition(typed(operand, facts), facts)
-        span = Bounds(Fraction(0), Fraction(owner.rows))
+        span = Bounds(Fraction(0), Fraction(ownership.rows))
         values = None
         if (
-            owner.rows < limits.GROUPS_PER_STATEMENT
+            ownership.rows < limits.GROUPS_PER_STATEMENT
         ):  # a join's rows may be a product of large numbers
-            values = tuple(str(n) for n in range(owner.rows + 1))
+            values = tuple(str(n) for n in range(ownership.rows + 1))
         known = ColumnFacts(SqlType.INT8, span, Fraction(1), values)
         return replace(aggregate, operand=operand, condition=only), known
     if kind not in (AggregateKind.SUM, AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX):
@@ -208,8 +210,8 @@ def _unit_aggregate(
     grid = grids.of_expression(found.expression, interval, facts)
     if kind is AggregateKind.SUM:
         interval = Bounds(
-            owner.rows * min(interval.low, Fraction(0)),
-            owner.rows * max(interval.high, Fraction(0)),
+            ownership.rows * min(interval.low, Fraction(0)),
+            ownership.rows * max(interval.high, Fraction(0)),
         )
     elif kind is AggregateKind.AVG:
         grid = grids.of_average(grid, interval)
@@ -219,60 +221,64 @@ def _unit_aggregate(
     return replace(aggregate, operand=found.expression, condition=only), known
 
 
-def _stacked(stacked: Stacked, parts: list[Tracked]) -> Tracked:
-    owners = [part.owner for part in parts]
-    first = owners[0]
-    relations = [_as_derived(part.relation) for part in parts]
-    merged: Owner
-    if all(isinstance(owner, UnitRows) for owner in owners):
-        units = [owner for owner in owners if isinstance(owner, UnitRows)]
+def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
+    ownerships = [part.ownership for part in parts]
+    first = ownerships[0]
+    relations = [_as_subquery(part.relation) for part in parts]
+    merged: RowOwnership
+    if all(isinstance(ownership, UnitRows) for ownership in ownerships):
+        units = [ownership for ownership in ownerships if isinstance(ownership, UnitRows)]
         if len({(u.identifier, u.column.type) for u in units}) != 1:
             _refuse("UNION ALL of rows with different privacy units is not available", _APART)
-        column = ColumnRef(UNIT, units[0].column.type, None, stacked.alias)
+        column = ColumnRef(UNIT, units[0].column.type, None, union.alias)
         rows = sum(unit.rows for unit in units)
-        uncut = (Uncut(stacked.alias, column, rows),) if any(u.uncut for u in units) else ()
-        formed = rows if uncut else sum(unit.formed for unit in units)
+        untruncated = (
+            (Untruncated(union.alias, column, rows),) if any(u.untruncated for u in units) else ()
+        )
+        formed = rows if untruncated else sum(unit.formed for unit in units)
         merged = replace(
             units[0],
             column=column,
             rows=rows,
             unique=False,
             named_by=(),
-            uncut=uncut,
+            untruncated=untruncated,
             formed=formed,
         )
-        relations = _with_hidden(relations, stacked, 1)
-    elif all(isinstance(owner, ProtectedRows) for owner in owners):
+        relations = _with_hidden(relations, union, 1)
+    elif all(isinstance(ownership, ProtectedRows) for ownership in ownerships):
         # One row of a table may be in several parts; without a common key its cell is random.
-        rows = sum(owner.rows for owner in owners if isinstance(owner, ProtectedRows))
+        rows = sum(
+            ownership.rows for ownership in ownerships if isinstance(ownership, ProtectedRows)
+        )
         merged = ProtectedRows(rows, ())
-        relations = _with_hidden(relations, stacked, 0)
+        relations = _with_hidden(relations, union, 0)
     else:
         _refuse(f"UNION ALL of {_described(first)} with other rows is not available", _APART)
     facts: dict[tuple[str, str], ColumnFacts] = {}
-    width = len(stacked.parts[0].outputs)
+    width = len(union.parts[0].outputs)
     for place in range(width):
         names = [relation.outputs[place][0] for relation in relations]
         each = [
             part.facts[relation.alias, name]
             for part, relation, name in zip(parts, relations, names, strict=True)
         ]
-        facts[stacked.alias, names[0]] = _meet(each)
+        facts[union.alias, names[0]] = _meet(each)
         kinds = {known.type for known in each}
         if len(kinds) > 1 and not all(kind.is_text for kind in kinds):
             relations = [_in_numeric(relation, place) for relation in relations]
-    return Tracked(replace(stacked, parts=tuple(relations)), facts, merged)
+    return RelationWithUnit(replace(union, parts=tuple(relations)), facts, merged)
 
 
-def _with_hidden(relations: list[Derived], stacked: Stacked, hidden: int) -> list[Derived]:
+def _with_hidden(relations: list[Subquery], union: UnionAll, hidden: int) -> list[Subquery]:
     """Without the names of rows, of which every table may have another number of columns."""
     return [
         replace(relation, outputs=relation.outputs[: len(part.outputs) + hidden])
-        for relation, part in zip(relations, stacked.parts, strict=True)
+        for relation, part in zip(relations, union.parts, strict=True)
     ]
 
 
-def _in_numeric(relation: Derived, place: int) -> Derived:
+def _in_numeric(relation: Subquery, place: int) -> Subquery:
     """A column that is a float in some parts and computed in others: numeric to float raises on some values."""
     outputs = list(relation.outputs)
     name, expression = outputs[place]
@@ -280,13 +286,13 @@ def _in_numeric(relation: Derived, place: int) -> Derived:
     return replace(relation, outputs=tuple(outputs))
 
 
-def _as_derived(relation: Relation) -> Derived:
-    assert isinstance(relation, Derived)
+def _as_subquery(relation: Relation) -> Subquery:
+    assert isinstance(relation, Subquery)
     return relation
 
 
-def _described(owner: Owner) -> str:
-    return "public rows" if isinstance(owner, PublicRows) else "protected rows"
+def _described(ownership: RowOwnership) -> str:
+    return "public rows" if isinstance(ownership, PublicRows) else "protected rows"
 
 
 def _meet(parts: list[ColumnFacts]) -> ColumnFacts:

@@ -14,12 +14,18 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import TableName
-from proxy.planner.facts import ProtectedRows, PublicRows, Surroundings, Tracked, UnitRows
-from proxy.planner.leaves import is_unique, leaf, origin, replaced
-from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable
+from proxy.catalog.catalog_model import TableName
+from proxy.planner.facts import (
+    PlanningContext,
+    ProtectedRows,
+    PublicRows,
+    RelationWithUnit,
+    UnitRows,
+)
+from proxy.planner.from_leaves import is_unique, leaf, origin, replaced
+from proxy.policy.policy_model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Derived, Joined, Kept, Relation, Scan, scans
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
 
 _PLACE, _PLACE_OF_UNIT = "dp_place", "dp_place_of_unit"
 
@@ -33,8 +39,8 @@ class KeyRule:
     """
 
     most: int
-    moved: int
-    cut: JoinKey | None
+    changed: int
+    truncation: JoinKey | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +61,10 @@ def stability(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) ->
     >>> stability(excess, 1, excess, 1), stability(unique, 1, excess, 1)
     (8, 4)
     """
-    return left.most * right.moved * right_rows + right.most * left.moved * left_rows
+    return left.most * right.changed * right_rows + right.most * left.changed * left_rows
 
 
-def key_rule(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyRule | None:
+def key_rule(relation: Relation, column: ColumnRef, known: PlanningContext) -> KeyRule | None:
     """The least that is known of the rows with one value of a column; None where nothing is."""
     place = leaf(relation, column.relation)
     if place is None:
@@ -74,7 +80,7 @@ def key_rule(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyR
     return KeyRule(declared.keep or 1, 1 if declared.keep is None else 2, declared)
 
 
-def can_be_cut_by(a: ColumnRef, b: ColumnRef) -> bool:
+def can_be_truncated_by(a: ColumnRef, b: ColumnRef) -> bool:
     """Whether the values of one side that equal one of the other side are one value there, as PARTITION BY
     sees them: not between floats and other numbers, texts with and without their trailing blanks, nor where a
     conversion depends on a setting."""
@@ -87,20 +93,20 @@ def can_be_cut_by(a: ColumnRef, b: ColumnRef) -> bool:
 
 
 def truncated_join(
-    joined: Joined, left: Tracked, right: Tracked, known: Surroundings
-) -> tuple[Joined, ProtectedRows] | None:
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> tuple[Join, ProtectedRows] | None:
     """The join of two protected sides with both cut, and whose rows it has; None: the policy has no keys.
 
     Given    joined: with the relations of left and right
     Refuses  UNSUPPORTED: outer joins, a table with itself, sides whose rows cannot be told apart
     """
-    for owner in (left.owner, right.owner):
-        if isinstance(owner, ProtectedRows) and owner.partitions is not None:
-            _cannot_be_told_apart()  # rows of an earlier join, by truncation or with repeated public rows
+    for ownership in (left.ownership, right.ownership):
+        if isinstance(ownership, ProtectedRows) and ownership.partitions is not None:
+            _refuse_unnamed_rows()  # rows of an earlier join, by truncation or with repeated public rows
     pairs = [
         _Pair((a, b), (ours, theirs))
         for a, b in joined.equal
-        if can_be_cut_by(a, b)
+        if can_be_truncated_by(a, b)
         and (ours := key_rule(left.relation, a, known)) is not None
         and (theirs := key_rule(right.relation, b, known)) is not None
     ]
@@ -114,7 +120,7 @@ def truncated_join(
         _refuse("a table can be joined with itself on its privacy unit only", "Join on the unit.")
     sizes = _rows(left), _rows(right)
 
-    def moved(pair: _Pair) -> int:
+    def changed(pair: _Pair) -> int:
         return stability(pair.rules[0], sizes[0], pair.rules[1], sizes[1])
 
     pairs = [
@@ -124,39 +130,41 @@ def truncated_join(
         and _names_of_rows(right, pair.columns[1], pair.rules[1]) is not None
     ]
     if not pairs:
-        _cannot_be_told_apart()
-    best = min(pairs, key=moved)
+        _refuse_unnamed_rows()
+    best = min(pairs, key=changed)
     a, b = best.columns
-    cut = replace(
+    truncation = replace(
         joined,
-        left=_cut(left, a, best.rules[0], known),
-        right=_cut(right, b, best.rules[1], known),
+        left=_truncate_side(left, a, best.rules[0], known),
+        right=_truncate_side(right, b, best.rules[1], known),
     )
     # Rows of one value of the key are in one partition, and so many values are touched.
-    return cut, ProtectedRows(moved(best), (a,), sum(sizes))
+    return truncation, ProtectedRows(changed(best), (a,), sum(sizes))
 
 
-def cut_public(
-    relation: Relation, column: ColumnRef, rule: KeyRule, known: Surroundings
+def truncate_public(
+    relation: Relation, column: ColumnRef, rule: KeyRule, known: PlanningContext
 ) -> Relation:
     """A public side, with at most rule.most rows of each value."""
-    if rule.cut is None:
+    if rule.truncation is None:
         return relation
     place = leaf(relation, column.relation)
     assert isinstance(place, Scan)
     table = known.catalog.tables[place.table]
     names = tuple(_reference(place, name, known) for name in table.primary_key)
     columns = _columns(place, known)
-    kept = _kept(place, column, rule.cut.keep, names, column, columns, _PLACE)
-    return replaced(relation, kept)
+    truncated = _truncate(place, column, rule.truncation.keep, names, column, columns, _PLACE)
+    return replaced(relation, truncated)
 
 
-def hint(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> str:
+def hint(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> str:
     """Which keys of the policy would allow a join, or nothing."""
     if joined.left_outer or _same_table(left, right):
         return ""
     for a, b in joined.equal:
-        if not can_be_cut_by(a, b):
+        if not can_be_truncated_by(a, b):
             continue
         missing: list[str] = []
         for side, column in ((left, a), (right, b)):
@@ -174,7 +182,7 @@ def hint(joined: Joined, left: Tracked, right: Tracked, known: Surroundings) -> 
     return ""
 
 
-def _is_found_through_reference(name: TableName, known: Surroundings) -> bool:
+def _is_found_through_reference(name: TableName, known: PlanningContext) -> bool:
     table = known.policy.tables[name]
     unit = table.unit if isinstance(table, ProtectedTable) else None
     return isinstance(unit, IdentifierUnit) and unit.path is not None
@@ -184,94 +192,101 @@ def _refuse(message: str, advice: str) -> NoReturn:
     raise Refusal(Code.UNSUPPORTED, message, advice)
 
 
-def _same_table(left: Tracked, right: Tracked) -> bool:
+def _same_table(left: RelationWithUnit, right: RelationWithUnit) -> bool:
     ours, theirs = ({s.table for s in scans(side.relation)} for side in (left, right))
     return bool(ours & theirs)
 
 
-def _rows(side: Tracked) -> int:
+def _rows(side: RelationWithUnit) -> int:
     """How many rows of a side neighbours differ in, once the rows of each unit are bounded."""
-    owner = side.owner
-    assert not isinstance(owner, PublicRows)
-    return owner.rows
+    ownership = side.ownership
+    assert not isinstance(ownership, PublicRows)
+    return ownership.rows
 
 
-def _cut(side: Tracked, key: ColumnRef, rule: KeyRule, known: Surroundings) -> Relation:
-    place, owner = leaf(side.relation, key.relation), side.owner
-    assert isinstance(place, Scan | Derived)
+def _truncate_side(
+    side: RelationWithUnit, key: ColumnRef, rule: KeyRule, known: PlanningContext
+) -> Relation:
+    place, ownership = leaf(side.relation, key.relation), side.ownership
+    assert isinstance(place, Scan | Subquery)
     columns = _columns(place, known)
-    kept: Scan | Derived | Kept = place
+    truncated: Scan | Subquery | Truncate = place
     names = _names_of_rows(side, key, rule)
     assert names is not None
-    if isinstance(owner, UnitRows):
+    if isinstance(ownership, UnitRows):
         # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
-        by = None if owner.unique else owner.column
-        kept = _kept(kept, by, owner.rows, names, owner.column, columns, _PLACE_OF_UNIT)
-    if rule.cut is not None:
-        kept = _kept(kept, key, rule.cut.keep, names, key, columns, _PLACE)
-    return replaced(side.relation, kept)
+        by = None if ownership.unique else ownership.column
+        truncated = _truncate(
+            truncated, by, ownership.rows, names, ownership.column, columns, _PLACE_OF_UNIT
+        )
+    if rule.truncation is not None:
+        truncated = _truncate(truncated, key, rule.truncation.keep, names, key, columns, _PLACE)
+    return replaced(side.relation, truncated)
 
 
-def _names_of_rows(side: Tracked, key: ColumnRef, rule: KeyRule) -> tuple[ColumnRef, ...] | None:
+def _names_of_rows(
+    side: RelationWithUnit, key: ColumnRef, rule: KeyRule
+) -> tuple[ColumnRef, ...] | None:
     """What names the rows that a rule for the key counts; none where it needs no order of them. None: the rule
     is not about the rows of this side."""
-    place, owner = leaf(side.relation, key.relation), side.owner
+    place, ownership = leaf(side.relation, key.relation), side.ownership
     if place is None or not _holds_the_rows(side, place):
         return None
-    match owner:
+    match ownership:
         case UnitRows():
-            names = (owner.column,) if owner.unique else owner.named_by
+            names = (ownership.column,) if ownership.unique else ownership.named_by
             return names if _are_of(names, place.alias) else None
         case ProtectedRows():
-            ordered = rule.cut is not None and rule.cut.keep is not None
-            return None if ordered and not owner.named_by else owner.named_by
+            ordered = rule.truncation is not None and rule.truncation.keep is not None
+            return None if ordered and not ownership.named_by else ownership.named_by
         case _:
             return None
 
 
-def _holds_the_rows(side: Tracked, place: Scan | Derived) -> bool:
+def _holds_the_rows(side: RelationWithUnit, place: Scan | Subquery) -> bool:
     """Whether a leaf has the protected rows of the side, each once. A public table beside them has not: any
     number of protected rows may meet its one row of a value; and it may have repeated rows without a name."""
-    match side.owner:
-        case UnitRows() as owner:
-            return owner.column.relation == place.alias
-        case ProtectedRows() as owner:
-            return place is side.relation or _are_of(owner.named_by, place.alias)
+    match side.ownership:
+        case UnitRows() as ownership:
+            return ownership.column.relation == place.alias
+        case ProtectedRows() as ownership:
+            return place is side.relation or _are_of(ownership.named_by, place.alias)
         case PublicRows():
             return False
         case _:
-            assert_never(side.owner)
+            assert_never(side.ownership)
 
 
 def _are_of(names: tuple[ColumnRef, ...], alias: str) -> bool:
     return bool(names) and all(name.relation == alias for name in names)
 
 
-def _cannot_be_told_apart() -> NoReturn:
+def _refuse_unnamed_rows() -> NoReturn:
     _refuse(
-        "the rows of this relation are joined, grouped or united already, so they cannot be cut for a join",
+        "the rows of this relation are joined, grouped or united already, so they cannot be truncated for a "
+        "join",
         "Join two protected tables at a time, as they are or as subqueries that filter and rename rows.",
     )
 
 
-def _kept(
-    source: Scan | Derived | Kept,
+def _truncate(
+    source: Scan | Subquery | Truncate,
     by: ColumnRef | None,
     most: int | None,
     names: tuple[ColumnRef, ...],
     present: ColumnRef,
     columns: tuple[str, ...],
     wanted: str,
-) -> Kept:
+) -> Truncate:
     """wanted: a name for the column that is added, more or less."""
     while wanted in columns:
         wanted += "_"
-    return Kept(source, by, most, names, (present,), columns, wanted)
+    return Truncate(source, by, most, names, (present,), columns, wanted)
 
 
-def _columns(place: Scan | Derived, known: Surroundings) -> tuple[str, ...]:
+def _columns(place: Scan | Subquery, known: PlanningContext) -> tuple[str, ...]:
     """All that a question can ask of it, and what names its rows."""
-    if isinstance(place, Derived):
+    if isinstance(place, Subquery):
         written = [name for name, _ in place.outputs]
         return tuple(name for name in written if written.count(name) == 1)  # another is ambiguous
     described = known.catalog.tables[place.table]
@@ -280,11 +295,11 @@ def _columns(place: Scan | Derived, known: Surroundings) -> tuple[str, ...]:
     if not isinstance(policy, ProtectedTable):
         return tuple(names)
     unit = policy.unit.column if isinstance(policy.unit, IdentifierUnit) else None
-    shown = {*policy.columns, *described.primary_key, unit}
-    return tuple(name for name in names if name in shown)
+    displayed = {*policy.columns, *described.primary_key, unit}
+    return tuple(name for name in names if name in displayed)
 
 
-def _reference(scan: Scan, name: str, known: Surroundings) -> ColumnRef:
+def _reference(scan: Scan, name: str, known: PlanningContext) -> ColumnRef:
     column = known.catalog.tables[scan.table].column(name)
     assert column is not None
     return ColumnRef(name, column.type, None, scan.alias)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.catalog.model import Catalog, Column, Table
+from proxy.catalog.catalog_model import Catalog, Column, Table
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
@@ -27,11 +27,11 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.split import per_unit
-from proxy.policy import model
-from proxy.policy.accuracy_line import Accuracy, Aggregate, Mechanism
+from proxy.policy import policy_model
+from proxy.policy.accuracy_line import AccuracyAggregate, AccuracyMechanism, PolicyAccuracy
 from proxy.policy.check import fitted
 from proxy.policy.grid import average_grid, grid_of, indices
-from proxy.policy.model import (
+from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,
     MedianNoise,
@@ -49,7 +49,7 @@ UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more
 ALL_ROWS = "*"
 
 
-def accuracy_table(policy: Policy, catalog: Catalog) -> list[Accuracy]:
+def accuracy_table(policy: Policy, catalog: Catalog) -> list[PolicyAccuracy]:
     """A line per protected table, column and aggregate that the policy allows.
 
     Given    a policy for which `check` finds nothing
@@ -57,7 +57,7 @@ def accuracy_table(policy: Policy, catalog: Catalog) -> list[Accuracy]:
     Source   docs/design/mechanisms.md 2, 3, 4, 5, 6, 7, 9
     """
     policy = fitted(policy, catalog)
-    lines: list[Accuracy] = []
+    lines: list[PolicyAccuracy] = []
     for table in policy.protected():
         rows = rows_of_unit(table, catalog.tables[table.name])
         lines.append(_count(table, ALL_ROWS, rows, policy.privacy))
@@ -80,26 +80,26 @@ def rows_of_unit(table: ProtectedTable, described: Table) -> int:
     return table.max_rows_per_unit
 
 
-def _count(table: ProtectedTable, column: str, rows: int, privacy: Privacy) -> Accuracy:
-    return _additive(table, column, Aggregate.COUNT, rows, Fraction(1), privacy)
+def _count(table: ProtectedTable, column: str, rows: int, privacy: Privacy) -> PolicyAccuracy:
+    return _additive(table, column, AccuracyAggregate.COUNT, rows, Fraction(1), privacy)
 
 
 def _additive(
     table: ProtectedTable,
     column: str,
-    aggregate: Aggregate,
+    aggregate: AccuracyAggregate,
     steps: int,
     grid: Fraction,
     privacy: Privacy,
-) -> Accuracy:
+) -> PolicyAccuracy:
     """`steps`: how many grid steps one unit can add to the answer, or take from it."""
     match privacy.noise:
         case Noise.LAPLACE:
-            mechanism = Mechanism.LAPLACE
+            mechanism = AccuracyMechanism.LAPLACE
             scale = discrete_laplace.scale_for(steps, privacy.epsilon)
             error = discrete_laplace.half_width(scale)
         case Noise.GAUSSIAN:
-            mechanism = Mechanism.GAUSSIAN
+            mechanism = AccuracyMechanism.GAUSSIAN
             rho = zcdp.rho_of_loss(privacy.epsilon, privacy.delta)
             sigma2 = discrete_gaussian.sigma2_for(steps * steps, rho)
             scale = Fraction(math.sqrt(sigma2))
@@ -107,7 +107,9 @@ def _additive(
         case _:
             assert_never(privacy.noise)
     name = str(table.name)
-    return Accuracy(name, column, aggregate, mechanism, steps * grid, scale * grid, error * grid)
+    return PolicyAccuracy(
+        name, column, aggregate, mechanism, steps * grid, scale * grid, error * grid
+    )
 
 
 def _bounded(
@@ -117,60 +119,64 @@ def _bounded(
     bounds: Bounds,
     rows: int,
     privacy: Privacy,
-) -> list[Accuracy]:
+) -> list[PolicyAccuracy]:
     grid = grid_of(column, limits)
     low, high = indices(bounds, grid)
     chosen = limits.mechanism or privacy.mechanism
-    lines: list[Accuracy] = []
+    lines: list[PolicyAccuracy] = []
     if column.type.is_number:
         largest = max(abs(low), abs(high))
-        lines.append(_additive(table, column.name, Aggregate.SUM, rows * largest, grid, privacy))
+        lines.append(
+            _additive(table, column.name, AccuracyAggregate.SUM, rows * largest, grid, privacy)
+        )
         average = average_grid(column, limits)
         match chosen:
-            case model.Mechanism.BEST:
+            case policy_model.Mechanism.BEST:
                 lines.append(_mean(table, column.name, high - low, grid, rows, privacy))
-            case model.Mechanism.SUM_OVER_COUNT:
+            case policy_model.Mechanism.SUM_OVER_COUNT:
                 lines.append(_ratio(table, column.name, low, high, grid, rows, privacy))
-            case model.Mechanism.CLIPPED_MEAN:
+            case policy_model.Mechanism.CLIPPED_MEAN:
                 lines.append(_clipped(table, limits, bounds, average, privacy))
-            case model.Mechanism.SMOOTH_MEDIAN:
-                lines.append(_median(table, Aggregate.AVG, limits, bounds, average, privacy))
+            case policy_model.Mechanism.SMOOTH_MEDIAN:
+                lines.append(
+                    _median(table, AccuracyAggregate.AVG, limits, bounds, average, privacy)
+                )
             case _:
                 assert_never(chosen)
-    for aggregate in (Aggregate.MIN, Aggregate.MAX):
-        if chosen.of_extremes is model.Mechanism.BEST:
+    for aggregate in (AccuracyAggregate.MIN, AccuracyAggregate.MAX):
+        if chosen.of_extremes is policy_model.Mechanism.BEST:
             lines.append(_rank(table, column.name, aggregate, high - low, rows, privacy))
         else:
             lines.append(_median(table, aggregate, limits, bounds, grid, privacy))
     if column.type.is_number:
         lines.append(_variance(table, column.name, high - low, grid, rows, privacy))
-    lines.append(_rank(table, column.name, Aggregate.QUANTILE, high - low, rows, privacy))
+    lines.append(_rank(table, column.name, AccuracyAggregate.QUANTILE, high - low, rows, privacy))
     return lines
 
 
 def _median(
     table: ProtectedTable,
-    aggregate: Aggregate,
+    aggregate: AccuracyAggregate,
     limits: ColumnPolicy,
     bounds: Bounds,
     grid: Fraction,
     privacy: Privacy,
-) -> Accuracy:
+) -> PolicyAccuracy:
     low, high = indices(bounds, grid)
     steps = high - low
     m = limits.partitions
     match privacy.median_noise:
         case MedianNoise.LAPLACE:
-            mechanism = Mechanism.SMOOTHED_MEDIAN
+            mechanism = AccuracyMechanism.SMOOTHED_MEDIAN
             loss = per_row(Loss(privacy.epsilon, privacy.delta), table.unit)
             m = m or smoothed_median.partitions(loss.epsilon, loss.delta, steps)
             floor = smoothed_median.noise_floor(steps, m, loss.epsilon, loss.delta)
             error = smoothed_median.expected_floor(steps, m, loss.epsilon, loss.delta)
             feasible = smoothed_median.feasible(steps, m, loss.epsilon, loss.delta)
         case MedianNoise.POLYPLACE:
-            mechanism = Mechanism.POLYPLACE
+            mechanism = AccuracyMechanism.POLYPLACE
             loss = per_row(Loss(privacy.epsilon, Fraction(0)), table.unit)
-            of_mean = aggregate is Aggregate.AVG
+            of_mean = aggregate is AccuracyAggregate.AVG
             kappa = polyplace.KAPPA_OF_MEANS if of_mean else polyplace.KAPPA_OF_EXTREMES
             m = m or polyplace.partitions(loss.epsilon, steps, kappa)
             floor = polyplace.noise_floor(steps, m, loss.epsilon)
@@ -178,7 +184,7 @@ def _median(
             feasible = polyplace.feasible(steps, m, loss.epsilon)
         case _:
             assert_never(privacy.median_noise)
-    return Accuracy(
+    return PolicyAccuracy(
         str(table.name),
         limits.name,
         aggregate,
@@ -195,11 +201,11 @@ def _median(
 
 def _mean(
     table: ProtectedTable, column: str, steps: int, grid: Fraction, rows: int, privacy: Privacy
-) -> Accuracy:
+) -> PolicyAccuracy:
     """To first order: noise of the sum about the farthest mean, in half steps."""
-    share = recentred_mean.shares(privacy.epsilon)
+    share = recentred_mean.allocation(privacy.epsilon)
     (total,) = _reaches((discrete_laplace.scale_for(2 * steps * rows, share.many),))
-    return _moments(table, column, Aggregate.AVG, total * grid / 2)
+    return _moments(table, column, AccuracyAggregate.AVG, total * grid / 2)
 
 
 def _ratio(
@@ -210,13 +216,13 @@ def _ratio(
     grid: Fraction,
     rows: int,
     privacy: Privacy,
-) -> Accuracy:
+) -> PolicyAccuracy:
     """To first order, as for a mean of noisy sums: at the farthest mean."""
     noise = sum_over_count.scales(low, high, privacy.epsilon, rows)
     total, count = _reaches((noise.total, noise.count))
     error = (total + max(abs(low), abs(high)) * count) * grid
-    found = _moments(table, column, Aggregate.AVG, error)
-    return replace(found, mechanism=Mechanism.SUM_OVER_COUNT)
+    found = _moments(table, column, AccuracyAggregate.AVG, error)
+    return replace(found, mechanism=AccuracyMechanism.SUM_OVER_COUNT)
 
 
 def _clipped(
@@ -225,18 +231,18 @@ def _clipped(
     bounds: Bounds,
     grid: Fraction,
     privacy: Privacy,
-) -> Accuracy:
+) -> PolicyAccuracy:
     low, high = indices(bounds, grid)
-    moved = table.unit.rows if isinstance(table.unit, RowUnit) else 1
-    m = limits.partitions or clipped_mean.partitions(privacy.epsilon, moved)
-    scale = clipped_mean.scale(low, high, privacy.epsilon, moved) / m
-    error = clipped_mean.half_width(m, low, high, privacy.epsilon, moved)
-    return Accuracy(
+    changed = table.unit.rows if isinstance(table.unit, RowUnit) else 1
+    m = limits.partitions or clipped_mean.partitions(privacy.epsilon, changed)
+    scale = clipped_mean.scale(low, high, privacy.epsilon, changed) / m
+    error = clipped_mean.half_width(m, low, high, privacy.epsilon, changed)
+    return PolicyAccuracy(
         str(table.name),
         limits.name,
-        Aggregate.AVG,
-        Mechanism.CLIPPED_MEAN,
-        Fraction(moved * (high - low), m) * grid,
+        AccuracyAggregate.AVG,
+        AccuracyMechanism.CLIPPED_MEAN,
+        Fraction(changed * (high - low), m) * grid,
         scale * grid,
         error * grid,
         m,
@@ -247,7 +253,7 @@ def _clipped(
 
 def _variance(
     table: ProtectedTable, column: str, steps: int, grid: Fraction, rows: int, privacy: Privacy
-) -> Accuracy:
+) -> PolicyAccuracy:
     """Of VAR_POP, to first order in each of three noises, at the worst mean and variance.
 
     With D steps and n rows, 4 VAR = (S/n + D^2)/2 - (T/n)^2 with |S/n| <= D^2 and |T/n| <= D.
@@ -256,7 +262,9 @@ def _variance(
     squares, total, count = _reaches((noise.squares, noise.total, noise.count))
     of_squares = Fraction(squares + steps**2 * count, 2)
     of_total = 2 * steps * (total + steps * count)
-    return _moments(table, column, Aggregate.VARIANCE, (of_squares + of_total) * grid**2 / 4)
+    return _moments(
+        table, column, AccuracyAggregate.VARIANCE, (of_squares + of_total) * grid**2 / 4
+    )
 
 
 def _reaches(scales: Sequence[Fraction]) -> list[int]:
@@ -266,13 +274,13 @@ def _reaches(scales: Sequence[Fraction]) -> list[int]:
 
 
 def _moments(
-    table: ProtectedTable, column: str, aggregate: Aggregate, error_times_rows: Fraction
-) -> Accuracy:
-    return Accuracy(
+    table: ProtectedTable, column: str, aggregate: AccuracyAggregate, error_times_rows: Fraction
+) -> PolicyAccuracy:
+    return PolicyAccuracy(
         str(table.name),
         column,
         aggregate,
-        Mechanism.NOISY_MOMENTS,
+        AccuracyMechanism.NOISY_MOMENTS,
         None,
         None,
         None,
@@ -283,21 +291,21 @@ def _moments(
 def _rank(
     table: ProtectedTable,
     column: str,
-    aggregate: Aggregate,
+    aggregate: AccuracyAggregate,
     steps: int,
     rows: int,
     privacy: Privacy,
-) -> Accuracy:
+) -> PolicyAccuracy:
     """(2 s / epsilon) ln(G / 0.05) for G grid points: McSherry, Talwar 2007, theorem 6 with the right
     value on the grid. A quantile's s is at most that of MIN and MAX."""
     while steps > ORDER_STEPS:
         steps = -(-steps // 10)
     missed = math.log((steps + 1) / float(1 - _LEVEL))
-    return Accuracy(
+    return PolicyAccuracy(
         str(table.name),
         column,
         aggregate,
-        Mechanism.ORDER_STATISTIC,
+        AccuracyMechanism.ORDER_STATISTIC,
         None,
         None,
         None,

@@ -7,7 +7,7 @@ from enum import Enum
 from fractions import Fraction
 
 
-class Aggregate(Enum):
+class AccuracyAggregate(Enum):
     COUNT = "count"
     SUM = "sum"
     AVG = "avg"
@@ -17,7 +17,7 @@ class Aggregate(Enum):
     QUANTILE = "quantile"
 
 
-class Mechanism(Enum):
+class AccuracyMechanism(Enum):
     LAPLACE = "discrete laplace"
     GAUSSIAN = "discrete gaussian"
     SMOOTHED_MEDIAN = "smoothed median"
@@ -29,7 +29,7 @@ class Mechanism(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class PolicyAccuracy:
     """One line of `dpproxy policy check`. Quantities are in the unit of the column.
 
     Dates count days, timestamps seconds.
@@ -49,8 +49,8 @@ class Accuracy:
 
     table: str
     column: str  # "*" for COUNT(*)
-    aggregate: Aggregate
-    mechanism: Mechanism
+    aggregate: AccuracyAggregate
+    mechanism: AccuracyMechanism
     sensitivity: Fraction | None
     scale: Fraction | None
     error_95: Fraction | None

@@ -8,13 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, Table, TableName
-from proxy.policy.column_types import bounds_kind, family, misfit
-from proxy.policy.decimals import decimal
+from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.join_keys import join_key_problems
-from proxy.policy.keys import TRUE_AND_FALSE, has_keys, printed
-from proxy.policy.model import (
+from proxy.policy.key_texts import TRUE_AND_FALSE, has_keys, printed
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
     ColumnPolicy,
@@ -26,6 +25,7 @@ from proxy.policy.model import (
     UnitPath,
 )
 from proxy.policy.problem import Problem
+from proxy.policy.type_rules import bounds_kind, family, misfit
 
 _DAY_SECONDS = 86_400
 _HINTED_PROBLEMS = 100  # comparing words is slow; after so many, hints help nobody
@@ -167,7 +167,7 @@ class _Check:
             self._no_column(column.name, there, path)
             return column
         if real.type is SqlType.OTHER:
-            hint = "take the column off the list: it is hidden then"
+            hint = "remove the column from the list: it is then hidden"
             self._add(path, f"the type {real.type_name} is not supported", hint, at_key=True)
             return column
         if column.bounds is not None:
@@ -249,7 +249,7 @@ class _Check:
                 self._add((*path_of_values, index), f"a key of column '{real.name}' {error}")
                 continue
             if text in texts:
-                self._add((*path_of_values, index), "this key stands twice")
+                self._add((*path_of_values, index), "this key occurs twice")
             if text is None and not real.nullable:
                 self._add((*path_of_values, index), f"column '{real.name}' is never null")
             texts[text] = None

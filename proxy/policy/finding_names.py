@@ -19,11 +19,12 @@ class FindingName(Enum):
 
     PUBLIC_LISTS_PEOPLE = (
         Severity.SEVERE,
-        "An identifier, or the reference that leads to it, refers to a public table: that lists the people.",
+        "An identifier, or the reference that leads to it, refers to a public table: that table lists people.",
     )
     PUBLIC_REFERS_TO_PEOPLE = (
         Severity.SEVERE,
-        "A public table refers to a protected table, or to a table about its people: each row is somebody's.",
+        "A public table refers to a protected table, or to a table about its people: each row belongs to a "
+        "person.",
     )
     PUBLIC_HOLDS_IDENTIFIER = (
         Severity.SEVERE,
@@ -41,7 +42,7 @@ class FindingName(Enum):
     )
     PROTECTED_IN_TWO_WAYS = (
         Severity.SEVERE,
-        "The same rows are in two protected tables with different units: the weaker of them holds.",
+        "The same rows are in two protected tables with different units: only the weaker protection holds.",
     )
     ROW_UNIT_REFERS_TO_PEOPLE = (
         Severity.SEVERE,
@@ -57,11 +58,11 @@ class FindingName(Enum):
     )
     ROLE_ATTRIBUTE = (
         Severity.SEVERE,
-        "The role of `source` has an attribute that reaches beyond reading.",
+        "The role of `source` has an attribute that allows more than reading.",
     )
     ROLE_MEMBERSHIP = (
         Severity.SEVERE,
-        "The role of `source` is a member of a role that reaches beyond reading.",
+        "The role of `source` is a member of a role that allows more than reading.",
     )
     ROLE_OWNS = (
         Severity.SEVERE,
@@ -81,8 +82,8 @@ class FindingName(Enum):
     )
     LOGS_PARAMETERS = (
         Severity.SEVERE,
-        "The server logs statements with their parameters: what analysts compare people's values with, and "
-        "the seeds of partitions.",
+        "The server logs statements with their parameters: the constants that analysts compare people's values "
+        "with, and the seeds of partitions.",
     )
     LOGS_PLANS = (
         Severity.SEVERE,
@@ -90,21 +91,21 @@ class FindingName(Enum):
     )
     TEMP_FILES_UNLIMITED = (
         Severity.SEVERE,
-        "temp_file_limit is -1: a question can fill the disk of the protected server, and whether it does "
+        "temp_file_limit is -1: a query can fill the disk of the protected server, and whether it does "
         "can depend on one person.",
     )
     TEMP_FILES_TOO_SMALL = (
         Severity.SEVERE,
-        "temp_file_limit is below what the rows of one person can take in an allowed question, so whether it "
-        "is met can tell of that person.",
+        "temp_file_limit is below what the rows of one person can take in an allowed query, so whether it is "
+        "reached can reveal something about that person.",
     )
     SETTING_CHANGES_MEANING = (
         Severity.SEVERE,
-        "A setting makes comparisons mean something else than planned.",
+        "A setting makes comparisons differ from what is planned.",
     )
     ENCODING_NOT_UTF8 = (
         Severity.SEVERE,
-        "A text that cannot be converted makes a statement fail, which says something about a row.",
+        "A text that cannot be converted makes a statement fail, which reveals something about a row.",
     )
     UNIT_COLLATION = (
         Severity.SEVERE,
@@ -116,11 +117,12 @@ class FindingName(Enum):
     )
     SAME_PEOPLE_TWO_NAMES = (
         Severity.WARNING,
-        "Two identifiers of the policy refer to the same people: they are protected as if they were not.",
+        "Two identifiers of the policy refer to the same people: they are protected as if they were different "
+        "people.",
     )
     PUBLIC_CALLS_FUNCTION = (
         Severity.WARNING,
-        "A public view calls a function of your own: what that reads is in no catalogue.",
+        "A public view calls a function of your own: what the function reads is in no catalogue.",
     )
     PUBLIC_IS_FOREIGN = (
         Severity.WARNING,
@@ -132,11 +134,12 @@ class FindingName(Enum):
     )
     ROW_SECURITY_HIDES = (
         Severity.WARNING,
-        "Row security hides rows from the proxy: answers are about the rest.",
+        "Row security hides rows from the proxy: answers cover the remaining rows only.",
     )
     VIEW_MAY_RAISE = (
         Severity.WARNING,
-        "A protected table is a view: what its expressions raise on some row, a question on that row raises.",
+        "A protected table is a view: if one of its expressions fails on a row, every query that scans the row "
+        "fails.",
     )
     COLLATION_OF_KEYS = (
         Severity.WARNING,
@@ -172,27 +175,27 @@ class FindingName(Enum):
     )
     ACCEPTED_WITHOUT_EFFECT = (
         Severity.WARNING,
-        "The policy accepts what is not found: take the line out.",
+        "The policy accepts a finding that was not found: remove the line.",
     )
     UNIT_MAY_BE_NULL = (
         Severity.NOTE,
-        "The unit column may be NULL: rows without a unit are in no answer.",
+        "The unit column may be NULL: rows without a unit are left out of every answer.",
     )
     UNIT_IS_ONE_ROW = (
         Severity.NOTE,
-        "The unit column is unique: nothing has to be bounded.",
+        "The unit column is unique: no bound is needed.",
     )
     UNIT_THROUGH_REFERENCE = (
         Severity.NOTE,
-        "The unit is found through another table: every question joins it.",
+        "The unit is found through another table: every query joins it.",
     )
     INDEX_DOES_NOT_COVER = (
         Severity.NOTE,
-        "No index on the unit holds all columns: some questions read the table itself.",
+        "No index on the unit holds all columns: some queries read the table itself.",
     )
     ROLE_IS_A_MEMBER = (
         Severity.NOTE,
-        "The role of `source` is a member of another role, with whatever that may do.",
+        "The role of `source` is a member of another role, and has its rights.",
     )
     ROLE_SETTING = (
         Severity.NOTE,
@@ -204,7 +207,7 @@ class FindingName(Enum):
     )
     NOT_IN_THE_POLICY = (
         Severity.NOTE,
-        "The role can read a table or columns that the policy does not name: for analysts they are not there.",
+        "The role can read a table or columns that the policy does not name: analysts cannot see them.",
     )
 
     @property

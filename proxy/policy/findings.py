@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proxy.policy.finding_names import FindingName, Severity
-from proxy.policy.model import Acceptance
+from proxy.policy.policy_model import Acceptance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,6 @@ def _without_effect(acceptance: Acceptance) -> Finding:
         name=FindingName.ACCEPTED_WITHOUT_EFFECT,
         where=acceptance.name.name,
         what=f"the policy accepts {acceptance.name.name}{of}, which was not found",
-        fix="take the line out of accept",
+        fix="remove the line from accept",
         path=path if acceptance.where is None else (*path, acceptance.where),
     )

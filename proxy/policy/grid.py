@@ -9,8 +9,8 @@ import math
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column
-from proxy.policy.model import Bounds, ColumnPolicy
+from proxy.catalog.catalog_model import Column
+from proxy.policy.policy_model import Bounds, ColumnPolicy
 
 STEPS_DEFAULT = 10**6  # at least, of a column whose type has no natural step
 AVERAGE_STEPS = 10**4  # at least, of a mean
@@ -44,7 +44,8 @@ def fits_bigint(bounds: Bounds, grid: Fraction) -> bool:
 def type_step(column: Column) -> Fraction | None:
     """The step between neighbouring values of the column's type; None: the type has none.
 
-    Dates count days; timestamps count seconds and are kept in microseconds (manual 8.5).
+    Dates count days; timestamps count seconds and are kept in microseconds (PostgreSQL 17 documentation,
+    section 8.5).
     """
     if column.type.is_integer or column.type is SqlType.DATE:
         return Fraction(1)
@@ -56,7 +57,8 @@ def type_step(column: Column) -> Fraction | None:
 
 
 def type_least(column: Column) -> Fraction | None:
-    """What no value of a numeric(p,s) is below; None for other types. It holds no infinity (manual 8.1.2)."""
+    """What no value of a numeric(p,s) is below; None for other types. It holds no infinity (PostgreSQL 17
+    documentation, section 8.1.2)."""
     if column.type is not SqlType.NUMERIC or column.precision is None or column.scale is None:
         return None
     return -(Fraction(10) ** (column.precision - column.scale))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Table
-from proxy.policy.model import IdentifierUnit, JoinKey, ProtectedTable, PublicTable
+from proxy.catalog.catalog_model import Table
+from proxy.policy.policy_model import IdentifierUnit, JoinKey, ProtectedTable, PublicTable
 from proxy.policy.problem import Problem
 
 
@@ -16,7 +16,7 @@ def join_key_problems(table: ProtectedTable | PublicTable, there: Table) -> list
     unit = table.unit if isinstance(table, ProtectedTable) else None
     if table.join_keys and isinstance(unit, IdentifierUnit) and unit.path is not None:
         hint = "join it on the privacy unit or along its reference"
-        message = "a table whose unit is found through a reference cannot be cut for joins"
+        message = "a table whose unit is found through a reference cannot be truncated for joins"
         return [Problem(path, message, hint, at_key=True)]
     found: list[Problem] = []
     for name, key in table.join_keys.items():
@@ -40,7 +40,7 @@ def _wrong(
     if not _is_there(table, name):
         yield (
             f"column '{name}' is not in this policy",
-            "add it to columns, so that questions can name it",
+            "add it to columns, so that queries can use it",
         )
     if there.primary_key:
         return
@@ -52,7 +52,8 @@ def _wrong(
     elif _has_units_of_many_rows(table, there):
         yield (
             f"a join key needs a primary key, and '{there.name}' has none",
-            "the rows of each unit are cut to max_rows_per_unit before a join, in an order of their own",
+            "the rows of each unit are truncated to max_rows_per_unit before a join, in an order that needs a "
+            "key",
         )
 
 

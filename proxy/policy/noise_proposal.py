@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proxy.catalog.model import Catalog
+from proxy.catalog.catalog_model import Catalog
 from proxy.mechanisms import discrete_gaussian, discrete_laplace, zcdp
 from proxy.policy.accuracy import rows_of_unit
 from proxy.policy.check import fitted
-from proxy.policy.model import Noise, Policy, ProtectedTable, RowUnit
+from proxy.policy.policy_model import Noise, Policy, ProtectedTable, RowUnit
 
 
 @dataclass(frozen=True, slots=True)

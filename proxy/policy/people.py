@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from proxy.catalog.model import Catalog, ForeignKey, TableName
-from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.catalog.catalog_model import Catalog, ForeignKey, TableName
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 
 Place = tuple[TableName, str]  # a column
 
@@ -29,7 +29,7 @@ class Links:
     reads: Mapping[TableName, frozenset[TableName]]
     children: Mapping[TableName, frozenset[TableName]]
 
-    def shown_by(self, name: TableName) -> frozenset[TableName]:
+    def readable_from(self, name: TableName) -> frozenset[TableName]:
         """Every other relation whose rows it may show, through views and to children."""
         return _closure(name, lambda at: (*self.reads.get(at, ()), *self.children.get(at, ())))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proxy.catalog.model import Catalog, Table
+from proxy.catalog.catalog_model import Catalog, Table
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.model import IdentifierUnit, Policy, PublicTable
+from proxy.policy.policy_model import IdentifierUnit, Policy, PublicTable
 
 
 def unnamed_findings(policy: Policy, catalog: Catalog) -> Iterator[Finding]:

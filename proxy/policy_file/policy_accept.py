@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proxy.policy.finding_names import FindingName
-from proxy.policy.model import Acceptance
-from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy.policy_model import Acceptance
+from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import kind, named_entries
 from proxy.policy_file.yaml_positions import (
     Entry,
@@ -28,9 +28,9 @@ def read_acceptances(entry: Entry, problems: ProblemList) -> tuple[Acceptance, .
         name = _NAMES.get(one.key)
         if name is None:
             hint = problems.nearest(one.key, _NAMES) or "policies/README.md lists the findings"
-            problems.add(one.key_at, f"there is no finding {shown(one.key)}", hint)
+            problems.add(one.key_at, f"there is no finding {quoted_text(one.key)}", hint)
         elif name is FindingName.ACCEPTED_WITHOUT_EFFECT:
-            problems.add(one.key_at, f"{one.key} cannot be accepted", "take out what has no effect")
+            problems.add(one.key_at, f"{one.key} cannot be accepted", "remove what has no effect")
         else:
             found.extend(_of(name, one, problems))
     return tuple(found)
@@ -48,7 +48,7 @@ def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acce
         if not place.key.isprintable():
             problems.add(place.key_at, "a place holds a character that cannot be printed")
             continue
-        reason = _reason(place.value, f"{entry.key} of {shown(place.key)}", problems)
+        reason = _reason(place.value, f"{entry.key} of {quoted_text(place.key)}", problems)
         if reason is not None:
             yield Acceptance(name, place.key, reason)
 

@@ -6,7 +6,7 @@ import datetime
 import re
 from fractions import Fraction
 
-from proxy.policy.model import Bounds, BoundsKind
+from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import number
 from proxy.policy_file.yaml_positions import (

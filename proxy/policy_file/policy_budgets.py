@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from proxy.mechanisms.loss import Loss
-from proxy.policy.model import Budget, Budgets, Period
-from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy.policy_model import Budget, Budgets, Period
+from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, member, named_entries, number
 from proxy.policy_file.yaml_positions import Entry
 
@@ -29,7 +29,9 @@ def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
         for analyst in named.values():
             if not is_identifier(analyst.key, "an analyst", analyst.key_at, problems):
                 continue
-            budget = _budget(analyst, f"analyst {shown(analyst.key)}", tuple(Period), problems)
+            budget = _budget(
+                analyst, f"analyst {quoted_text(analyst.key)}", tuple(Period), problems
+            )
             if budget is not None:
                 analysts[analyst.key] = budget
     if total is None or default is None:
@@ -58,7 +60,7 @@ def _budget(
             problems.add(
                 found["per"].value.at,
                 "the total budget does not renew",
-                "it bounds what everybody together learns, ever: take 'per' out",
+                "it bounds what all analysts together ever learn: remove 'per'",
             )
     if epsilon is None or delta is None or period is None:
         return None

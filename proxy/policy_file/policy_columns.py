@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from proxy.base.limits import GROUPS_PER_STATEMENT
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
 from proxy.policy.grid import fits_bigint, has_step
-from proxy.policy.model import BoundsKind, ColumnPolicy, Mechanism
+from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Mechanism
 from proxy.policy_file.policy_bounds import bounds
-from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import (
     fields,
     is_identifier,
@@ -29,7 +29,7 @@ LEAST_PARTITIONS = 3
 def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     if not is_identifier(entry.key, "a column", entry.key_at, problems):
         return None
-    where = f"column {shown(entry.key)}"
+    where = f"column {quoted_text(entry.key)}"
     found = fields(entry.value, where, entry.key_at, COLUMN_KEYS, (), problems)
     if found is None:
         return None
@@ -38,12 +38,12 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
     for key in ("grid", "partitions", "mechanism"):
         if key in found and "bounds" not in found:
-            problems.add(found[key].key_at, f"{key} has no meaning without bounds")
+            problems.add(found[key].key_at, f"{key} has no effect without bounds")
     if mechanism is Mechanism.BEST and "partitions" in found:
         problems.add(
             found["partitions"].key_at,
-            "partitions has no meaning with mechanism: best",
-            "only the smoothed median cuts the units into parts",
+            "partitions has no effect with mechanism: best",
+            "only the smoothed median uses partitions",
         )
     if mechanism in (Mechanism.CLIPPED_MEAN, Mechanism.SUM_OVER_COUNT) and (
         limits is not None and limits.kind is not BoundsKind.NUMBER
@@ -89,7 +89,7 @@ def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str
         ):
             problems.add(
                 column.value.at,
-                f"nothing can be said of the public column {shown(column.key)}",
+                f"nothing can be set for the public column {quoted_text(column.key)}",
                 "write {}: all its values are public",
             )
     return tuple(entries or ())
@@ -119,7 +119,7 @@ def _target(entry: Entry, problems: ProblemList) -> tuple[TableName, str] | None
     if value.count(".") != 2 or not all(value.split(".")):
         problems.add(
             entry.value.at,
-            f"references cannot be {shown(value)}",
+            f"references cannot be {quoted_text(value)}",
             "write schema.table.column, such as shop.products.id",
         )
         return None

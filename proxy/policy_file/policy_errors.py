@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from proxy.policy_file.yaml_positions import Position, split_lines
 
-SHOWN_PROBLEMS = 100
-_SHOWN_COLUMNS = 100
+LISTED_PROBLEMS = 100
+_EXCERPT_COLUMNS = 100
 _NAME_COLUMNS = 60
 # Both are linear in the line, which may be a mebibyte long.
 _CONFIDENTIAL = re.compile(r"(?i)(source|passw(?:or)?d|pwd|secret)[\"']?\s*[:=]|://")
@@ -53,7 +53,7 @@ class ProblemList:
 
         Comparing words is slow, and whoever wrote thousands of unknown ones needs no more hints.
         """
-        if len(self.found) >= SHOWN_PROBLEMS:
+        if len(self.found) >= LISTED_PROBLEMS:
             return ""
         return nearest(word, known)
 
@@ -69,10 +69,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else ""
 
 
-def shown(text: str) -> str:
+def quoted_text(text: str) -> str:
     """A word of the file, fit to stand in a message.
 
-    >>> shown("a\\x1b[2J")
+    >>> quoted_text("a\\x1b[2J")
     "'a?[2J'"
     """
     short = text if len(text) <= _NAME_COLUMNS else text[: _NAME_COLUMNS - 3] + "..."
@@ -81,9 +81,9 @@ def shown(text: str) -> str:
 
 def _rendered(problems: Sequence[PolicyProblem], text: str, file: str) -> str:
     lines = split_lines(text)
-    parts = [_with_caret(problem, lines, file) for problem in problems[:SHOWN_PROBLEMS]]
-    if len(problems) > SHOWN_PROBLEMS:
-        parts.append(f"... and {len(problems) - SHOWN_PROBLEMS} more")
+    parts = [_with_caret(problem, lines, file) for problem in problems[:LISTED_PROBLEMS]]
+    if len(problems) > LISTED_PROBLEMS:
+        parts.append(f"... and {len(problems) - LISTED_PROBLEMS} more")
     return "\n".join(parts)
 
 
@@ -104,8 +104,8 @@ def _window(line: str, column: int) -> tuple[str, str]:
     """The part of a line around a column, and the part of that which lies before the column."""
     line = _without_secrets(line)
     column = min(column, len(line))
-    start = max(0, column - _SHOWN_COLUMNS * 3 // 4) if len(line) > _SHOWN_COLUMNS else 0
-    part = line[start : start + _SHOWN_COLUMNS]
+    start = max(0, column - _EXCERPT_COLUMNS * 3 // 4) if len(line) > _EXCERPT_COLUMNS else 0
+    part = line[start : start + _EXCERPT_COLUMNS]
     # Neither tabs nor terminal escapes may move the caret, or more.
     part = "".join(mark if mark.isprintable() else (" " if mark == "\t" else "?") for mark in part)
     return part, part[: column - start]

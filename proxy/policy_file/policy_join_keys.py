@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proxy.policy.model import JoinKey
-from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy.policy_model import JoinKey
+from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, named_entries, whole
 from proxy.policy_file.yaml_positions import Entry, ScalarNode
 
 JOIN_KEY_KEYS = ("keep",)
-MOST_KEPT = 10_000
-_ALONE = "unique"
+LARGEST_BOUND = 10_000
+_UNIQUE = "unique"
 
 
 def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, JoinKey]:
@@ -20,19 +20,19 @@ def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, J
     if entry is None:
         return keys
     for key in (named_entries(entry.value, "join_keys", problems) or {}).values():
-        where = f"join key {shown(key.key)}"
+        where = f"join key {quoted_text(key.key)}"
         found = fields(key.value, where, key.key_at, JOIN_KEY_KEYS, JOIN_KEY_KEYS, problems) or {}
         if not is_identifier(key.key, "a column", key.key_at, problems) or "keep" not in found:
             continue
-        kept = found["keep"].value
-        if isinstance(kept, ScalarNode) and kept.text == _ALONE:
+        bound = found["keep"].value
+        if isinstance(bound, ScalarNode) and bound.text == _UNIQUE:
             keys[key.key] = JoinKey(None)
             continue
-        if isinstance(kept, ScalarNode) and kept.text.isalpha():
+        if isinstance(bound, ScalarNode) and bound.text.isalpha():
             hint = "write a number of rows, or unique"
-            problems.add(kept.at, f"keep cannot be {shown(kept.text)}", hint)
+            problems.add(bound.at, f"keep cannot be {quoted_text(bound.text)}", hint)
             continue
-        most = whole(kept, "keep", 1, MOST_KEPT, problems)
+        most = whole(bound, "keep", 1, LARGEST_BOUND, problems)
         if most is not None:
             keys[key.key] = JoinKey(most)
     return keys

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from proxy.base.limits import IDENTIFIER_BYTES
-from proxy.policy.decimals import decimal
-from proxy.policy_file.policy_errors import ProblemList, nearest, shown
+from proxy.policy.policy_decimals import decimal
+from proxy.policy_file.policy_errors import ProblemList, nearest, quoted_text
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -52,7 +52,9 @@ def fields(
                 if entry.key not in known:
                     hint = problems.nearest(entry.key, known)
                     hint = hint or f"keys of {where}: {', '.join(known)}"
-                    problems.add(entry.key_at, f"unknown key {shown(entry.key)} in {where}", hint)
+                    problems.add(
+                        entry.key_at, f"unknown key {quoted_text(entry.key)} in {where}", hint
+                    )
             for key in required:
                 if key not in entries:
                     problems.add(at, f"{where} needs the key '{key}'")
@@ -121,7 +123,7 @@ def member(node: Node, what: str, known: type[_Member], problems: ProblemList) -
     words = {choice.value: choice for choice in known}
     if value not in words:
         hint = nearest(value, words) or f"one of {', '.join(words)}"
-        problems.add(node.at, f"{what} cannot be {shown(value)}", hint)
+        problems.add(node.at, f"{what} cannot be {quoted_text(value)}", hint)
         return None
     return words[value]
 
@@ -154,7 +156,7 @@ def number(node: Node, what: str, problems: ProblemList) -> Fraction | None:
     if found is None:
         problems.add(
             node.at,
-            f"{what} must be a decimal number, not {shown(value)}",
+            f"{what} must be a decimal number, not {quoted_text(value)}",
             "such as 12, 0.5 or 1e-6",
         )
         return None
@@ -217,7 +219,7 @@ def values(
             problems.add(item.at, f"a key of {what} is empty", "write null or ''")
             complete = False
         elif key in keys:
-            problems.add(item.at, f"a key of {what} stands twice")
+            problems.add(item.at, f"a key of {what} occurs twice")
             complete = False
         keys[key] = None
     return tuple(keys) if complete else None

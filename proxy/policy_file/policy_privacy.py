@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from proxy.policy.model import Mechanism, MedianNoise, Noise, Privacy, Weighed
+from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, member, number_within, text
 from proxy.policy_file.yaml_positions import Entry

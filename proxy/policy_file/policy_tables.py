@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from proxy.catalog.model import TableName
-from proxy.policy.model import (
+from proxy.catalog.catalog_model import TableName
+from proxy.policy.policy_model import (
     ColumnPolicy,
     IdentifierUnit,
     ProtectedTable,
@@ -21,7 +21,7 @@ from proxy.policy_file.policy_columns import (
     read_mechanism,
     read_public_columns,
 )
-from proxy.policy_file.policy_errors import ProblemList, shown
+from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_join_keys import read_join_keys
 from proxy.policy_file.policy_nodes import (
     fields,
@@ -77,7 +77,9 @@ def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | No
     if not dot or "." in name or not schema or not name:
         hint = f"write schema.table, such as public.{key}" if "." not in key else ""
         problems.add(
-            at, f"{shown(key)} is not a table name", hint if key.isprintable() else "schema.table"
+            at,
+            f"{quoted_text(key)} is not a table name",
+            hint if key.isprintable() else "schema.table",
         )
         return None
     if not is_identifier(schema, "a schema", at, problems):
@@ -85,7 +87,7 @@ def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | No
     if not is_identifier(name, "a table", at, problems):
         return None
     if schema in _RESERVED_SCHEMAS or schema.startswith("pg_"):
-        problems.add(at, f"the schema {shown(schema)} is reserved")
+        problems.add(at, f"the schema {quoted_text(schema)} is reserved")
         return None
     return TableName(schema, name)
 
@@ -98,11 +100,11 @@ def _table(
             return PublicTable(name)
         problems.add(
             entry.value.at,
-            f"a table is public or a mapping with its unit, not {shown(entry.value.text)}",
+            f"a table is public or a mapping with its unit, not {quoted_text(entry.value.text)}",
             "write public only for a table that holds nothing about people",
         )
         return None
-    where = f"table {shown(str(name))}"
+    where = f"table {quoted_text(str(name))}"
     if _is_public(entry.value):
         public = (
             fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems) or {}
@@ -126,8 +128,8 @@ def _table(
             if isinstance(unit, IdentifierUnit) and of_unit and column.key == unit.column:
                 problems.add(
                     column.key_at,
-                    f"{shown(column.key)} is the unit column",
-                    "it is there by itself, and never in a result: take it off the list",
+                    f"{quoted_text(column.key)} is the unit column",
+                    "it is included by itself, and never in a result: remove it from the list",
                 )
             read = read_column(column, problems)
             if read is not None and read.bounds is not None and read.mechanism is None:
@@ -153,7 +155,7 @@ def _unit(entry: Entry, problems: ProblemList) -> Unit | None:
         case ScalarNode(text=""):
             problems.add(entry.value.at, "unit has no value", how)
         case ScalarNode(text=value):
-            problems.add(entry.value.at, f"unit cannot be {shown(value)}", how)
+            problems.add(entry.value.at, f"unit cannot be {quoted_text(value)}", how)
         case MappingNode(entries=entries) if len(entries) == 1:
             (only_entry,) = entries.values()
             return _unit_of(only_entry, problems)
@@ -170,12 +172,12 @@ def _unit_of(entry: Entry, problems: ProblemList) -> Unit | None:
         return None if rows is None else RowUnit(rows)
     if not is_identifier(entry.key, "the name of the unit", entry.key_at, problems):
         return None
-    column = text(entry.value, f"the column of unit {shown(entry.key)}", problems)
+    column = text(entry.value, f"the column of unit {quoted_text(entry.key)}", problems)
     if column is None:
         return None
     if "->" in column:
         return _through(entry, column, problems)
-    name = identifier(entry.value, f"the column of unit {shown(entry.key)}", problems)
+    name = identifier(entry.value, f"the column of unit {quoted_text(entry.key)}", problems)
     return None if name is None else IdentifierUnit(entry.key, name)
 
 
@@ -185,7 +187,7 @@ def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUni
     if not column or "->" in target or target.count(".") != 2 or not all(target.split(".")):
         problems.add(
             entry.value.at,
-            f"the column of unit {shown(entry.key)} cannot be {shown(written)}",
+            f"the column of unit {quoted_text(entry.key)} cannot be {quoted_text(written)}",
             "write column -> schema.table.column, such as order_id -> shop.orders.customer_id",
         )
         return None
@@ -207,7 +209,7 @@ def _check_contributions(
             if "max_rows_per_unit" not in found:
                 problems.add(
                     entry.key_at,
-                    f"table {shown(entry.key)} needs the key 'max_rows_per_unit'",
+                    f"table {quoted_text(entry.key)} needs the key 'max_rows_per_unit'",
                     "it bounds what one identifier can add to a COUNT or a SUM",
                 )
         case RowUnit():

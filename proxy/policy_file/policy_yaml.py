@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from proxy.base.limits import POLICY_BYTES
-from proxy.catalog.model import TableName
-from proxy.policy.decimals import decimal
-from proxy.policy.model import Policy, ProtectedTable, PublicTable
+from proxy.catalog.catalog_model import TableName
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import Policy, ProtectedTable, PublicTable
 from proxy.policy.problem import Problem
 from proxy.policy_file.policy_accept import read_acceptances
 from proxy.policy_file.policy_budgets import read_budgets
-from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, shown
+from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, number, text
 from proxy.policy_file.policy_privacy import read_privacy
 from proxy.policy_file.policy_tables import read_tables
@@ -174,7 +174,7 @@ def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -
         elif not environment.get(name):
             problems.add(
                 node.at,
-                f"the environment variable {shown(name)} is not set",
+                f"the environment variable {quoted_text(name)} is not set",
                 f"source needs it: export {name}=postgresql://...",
             )
             complete = False

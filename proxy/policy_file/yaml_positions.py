@@ -82,7 +82,7 @@ class _Open:
     key_refused: bool = False
 
 
-class _Mark(Protocol):
+class _LineMark(Protocol):
     """What PyYAML's own and libyaml's marks have in common; both count from 0."""
 
     line: int
@@ -135,7 +135,7 @@ def split_lines(text: str) -> list[str]:
     return text.split("\n")
 
 
-def _position(mark: _Mark | None) -> Position:
+def _position(mark: _LineMark | None) -> Position:
     return START if mark is None else Position(mark.line + 1, mark.column + 1)
 
 
@@ -222,7 +222,7 @@ def _put(parent: _Open, node: Node, problems: list[YamlProblem]) -> None:
         else:
             problems.append(
                 YamlProblem(
-                    "this key stands twice",
+                    "this key occurs twice",
                     key_at,
                     f"the first is in line {first.key_at.line}; YAML readers differ on which wins",
                 )

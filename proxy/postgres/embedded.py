@@ -146,7 +146,8 @@ class EmbeddedPostgres:
         return self._endpoint is not None
 
     def stop(self) -> None:
-        """Fast shutdown (manual 18.5), immediate if that takes too long. Nothing if not ours."""
+        """Fast shutdown (PostgreSQL 17 documentation, section 18.5), immediate if that takes too long.
+        Nothing if not ours."""
         if self._process is not None:
             for way in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
                 if self._process.poll() is None:
@@ -279,13 +280,13 @@ class EmbeddedPostgres:
         for attempt in range(_ATTEMPTS):
             if self._becomes_ready():
                 return
-            said = self.log.read_bytes()[self._log_start :].decode(errors="replace")
+            output = self.log.read_bytes()[self._log_start :].decode(errors="replace")
             again = any(
-                sign in said
+                sign in output
                 for sign in ("could not create any TCP/IP sockets", "shared memory block")
             )
             if not again or attempt == _ATTEMPTS - 1:
-                raise EmbeddedPostgresError(f"{self} did not start:\n{said[-2000:]}")
+                raise EmbeddedPostgresError(f"{self} did not start:\n{output[-2000:]}")
             time.sleep(0.2)
             self._launch()
 
@@ -324,7 +325,9 @@ def preparing(servers: Sequence[EmbeddedPostgres]) -> Iterator[Callable[[], None
     """
     if threading.current_thread() is not threading.main_thread():
         # PR_SET_PDEATHSIG fires when the starting *thread* ends (prctl(2)).
-        raise EmbeddedPostgresError("an embedded PostgreSQL is started from the main thread")
+        raise EmbeddedPostgresError(
+            "an embedded PostgreSQL can only be started from the main thread"
+        )
     try:
         for server in servers:
             if server.is_running():

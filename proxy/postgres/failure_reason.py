@@ -92,5 +92,5 @@ def _reason(error: psycopg.Error) -> Reason:
         return Reason.UNREACHABLE
     if not isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         return Reason.OTHER
-    said = _QUOTED.sub("", str(error)).lower()
-    return next((r for r, texts in _OF_TEXT if any(t in said for t in texts)), Reason.OTHER)
+    message = _QUOTED.sub("", str(error)).lower()
+    return next((r for r, texts in _OF_TEXT if any(t in message for t in texts)), Reason.OTHER)

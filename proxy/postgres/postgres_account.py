@@ -78,7 +78,7 @@ def choose_account(
     if kind != postgres_launcher.OTHER_USER and _runs(namespace, binaries):
         return namespace, binaries
     if kind == postgres_launcher.USER_NAMESPACE:
-        raise NoAccount("user namespaces are not to be had here")
+        raise NoAccount("user namespaces are not available here")
     closed = [parent for parent in folder.resolve().parents if not parent.stat().st_mode & 0o001]
     if closed:
         raise NoAccount(
@@ -90,7 +90,7 @@ def choose_account(
     readable = binaries if _runs(nobody, binaries) else _copy(binaries, folder)
     if _runs(nobody, readable):
         return nobody, readable
-    raise NoAccount(f"PostgreSQL does not run as root, and does not run as user {uid} either")
+    raise NoAccount(f"PostgreSQL runs neither as root nor as user {uid}")
 
 
 def _unprivileged_uid() -> int:

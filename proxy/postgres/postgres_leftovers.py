@@ -73,10 +73,10 @@ def _serves(pid: int, data: Path) -> bool:
         except OSError:
             return False
         return os.fsencode(data) in words and words[0].endswith(b"postgres")
-    shown = subprocess.run(  # noqa: S603 - the system's ps, a number
+    displayed = subprocess.run(  # noqa: S603 - the system's ps, a number
         ["/bin/ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    return f"postgres -D {data}" in shown.stdout
+    return f"postgres -D {data}" in displayed.stdout
 
 
 def _orphans(data: Path) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proxy.postgres.analyst_shares import MEMORY_PER_SESSION
+from proxy.postgres.analyst_limits import MEMORY_PER_SESSION
 
 # The log never holds a statement, a parameter or an error's text: they quote values from the data.
 # log_min_messages = log leaves out ERROR and below, by the manual's order (table 19.2).
@@ -108,7 +108,8 @@ def settings_file(
 
 
 def access_rules(superuser: str) -> str:
-    """SCRAM, and the superuser through the socket only. First match counts (manual 20.1)."""
+    """SCRAM, and the superuser through the socket only. First match counts (PostgreSQL 17 documentation,
+    section 20.1)."""
     return (
         f'local all "{superuser}" scram-sha-256\n'
         f'host  all "{superuser}" 0.0.0.0/0 reject\n'

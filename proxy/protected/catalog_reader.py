@@ -9,7 +9,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 
 _QUERIES = files("proxy.protected").joinpath("catalog_reader.sql")
 
@@ -22,10 +22,11 @@ def read_catalog(dsn: str) -> Catalog:
              on plain columns), unique ones only where no NULL can repeat. A column of a nondeterministic
              collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows.
              Where columns have several collations other than the database's, they are of type COLLATED:
-             two of them that meet would raise 42P22, but only once there is a row (manual 24.2.2). A virtual
+             two of them that meet would raise 42P22, but only once there is a row (PostgreSQL 17
+             documentation, section 24.2.2). A virtual
              generated column is OTHER: what it raises on a row, it raises when read, not when stored. A
              domain is the type beneath it: its CHECK is about what is stored, and no question stores
-    Source   PostgreSQL manual, 53 "System Catalogs"
+    Source   PostgreSQL 17 documentation, section 53 "System Catalogs"
     """
     tables, keys, references = (
         part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")

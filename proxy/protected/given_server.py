@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from proxy.catalog.model import Catalog
+from proxy.catalog.catalog_model import Catalog
 from proxy.protected.catalog_reader import read_catalog
 
 _CONNECT_SECONDS = 10
@@ -51,4 +51,4 @@ def _reason(error: psycopg.Error) -> str:
     """libpq's text: host, port, database and role. A bad connection string may be quoted: left out."""
     if isinstance(error, psycopg.OperationalError):
         return str(error).strip()
-    return "the connection string cannot be read, or the catalogue not be asked"
+    return "the connection string cannot be parsed, or the catalogue cannot be read"

@@ -68,7 +68,7 @@ _WAIT_INTERVAL = 0.1  # psycopg's own
 T = TypeVar("T")
 
 
-class Connection(psycopg.AsyncConnection[Any]):
+class ProtectedConnection(psycopg.AsyncConnection[Any]):
     """replied: whether a byte has come since this was last set to False."""
 
     replied = False
@@ -92,7 +92,7 @@ class Connection(psycopg.AsyncConnection[Any]):
             return value
 
 
-async def _run(connection: Connection, text: bytes) -> None:
+async def _run(connection: ProtectedConnection, text: bytes) -> None:
     """A statement without parameters or rows; below psycopg's cursors, which take five times as long.
 
     Refuses  psycopg.Error
@@ -120,7 +120,7 @@ class NotAvailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    connection: Connection
+    connection: ProtectedConnection
     since: float
 
 
@@ -135,12 +135,12 @@ class ProtectedConnections:
         self._source = make_conninfo(source, **network)
         self._configure = "; ".join((*_SESSION, f"SET statement_timeout = {timeout_ms}")).encode()
         self._idle: list[_Idle] = []
-        self._born: dict[Connection, float] = {}
+        self._born: dict[ProtectedConnection, float] = {}
         self._ending: set[asyncio.Future[Any]] = set()
 
     async def open(self) -> None:
         """Refuses  NotAvailable"""
-        self._keep(await self._connect(30.0))
+        self._put_back(await self._connect(30.0))
 
     async def close(self) -> None:
         while self._ending:
@@ -156,7 +156,7 @@ class ProtectedConnections:
             return False
         return True
 
-    async def begun(self, seconds: float) -> Connection:
+    async def begun(self, seconds: float) -> ProtectedConnection:
         """
         Gives    a connection in a transaction of its own, read-only and of one snapshot
         Refuses  NotAvailable
@@ -171,16 +171,18 @@ class ProtectedConnections:
                 self._drop_idle()  # those left have been idle for longer
         return await self._begin(await self._connect(until - loop.time()), until - loop.time())
 
-    def end(self, connection: Connection, task: asyncio.Task[Any] | None) -> asyncio.Task[None]:
+    def end(
+        self, connection: ProtectedConnection, task: asyncio.Task[Any] | None
+    ) -> asyncio.Task[None]:
         """The transaction ends and the connection is kept for the next; of a task that still uses it, the
         server's statement is cancelled, and the connection closed."""
         return self._beside(self._end(connection, task))
 
-    def drop(self, connection: Connection) -> None:
+    def drop(self, connection: ProtectedConnection) -> None:
         """It is lost."""
         self._beside(self._close(connection))
 
-    async def _end(self, connection: Connection, task: asyncio.Task[Any] | None) -> None:
+    async def _end(self, connection: ProtectedConnection, task: asyncio.Task[Any] | None) -> None:
         if task is not None and not task.done():
             task.cancel()  # psycopg then sends a CancelRequest and waits for its effect
             await asyncio.wait({task}, timeout=_END_SECONDS)
@@ -188,19 +190,19 @@ class ProtectedConnections:
             rollback = asyncio.ensure_future(_run(connection, b"ROLLBACK"))
             await asyncio.wait({rollback}, timeout=_END_SECONDS)
             if rollback.done() and rollback.exception() is None:
-                self._keep(connection)
+                self._put_back(connection)
                 return
             rollback.cancel()
         await self._close(connection)
 
-    def _keep(self, connection: Connection) -> None:
+    def _put_back(self, connection: ProtectedConnection) -> None:
         now = asyncio.get_running_loop().time()
         if now - self._born[connection] > _AGE_SECONDS:
             self.drop(connection)
         else:
             self._idle.append(_Idle(connection, now))
 
-    def _take(self, now: float) -> Connection | None:
+    def _take(self, now: float) -> ProtectedConnection | None:
         """The one that was used last."""
         while self._idle:
             idle = self._idle.pop()
@@ -213,7 +215,7 @@ class ProtectedConnections:
         while self._idle:
             self.drop(self._idle.pop().connection)
 
-    async def _begin(self, connection: Connection, seconds: float) -> Connection:
+    async def _begin(self, connection: ProtectedConnection, seconds: float) -> ProtectedConnection:
         try:
             await self._in_time(_run(connection, _BEGIN), seconds, "begin")
         except BaseException:
@@ -221,13 +223,15 @@ class ProtectedConnections:
             raise
         return connection
 
-    async def _connect(self, seconds: float) -> Connection:
+    async def _connect(self, seconds: float) -> ProtectedConnection:
         connection = await self._in_time(self._connected(), seconds, "connect")
         self._born[connection] = asyncio.get_running_loop().time()
         return connection
 
-    async def _connected(self) -> Connection:
-        connection = await Connection.connect(self._source, autocommit=True, client_encoding="utf8")
+    async def _connected(self) -> ProtectedConnection:
+        connection = await ProtectedConnection.connect(
+            self._source, autocommit=True, client_encoding="utf8"
+        )
         try:
             await _run(connection, self._configure)
         except BaseException:
@@ -263,7 +267,7 @@ class ProtectedConnections:
         self._ending.add(task)
         task.add_done_callback(self._forget)
 
-    async def _close(self, connection: Connection) -> None:
+    async def _close(self, connection: ProtectedConnection) -> None:
         self._born.pop(connection, None)
         connection.pgconn.finish()
 
@@ -278,7 +282,7 @@ class ProtectedConnections:
         if task.cancelled():
             return
         error = task.exception()
-        if error is None and isinstance(task.result(), Connection):
+        if error is None and isinstance(task.result(), ProtectedConnection):
             task.result().pgconn.finish()
         if error is not None and not isinstance(error, psycopg.Error):
             _LOG.error("protected_connection_not_ended", kind=type(error).__name__)

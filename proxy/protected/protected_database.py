@@ -18,8 +18,8 @@ from proxy.engine.ports import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.protected_connections import (
-    Connection,
     NotAvailable,
+    ProtectedConnection,
     ProtectedConnections,
 )
 
@@ -32,7 +32,7 @@ _AT_ONCE = 20_000
 _ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
 _SESSION_SECONDS = 5.0  # for a place, a connection and its BEGIN together
 
-Keep = Callable[[int], bool]
+IsSelected = Callable[[int], bool]
 
 
 def _not_available() -> Refusal:
@@ -77,7 +77,7 @@ class ProtectedDatabase:
         return await self._connections.answers(2.0)
 
     @asynccontextmanager
-    async def session(self, analyst: str) -> AsyncIterator[ProtectedSession]:
+    async def session(self, analyst: str) -> AsyncIterator[DatabaseSession]:
         """A session whose BEGIN was answered: it is alive, and nothing has been read.
 
         Refuses  UNAVAILABLE within some 5 s, whatever the reason
@@ -96,7 +96,7 @@ class ProtectedDatabase:
             if isinstance(error, NotAvailable):
                 raise _not_available() from None
             raise
-        session = ProtectedSession(self, self._connections, connection)
+        session = DatabaseSession(self, self._connections, connection)
         try:
             yield session
         finally:
@@ -104,27 +104,30 @@ class ProtectedDatabase:
             session.end().add_done_callback(lambda _: self._places.give_back(analyst))
 
     async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], keep: Keep | None = None
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str],
+        is_selected: IsSelected | None = None,
     ) -> ExactTable:
         """One statement in a session of its own, which has ended when this returns.
 
-        Refuses  as session and ProtectedSession.run
+        Refuses  as session and DatabaseSession.run
         """
         async with self.session("") as session:
             try:
-                return await session.run(query, values, keep)
+                return await session.run(query, values, is_selected)
             finally:
                 await asyncio.wait({session.end()})
 
 
-class ProtectedSession:
+class DatabaseSession:
     """One transaction on the protected database."""
 
     def __init__(
         self,
         database: ProtectedDatabase,
         connections: ProtectedConnections,
-        connection: Connection,
+        connection: ProtectedConnection,
     ) -> None:
         self.database = database
         self._connections = connections
@@ -134,7 +137,10 @@ class ProtectedSession:
         self._ended: asyncio.Task[None] | None = None
 
     async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], keep: Keep | None = None
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str],
+        is_selected: IsSelected | None = None,
     ) -> ExactTable:
         """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.
 
@@ -153,7 +159,7 @@ class ProtectedSession:
                     raise Fault
                 parameters[wanted.name] = found
         may_try_again, self._has_run = not self._has_run, True
-        reading = asyncio.ensure_future(self._read(query, parameters, keep, may_try_again))
+        reading = asyncio.ensure_future(self._read(query, parameters, is_selected, may_try_again))
         self._reading = reading
         await asyncio.wait({reading})
         error = reading.exception()
@@ -194,10 +200,10 @@ class ProtectedSession:
         self,
         query: BackendQuery,
         parameters: Mapping[str, object],
-        keep: Keep | None,
+        is_selected: IsSelected | None,
         may_try_again: bool,
     ) -> ExactTable:
-        rows = _Rows(query, keep)
+        rows = _Rows(query, is_selected)
         self._connection.replied = False
         try:
             await rows.read(self._connection, parameters)
@@ -216,31 +222,31 @@ class ProtectedSession:
 class _Rows:
     """The rows of one statement, as they come in."""
 
-    def __init__(self, query: BackendQuery, keep: Keep | None) -> None:
+    def __init__(self, query: BackendQuery, is_selected: IsSelected | None) -> None:
         self._query = query
-        self._keep = keep
+        self._is_selected = is_selected
         self._came: list[tuple[Any, ...]] = []
-        self._kept: list[ExactRow] = []
+        self._selected: list[ExactRow] = []
 
-    async def read(self, connection: Connection, parameters: Mapping[str, object]) -> None:
+    async def read(self, connection: ProtectedConnection, parameters: Mapping[str, object]) -> None:
         """Refuses  psycopg.Error"""
-        keep, number = self._keep, 0
+        is_selected, number = self._is_selected, 0
         cursor = connection.cursor(binary=True)
         async for row in cursor.stream(self._query.sql.encode(), parameters, size=_ROWS_AT_ONCE):
             number += 1
             if number % _ROWS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # what has come already would not let others go on
-            if keep is None:
+            if is_selected is None:
                 self._came.append(row)
                 continue
             exact = _row(row, self._query)
-            if keep(exact.units):
-                self._kept.append(exact)
+            if is_selected(exact.units):
+                self._selected.append(exact)
 
     async def table(self) -> ExactTable:
         query = self._query
-        if self._keep is not None:
-            return ExactTable(tuple(self._kept), query.slots, query.releases, selected=True)
+        if self._is_selected is not None:
+            return ExactTable(tuple(self._selected), query.slots, query.releases, selected=True)
         if len(self._came) <= _AT_ONCE:
             return _table(self._came, query)
         return await asyncio.to_thread(_table, self._came, query)
@@ -254,7 +260,7 @@ def _table(rows: list[tuple[Any, ...]], query: BackendQuery) -> ExactTable:
 def _row(row: tuple[Any, ...], query: BackendQuery) -> ExactRow:
     keys, cell = row[: query.keys], 0
     values = row[query.keys :]
-    if query.has_cell:
+    if query.has_sub_partition:
         cell, values = int(values[0]), values[1:]
     if Decimal in map(type, values):  # a sum in numeric, which is a whole number all the same
         values = tuple(None if value is None else int(value) for value in values)

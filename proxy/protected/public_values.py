@@ -6,9 +6,9 @@ import psycopg
 from psycopg import sql
 
 from proxy.base import limits
-from proxy.catalog.model import Catalog, TableName
-from proxy.policy.keys import has_keys
-from proxy.policy.model import Policy, PublicTable
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.policy.key_texts import has_keys
+from proxy.policy.policy_model import Policy, PublicTable
 
 _MOST = limits.GROUPS_PER_STATEMENT
 

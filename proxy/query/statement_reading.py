@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import TokenType
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.statement_binding import bind_statement, refuse_table
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.query import Query
@@ -22,7 +22,7 @@ from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
 from proxy.query.syntax.probes import reads_nothing
 from proxy.query.syntax.selects import selects
-from proxy.query.syntax.statements import Kind, Statement
+from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.tokens import too_complex
 from proxy.query.syntax.with_clauses import Visible, refuse_unicode_names, visible_ctes
 
@@ -117,7 +117,7 @@ def _of_protected(
     statement: Statement, occurrences: Mapping[int, Exposed], parameters: tuple[SqlType, ...]
 ) -> Reading | None:
     protected = {i: t for i, t in occurrences.items() if t.protected}
-    if statement.kind is Kind.TABLE:
+    if statement.kind is StatementKind.TABLE:
         _refuse_whole_table(statement, protected)
         return None
     lexemes = statement.lexed.lexemes
@@ -132,7 +132,7 @@ def _of_protected(
         query, edits = _NOTHING, on_twins(statement.lexed, found, protected)
     elif not bound.subqueries:
         return None  # e.g. the target of an INSERT: the shadow grants no writes
-    elif statement.kind is Kind.EXPLAIN:
+    elif statement.kind is StatementKind.EXPLAIN:
         query, edits = bound.query, ()
     else:
         parameter = len(parameters) + 1

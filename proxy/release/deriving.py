@@ -9,7 +9,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.planner.formulas import NoisySums
 from proxy.planner.plan import Answer, BlockPlan, scales_of
-from proxy.release.noised import NoisyValue
+from proxy.release.noisy_relation import NoisyValue
 
 
 def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -> NoisyValue:
@@ -29,15 +29,15 @@ def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -
             measured=calculated.measured,
         )
     )
-    reach = max(found.value - found.least, found.most - found.value)
-    return on_grid(found.value, calculated.output_grid, answer.aggregate.type, reach)
+    half_width = max(found.value - found.least, found.most - found.value)
+    return on_grid(found.value, calculated.output_grid, answer.aggregate.type, half_width)
 
 
 def on_grid(
-    value: Fraction, output_grid: Fraction, kind: SqlType, reach: Fraction | None
+    value: Fraction, output_grid: Fraction, kind: SqlType, half_width: Fraction | None
 ) -> NoisyValue:
     """A number rounded to a grid; its reach rounded up."""
-    width = None if reach is None else math.ceil(reach / output_grid)
+    width = None if half_width is None else math.ceil(half_width / output_grid)
     return NoisyValue(
         index=round(value / output_grid), grid=output_grid, type=kind, half_width=width
     )

@@ -10,7 +10,7 @@ from proxy.mechanisms import order_statistic
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.noised import NoisyValue
+from proxy.release.noisy_relation import NoisyValue
 
 
 def order_statistic_of(

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from proxy.base.decimals import decimal_text
-from proxy.engine.answering import Answer
-from proxy.engine.policy_statements import Question
+from proxy.engine.noisy_answers import Answer
+from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
 from proxy.pgwire.calls import (
-    Answered,
     ExecutePrepared,
     Inspect,
+    QueryAnswer,
     Read,
     RunQuery,
     Substitute,
     Verbatim,
 )
-from proxy.query.syntax.statements import Execute, Kind, Statement, prepared_query
+from proxy.query.syntax.statements import Execute, Statement, StatementKind, prepared_query
 from proxy.servers.error_boundary import refuses, refuses_later
 
 
@@ -57,7 +57,7 @@ class EngineAdapter:
         if question is None:
             return Verbatim()
         reading = question.reading
-        if statement.kind is Kind.EXPLAIN and not question.reads_nothing:
+        if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
             text = rewritten_text(question)
             return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
         if goes_to_the_server(statement):
@@ -65,28 +65,28 @@ class EngineAdapter:
         return Substitute(
             reading.text,
             reading.relation_parameter,
-            statement.kind is Kind.COPY,
+            statement.kind is StatementKind.COPY,
             question,
             needs_block=statement.needs_transaction,
             rehearsal=rehearsal(statement, reading, read.columns),
         )
 
     @refuses_later("run")
-    async def run(self, analyst: str, query: RunQuery) -> Answered:
+    async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         question = query.handle
-        assert isinstance(question, Question)
+        assert isinstance(question, ProtectedQuery)
         answer = await self._engine.run(question, query.arguments, query.settings, analyst)
         inlined = None
-        if question.statement.kind is Kind.COPY:
+        if question.statement.kind is StatementKind.COPY:
             inlined = question.reading.inlined(answer.relation)
         notice = _notice(answer) if answer.notice else None
-        return Answered(answer.relation, notice, inlined, answer)
+        return QueryAnswer(answer.relation, notice, inlined, answer)
 
     @refuses_later("explain")
     async def explain(self, analyst: str, query: RunQuery) -> dict[str, object]:
         """The privacy plan. Reads and charges nothing."""
         question = query.handle
-        assert isinstance(question, Question)
+        assert isinstance(question, ProtectedQuery)
         return await self._engine.explain(question, query.arguments, query.settings, analyst)
 
 
@@ -94,7 +94,9 @@ def _notice(answer: Answer) -> str:
     """What the answer cost, what is left, and how far each aggregate may be off."""
     spent = f"epsilon {decimal_text(answer.loss.epsilon)}, delta {float(answer.loss.delta):.3g}"
     left = (
-        "" if answer.remaining is None else f"; left: epsilon {float(answer.remaining.epsilon):.6g}"
+        ""
+        if answer.remaining is None
+        else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
     )
     errors = ", ".join(
         f"{entry.aggregate} +-{float(entry.error_95):.6g}"

@@ -21,7 +21,7 @@ from proxy.servers.login_delay import LONGEST_SECONDS, LoginDelay
 
 _log = structlog.get_logger("dpproxy.login")
 
-_SHOWN_CHARACTERS = 63
+_LOGGED_CHARACTERS = 63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class Attempt:
     def succeeded(self) -> None:
         if self._ends(0):
             self._gate._delay.succeeded(self._address, self._name)
-            _log.info("login", address=self._address, analyst=shown(self._name))
+            _log.info("login", address=self._address, analyst=printable(self._name))
 
     def failed(self) -> float:
         """Seconds for which the answer is to be kept back."""
@@ -103,7 +103,7 @@ class Attempt:
         delay = self._gate._delay.failed(self._address, self._name)
         self._ends(delay)
         _log.warning(
-            "login_failed", address=self._address, name=shown(self._name), delay=round(delay, 1)
+            "login_failed", address=self._address, name=printable(self._name), delay=round(delay, 1)
         )
         return delay
 
@@ -124,10 +124,10 @@ class Attempt:
         return True
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """A name from a stranger, fit for a line of a log: cut, and nothing in it can begin another line.
 
-    >>> shown("eve\\n{forged}")
+    >>> printable("eve\\n{forged}")
     'eve\\\\n{forged}'
     """
-    return name[:_SHOWN_CHARACTERS].encode("unicode_escape").decode("ascii")
+    return name[:_LOGGED_CHARACTERS].encode("unicode_escape").decode("ascii")

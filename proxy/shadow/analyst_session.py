@@ -22,11 +22,18 @@ from psycopg.waiting import Wait
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
-from proxy.engine.sessions import Analysed, PostgresError, Resolved, ResultColumn, Rows, Values
+from proxy.engine.sessions import (
+    Analysed,
+    PostgresError,
+    Resolved,
+    ResultColumn,
+    ResultRows,
+    Values,
+)
 from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal
 from proxy.pgwire.measured_values import fits, measured_sql
-from proxy.pgwire.rehearsing import MAKE, MAKE_OIDS, make_values, needs_relation
+from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 
@@ -40,7 +47,7 @@ _CELL_BYTES = 64  # that a value takes in memory beside its own bytes
 _BYTES_AT_ONCE = 512 * 1024  # that are taken over before others have their turn
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
 _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on every server
-_TYPES_KEPT = 1_000
+_CACHED_TYPES = 1_000
 _INT4_OID = 23
 
 _SETTINGS = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in SESSION_SETTINGS)
@@ -156,11 +163,11 @@ class ConnectedSession:
             error.position = None
             raise
 
-    async def run_prepared(self, values: Values) -> Rows:
+    async def run_prepared(self, values: Values) -> ResultRows:
         self._pgconn.send_query_prepared(b"", _encoded(values))
         return await self._rows()
 
-    async def run(self, text: str, values: Values) -> Rows:
+    async def run(self, text: str, values: Values) -> ResultRows:
         self._pgconn.send_query_params(text.encode(), _encoded(values))
         return await self._rows()
 
@@ -195,7 +202,7 @@ class ConnectedSession:
         await self._drain(append)
         return results[-1]
 
-    async def _rows(self) -> Rows:
+    async def _rows(self) -> ResultRows:
         if _HAS_CHUNKS:
             self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
         else:
@@ -203,7 +210,7 @@ class ConnectedSession:
         gathered = _Gathered()
         await self._drain(gathered.take)
         types = [(oid, modifier) for _, oid, modifier in gathered.shape]
-        return Rows(
+        return ResultRows(
             tuple(
                 ResultColumn(name, oid, type_name)
                 for (name, oid, _), type_name in zip(
@@ -249,10 +256,10 @@ class ConnectedSession:
             # The transaction may be over: COMMIT is a statement like any other.
             row = await self._row(f"SELECT {calls}")
             names = dict(zip(unknown, (name or "???" for name in row), strict=True))
-            if len(self._type_names) > _TYPES_KEPT:
+            if len(self._type_names) > _CACHED_TYPES:
                 self._type_names.clear()
-            kept = {kind: name for kind, name in names.items() if kind[0] < _FIRST_OWN_OID}
-            self._type_names.update(kept)
+            built_in = {kind: name for kind, name in names.items() if kind[0] < _FIRST_OWN_OID}
+            self._type_names.update(built_in)
             return [names.get(kind) or self._type_names[kind] for kind in types]
         return [self._type_names[kind] for kind in types]
 
@@ -333,14 +340,14 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode()
 
 
-def _cut_text(value: bytes | None) -> str | None:
+def _truncated_text(value: bytes | None) -> str | None:
     """As much of an analyst's RAISE as over the wire."""
     return None if value is None else value[:REPORT_BYTES].decode(errors="ignore")
 
 
 def _error(result: PGresult) -> PostgresError:
     fields = {
-        field: _cut_text(result.error_field(field))
+        field: _truncated_text(result.error_field(field))
         for field in (
             DiagnosticField.SQLSTATE,
             DiagnosticField.MESSAGE_PRIMARY,

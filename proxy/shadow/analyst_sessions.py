@@ -54,7 +54,7 @@ class SessionLimits:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _IdleSession:
     session: ConnectedSession
     until: float
 
@@ -71,7 +71,7 @@ class ShadowSessions:
         self._addresses = dict(addresses)
         self._limits = limits or SessionLimits()
         self._secret = os.urandom(32)  # passwords are not kept, only what tells two apart
-        self._idle: dict[_Key, deque[_Kept]] = {}
+        self._idle: dict[_Key, deque[_IdleSession]] = {}
         self._places = FairShare(self._limits.at_once, self._limits.each)
         self._logging_in = asyncio.Semaphore(self._limits.logins_at_once)
         self._is_closed = False
@@ -82,8 +82,8 @@ class ShadowSessions:
 
     def close(self) -> None:
         self._is_closed = True
-        for kept in [kept for line in self._idle.values() for kept in line]:
-            kept.session.close()
+        for idle in [idle for line in self._idle.values() for idle in line]:
+            idle.session.close()
         self._idle.clear()
 
     def knows(self, user: str, password: str) -> bool:
@@ -94,8 +94,8 @@ class ShadowSessions:
         if not (_can_be_name(user) and _can_be_credential(password)):
             raise WrongCredentials
         key = self._keys(user, password)[0]
-        kept = await self._log_in(key[0], user, password)
-        self._keep(key, kept)
+        idle = await self._log_in(key[0], user, password)
+        self._put_back(key, idle)
 
     def place(self, user: str) -> AbstractAsyncContextManager[None]:
         return self._places.place(user, self._limits.wait_seconds)
@@ -107,11 +107,11 @@ class ShadowSessions:
         if not (_can_be_name(user) and _can_be_credential(password)):
             raise WrongCredentials
         key = (database, user, self._digest(password))
-        kept = await self._begun(key, password, settings)
+        idle = await self._begun(key, password, settings)
         try:
-            yield kept.session
+            yield idle.session
         finally:
-            await self._give_back(key, kept)
+            await self._give_back(key, idle)
 
     def _keys(self, user: str, password: str) -> list[_Key]:
         digest = self._digest(password)
@@ -121,59 +121,59 @@ class ShadowSessions:
         encoded = password.encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, encoded, hashlib.sha256).digest()
 
-    async def _begun(self, key: _Key, password: str, settings: Mapping[str, str]) -> _Kept:
-        while (kept := self._take(key)) is not None:
+    async def _begun(self, key: _Key, password: str, settings: Mapping[str, str]) -> _IdleSession:
+        while (idle := self._take(key)) is not None:
             try:
-                await kept.session.begin(settings)
-                return kept
+                await idle.session.begin(settings)
+                return idle
             except (Fault, PostgresError):
-                kept.session.close()  # ended meanwhile, e.g. with its role: ask for the password again
+                idle.session.close()  # ended meanwhile, e.g. with its role: ask for the password again
             except BaseException:
-                kept.session.close()
+                idle.session.close()
                 raise
-        kept = await self._log_in(key[0], key[1], password)
+        idle = await self._log_in(key[0], key[1], password)
         try:
-            await kept.session.begin(settings)
+            await idle.session.begin(settings)
         except BaseException:
-            kept.session.close()
+            idle.session.close()
             raise
-        return kept
+        return idle
 
-    def _take(self, key: _Key) -> _Kept | None:
+    def _take(self, key: _Key) -> _IdleSession | None:
         self._drop_old()
         line = self._idle.get(key)
         if not line:
             return None
-        kept = line.pop()
+        idle = line.pop()
         if not line:
             del self._idle[key]
-        return kept
+        return idle
 
-    async def _give_back(self, key: _Key, kept: _Kept) -> None:
+    async def _give_back(self, key: _Key, idle: _IdleSession) -> None:
         try:
-            if not kept.session.is_broken:
-                await kept.session.reset()
-                self._keep(key, kept)
+            if not idle.session.is_broken:
+                await idle.session.reset()
+                self._put_back(key, idle)
                 return
         except (Fault, PostgresError):
             pass
         except BaseException:
-            kept.session.close()
+            idle.session.close()
             raise
-        kept.session.close()
+        idle.session.close()
 
-    def _keep(self, key: _Key, kept: _Kept) -> None:
+    def _put_back(self, key: _Key, idle: _IdleSession) -> None:
         loop = asyncio.get_running_loop()
-        if self._is_closed or kept.until <= loop.time():
-            kept.session.close()
+        if self._is_closed or idle.until <= loop.time():
+            idle.session.close()
             return
         of_user = [one for one in self._idle if one[1] == key[1]]
         if sum(len(self._idle[one]) for one in of_user) >= self._limits.idle_each:
             self._close_oldest(of_user)
         elif self.idle >= self._limits.idle:
             self._close_oldest(list(self._idle))
-        self._idle.setdefault(key, deque()).append(kept)
-        loop.call_at(kept.until + 0.1, self._drop_old)
+        self._idle.setdefault(key, deque()).append(idle)
+        loop.call_at(idle.until + 0.1, self._drop_old)
 
     def _close_oldest(self, keys: Sequence[_Key]) -> None:
         key = min(keys, key=lambda one: self._idle[one][0].until)
@@ -184,13 +184,13 @@ class ShadowSessions:
     def _drop_old(self) -> None:
         now = asyncio.get_running_loop().time()
         for key, line in list(self._idle.items()):
-            for kept in [kept for kept in line if kept.until <= now]:
-                kept.session.close()
-                line.remove(kept)
+            for idle in [idle for idle in line if idle.until <= now]:
+                idle.session.close()
+                line.remove(idle)
             if not line:
                 del self._idle[key]
 
-    async def _log_in(self, database: str, user: str, password: str) -> _Kept:
+    async def _log_in(self, database: str, user: str, password: str) -> _IdleSession:
         host, port = self._addresses[database]
         async with self._logging_in:
             try:
@@ -218,7 +218,7 @@ class ShadowSessions:
             connection.pgconn.finish()
             raise
         until = asyncio.get_running_loop().time() + self._limits.age_seconds
-        return _Kept(ConnectedSession(connection, row[0]), until)
+        return _IdleSession(ConnectedSession(connection, row[0]), until)
 
 
 def _can_be_credential(text: str) -> bool:
@@ -235,10 +235,10 @@ def _can_be_name(text: str) -> bool:
 
 def _refused_login(error: psycopg.OperationalError, user: str) -> Exception:
     """libpq tells no SQLSTATE of a failed login. The server asked for a password, or its rules refused to."""
-    said = str(error).replace(user, "")  # a name may read like a message
-    if "too many" in said or "remaining connection slots" in said:  # 53300
+    message = str(error).replace(user, "")  # a name may read like a message
+    if "too many" in message or "remaining connection slots" in message:  # 53300
         return Fault("sorry, too many clients already")
-    asked = error.pgconn is not None and error.pgconn.used_password
-    if asked or "pg_hba.conf" in said:
+    password_requested = error.pgconn is not None and error.pgconn.used_password
+    if password_requested or "pg_hba.conf" in message:
         return WrongCredentials()
     return Fault("the database system is not available")

@@ -140,10 +140,12 @@ class UsageReader:
             return sizes
         before_16 = self.connection.info.server_version < 160000
         query = _BACKENDS_BEFORE_16 if before_16 else _BACKENDS
-        seen: dict[int, int] = dict(self.connection.execute(query.encode()).fetchall())
+        visited: dict[int, int] = dict(self.connection.execute(query.encode()).fetchall())
         # Between its transactions a session keeps the number that it was last seen with.
-        kept = {b: p for b, p in self._backends.items() if p in alive} if before_16 else {}
-        self._backends = {**kept, **{b: p for b, p in seen.items() if p in alive}}
+        alive_backends = (
+            {b: p for b, p in self._backends.items() if p in alive} if before_16 else {}
+        )
+        self._backends = {**alive_backends, **{b: p for b, p in visited.items() if p in alive}}
         if before_16:
             for process in alive - set(self._backends.values()):
                 self._backends.update(dict.fromkeys(_backends_by_open_files(process), process))

@@ -31,10 +31,10 @@ class ProcessorShare:
     def share(self, sessions: Iterable[SessionUsage]) -> None:
         """To be called every second or so."""
         now = time.monotonic()
-        kept = 0.5 ** ((now - self._at) / HALF_LIFE_SECONDS)
+        decay = 0.5 ** ((now - self._at) / HALF_LIFE_SECONDS)
         self._at = now
         sessions = tuple(sessions)
-        used = {name: seconds * kept for name, seconds in self._used.items() if seconds > 0.01}
+        used = {name: seconds * decay for name, seconds in self._used.items() if seconds > 0.01}
         for session in sessions:
             used[session.analyst] = used.get(session.analyst, 0.0) + session.cpu_seconds
         self._used = used

@@ -10,8 +10,8 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column
-from proxy.policy.model import (
+from proxy.catalog.catalog_model import Catalog, Column
+from proxy.policy.policy_model import (
     BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
@@ -43,17 +43,17 @@ def exposed_columns(
     for shadow_table in tables:
         exposed = policy.tables[shadow_table.name]
         table = catalog.tables[shadow_table.name]
-        for shown in shadow_table.columns:
-            column = table.column(shown.name)
+        for displayed in shadow_table.columns:
+            column = table.column(displayed.name)
             assert column is not None, "shadow_tables took it from this catalogue"
             row = ExposedColumn(
-                str(table.name), shown.name, shown.type_name, None, None, None, _ANYTHING
+                str(table.name), displayed.name, displayed.type_name, None, None, None, _ANYTHING
             )
             if not isinstance(exposed, PublicTable):
-                known = exposed.columns.get(shown.name)
+                known = exposed.columns.get(displayed.name)
                 uses = _uses(column, known, policy.privacy.mechanism)
                 unit = exposed.unit
-                if isinstance(unit, IdentifierUnit) and unit.column == shown.name:
+                if isinstance(unit, IdentifierUnit) and unit.column == displayed.name:
                     uses = _UNIT if unit.path is None else f"joins, {uses}"
                 row = row._replace(usable_for=uses)
                 if known is not None and known.bounds is not None:

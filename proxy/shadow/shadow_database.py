@@ -14,13 +14,13 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.base.decimals import decimal_text
-from proxy.catalog.model import Catalog, TableName
-from proxy.policy.model import Policy
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.policy.policy_model import Policy
 from proxy.postgres.failure_reason import reason_of
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
 from proxy.shadow import shadow_statements as statements
 from proxy.shadow.shadow_columns import exposed_columns
-from proxy.shadow.shadow_guard import Guarded, check_guard, guarded
+from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
     ShadowBusy,
@@ -58,7 +58,7 @@ class Shadow:
         self.database = database
         self.analyst_host_port = address
         self._server_dsn = server_dsn
-        self._guarded: Guarded | None = None
+        self._required_rights: ShadowRights | None = None
 
     def __repr__(self) -> str:  # the DSN holds a password
         return f"Shadow({self.database!r})"
@@ -98,7 +98,7 @@ class Shadow:
             connection.execute("SET allow_system_table_mods = on")  # a schema named pg_...
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
             tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
-            self._guarded = guarded(tables)
+            self._required_rights = required_rights(tables)
             _drop_schemas(connection)
             for part in _PARTS:
                 connection.execute(part)
@@ -111,7 +111,7 @@ class Shadow:
                     for position, row in enumerate(exposed_columns(policy, catalog, tables))
                 ],
             )
-            check_guard(connection, guarded(tables))
+            check_guard(connection, required_rights(tables))
             for default in self._defaults(policy):
                 connection.execute(default)
 
@@ -123,7 +123,7 @@ class Shadow:
         Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached; ShadowBusy: what an
                  analyst's locks, or many logins, can bring about
         """
-        if self._guarded is None:
+        if self._required_rights is None:
             raise ShadowError("the shadow was not built")
         try:
             with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
@@ -131,7 +131,7 @@ class Shadow:
                 connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
                 connection.execute("SET statement_timeout = '30s'")
                 connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
-                return check_guard(connection, self._guarded)
+                return check_guard(connection, self._required_rights)
         except psycopg.Error as error:
             kind = error.sqlstate or reason_of(error)
             is_busy = isinstance(error, psycopg.errors.ConnectionTimeout) or kind in _BUSY

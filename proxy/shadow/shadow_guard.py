@@ -17,9 +17,9 @@ from importlib.resources import files
 import psycopg
 from psycopg import sql
 
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.ledger.analysts_role import ANALYSTS
-from proxy.postgres.analyst_shares import DATABASE_SETTINGS
+from proxy.postgres.analyst_limits import DATABASE_SETTINGS
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA, twin_of
 from proxy.shadow.shadow_statements import identifier
 from proxy.shadow.shadow_tables import RESERVED_SCHEMA, ShadowError, ShadowTable
@@ -33,7 +33,7 @@ _OWN_SECONDS = 3  # lock_watch ends the holder sooner
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class ShadowRights:
     """What a shadow's rights must be. rights: relation -> the one privilege of analysts on it;
     empty: relations that must have no row; schemas: of which analysts have USAGE."""
 
@@ -42,7 +42,7 @@ class Guarded:
     schemas: tuple[str, ...]
 
 
-def guarded(tables: Iterable[ShadowTable]) -> Guarded:
+def required_rights(tables: Iterable[ShadowTable]) -> ShadowRights:
     rights: dict[TableName, str] = {}
     empty: list[TableName] = []
     for table in tables:
@@ -51,10 +51,10 @@ def guarded(tables: Iterable[ShadowTable]) -> Guarded:
             rights[twin_of(table.name)] = "SELECT"
             empty += [table.name, twin_of(table.name)]
     schemas = {name.schema for name in rights} | {"public", RESERVED_SCHEMA, TWIN_SCHEMA}
-    return Guarded(rights, tuple(empty), tuple(sorted(schemas)))
+    return ShadowRights(rights, tuple(empty), tuple(sorted(schemas)))
 
 
-def check_guard(connection: psycopg.Connection, wanted: Guarded) -> tuple[str, ...]:
+def check_guard(connection: psycopg.Connection, wanted: ShadowRights) -> tuple[str, ...]:
     """Makes the guard what it must be; in a transaction, as a superuser of the shadow.
 
     Gives    the names of what was not, and is now; settings that an analyst keeps us from resetting among it
@@ -63,17 +63,17 @@ def check_guard(connection: psycopg.Connection, wanted: Guarded) -> tuple[str, .
     with connection.transaction():
         connection.execute("SET LOCAL search_path = pg_catalog")
         repaired: dict[str, None] = {}
-        kept: set[str] = set()
+        failed: set[str] = set()
         for _ in range(_PASSES):
-            found = [one for one in _violations(connection, wanted) if one[0] not in kept]
+            found = [one for one in _violations(connection, wanted) if one[0] not in failed]
             if not found:
-                return (*repaired, *(f"{what}: not now" for what in sorted(kept)))
+                return (*repaired, *(f"{what}: not now" for what in sorted(failed)))
             for what, statement in found:
                 if statement is None:
                     raise ShadowError(f"the shadow's guard cannot be repaired: {what}")
                 if what.startswith(_THEIR_OWN):
                     if not _is_done(connection, statement):
-                        kept.add(what)
+                        failed.add(what)
                         continue
                 else:
                     connection.execute(statement.encode())
@@ -94,7 +94,9 @@ def _is_done(connection: psycopg.Connection, statement: str) -> bool:
     return True
 
 
-def _violations(connection: psycopg.Connection, wanted: Guarded) -> list[tuple[str, str | None]]:
+def _violations(
+    connection: psycopg.Connection, wanted: ShadowRights
+) -> list[tuple[str, str | None]]:
     facts = {
         "analysts": ANALYSTS,
         "relations": json.dumps(

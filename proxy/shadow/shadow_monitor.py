@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psycopg
 
-from proxy.postgres.analyst_shares import Shares
+from proxy.postgres.analyst_limits import AnalystLimits
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.analyst_usage import ServerUsage, SessionUsage, UsageReader
 from proxy.shadow.processor_share import ProcessorShare
@@ -46,13 +46,13 @@ class ShadowMonitor:
     """
 
     def __init__(
-        self, server_dsn: str, log: Path | None = None, shares: Shares | None = None
+        self, server_dsn: str, log: Path | None = None, limits: AnalystLimits | None = None
     ) -> None:
         self._dsn = server_dsn
         self._log = log
-        self._shares = shares or Shares()
+        self._limits = limits or AnalystLimits()
         self._reader: UsageReader | None = None
-        self._processors = ProcessorShare(self._shares.cpu_seconds)
+        self._processors = ProcessorShare(self._limits.cpu_seconds)
         self._shrunk_at = -_SHRINK_SECONDS
 
     def __repr__(self) -> str:  # the DSN holds a password
@@ -64,7 +64,7 @@ class ShadowMonitor:
         Refuses  ShadowError where the server cannot be asked; the next look connects again
         """
         if self._log is not None:
-            shorten(self._log, self._shares.log_bytes)
+            shorten(self._log, self._limits.log_bytes)
         try:
             if self._reader is None:
                 self._reader = UsageReader(
@@ -72,7 +72,7 @@ class ShadowMonitor:
                 )
             usage = self._reader.read()
             self._processors.share(usage.sessions)
-            ended = to_end(usage, self._shares)
+            ended = to_end(usage, self._limits)
             for session in ended:
                 # It may be gone by now, and its number another's: only an analyst's is ended.
                 self._reader.connection.execute(
@@ -80,7 +80,7 @@ class ShadowMonitor:
                     " WHERE pid = %s AND usename = %s",
                     (session.process, session.analyst),
                 )
-            if usage.catalogue_bytes > self._shares.catalogue_bytes:
+            if usage.catalogue_bytes > self._limits.catalogue_bytes:
                 self._shrink(self._reader)
             return ended
         except psycopg.Error as error:
@@ -101,7 +101,7 @@ class ShadowMonitor:
             self._reader = None
 
 
-def to_end(usage: ServerUsage, shares: Shares) -> tuple[Ended, ...]:
+def to_end(usage: ServerUsage, limits: AnalystLimits) -> tuple[Ended, ...]:
     """The sessions that pass a share: each alone by its times, and of an analyst's those that take most
     until the rest fits."""
     found: dict[int, Ended] = {}
@@ -111,16 +111,16 @@ def to_end(usage: ServerUsage, shares: Shares) -> tuple[Ended, ...]:
             ended = Ended(analyst=session.analyst, process=session.process, passed=passed)
             found.setdefault(session.process, ended)
 
-    end((s for s in usage.sessions if s.statement_seconds > shares.statement_seconds), "statement")
+    end((s for s in usage.sessions if s.statement_seconds > limits.statement_seconds), "statement")
     end(
-        (s for s in usage.sessions if s.transaction_seconds > shares.transaction_seconds),
+        (s for s in usage.sessions if s.transaction_seconds > limits.transaction_seconds),
         "transaction",
     )
-    if usage.notification_bytes > shares.notification_bytes:
+    if usage.notification_bytes > limits.notification_bytes:
         end((s for s in usage.sessions if s.transaction_seconds > _HELD_SECONDS), "notifications")
-    if usage.oldest_transaction_id > shares.transaction_ids:
+    if usage.oldest_transaction_id > limits.transaction_ids:
         end((s for s in usage.sessions if s.session_seconds > _OLD_SECONDS), "transaction ids")
-    if usage.catalogue_bytes > shares.catalogue_bytes:
+    if usage.catalogue_bytes > limits.catalogue_bytes:
         # Who holds a snapshot keeps what is dead from being removed.
         end((s for s in usage.sessions if s.transaction_seconds > _HELD_SECONDS), "catalogues")
         most = max((s.written_bytes for s in usage.sessions), default=0)
@@ -129,10 +129,10 @@ def to_end(usage: ServerUsage, shares: Shares) -> tuple[Ended, ...]:
     for _, group in groupby(by_analyst, key=lambda session: session.analyst):
         sessions = [session for session in group if session.process not in found]
         end(
-            _above(sessions, lambda s: s.temporary_bytes, shares.temporary_bytes), "temporary space"
+            _above(sessions, lambda s: s.temporary_bytes, limits.temporary_bytes), "temporary space"
         )
-        end(_above(sessions, lambda s: s.memory_bytes, shares.memory_bytes), "memory")
-        end(_above(sessions, lambda s: s.locks, shares.locks), "locks")
+        end(_above(sessions, lambda s: s.memory_bytes, limits.memory_bytes), "memory")
+        end(_above(sessions, lambda s: s.locks, limits.locks), "locks")
     return tuple(found.values())
 
 

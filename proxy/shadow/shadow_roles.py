@@ -13,7 +13,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.analysts_role import ANALYSTS
-from proxy.postgres.analyst_shares import SESSIONS_PER_ANALYST
+from proxy.postgres.analyst_limits import SESSIONS_PER_ANALYST
 from proxy.postgres.failure_reason import reason_of
 
 _REMOVE_SECONDS = 10.0
@@ -148,10 +148,10 @@ def _end_sessions(connection: psycopg.Connection[Any], name: str) -> None:
     """All are told before any is waited for: one that does not listen at once must not keep the others."""
     deadline = time.monotonic() + _END_SECONDS
     while time.monotonic() < deadline:
-        told = connection.execute(
+        signalled = connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", (name,)
         ).fetchall()
-        if not told:
+        if not signalled:
             return
         time.sleep(0.02)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from psycopg import sql
 
-from proxy.catalog.model import ForeignKey, TableName
+from proxy.catalog.catalog_model import ForeignKey, TableName
 from proxy.query.rewrite.empty_twins import twin_of
 from proxy.shadow.shadow_tables import ShadowColumn, ShadowTable
 

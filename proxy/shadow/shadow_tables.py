@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
-from proxy.policy.model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 
 RESERVED_SCHEMA = "dp"
 _PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\))?[a-z ]*(?:\[\])*')

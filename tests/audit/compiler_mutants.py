@@ -10,13 +10,13 @@ import pytest
 
 from proxy.compiler import (
     aggregate_sql,
-    cells,
     compiling,
     expression_sql,
     relation_sql,
     row_scan,
     select_list,
     statistic_sql,
+    sub_partitions,
     unit_scan,
     value_scan,
 )
@@ -30,13 +30,13 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 from proxy.planner.statistics import Measured
-from proxy.policy.model import Bounds
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Clamped, ColumnRef
-from proxy.query.ir.relations import Derived, PerUnit
+from proxy.query.ir.relations import GroupByUnit, Subquery
 
 
 def partition_by_row_order(patch: pytest.MonkeyPatch) -> None:
-    real = cells.cell_sql
+    real = sub_partitions.sub_partition_sql
 
     def by_place(
         columns: tuple[ColumnRef, ...], count: int, binds: Binds
@@ -47,7 +47,7 @@ def partition_by_row_order(patch: pytest.MonkeyPatch) -> None:
         place = f"({columns[0].relation}.ctid::text::point)[1]::integer"
         return cell.replace(f'{columns[0].relation}."id"::integer', place), seeds
 
-    patch.setattr(row_scan, "cell_sql", by_place)
+    patch.setattr(row_scan, "sub_partition_sql", by_place)
 
 
 def _everywhere(patch: pytest.MonkeyPatch, name: str, mutant: object) -> None:
@@ -66,7 +66,7 @@ def _everywhere(patch: pytest.MonkeyPatch, name: str, mutant: object) -> None:
 
 
 def clamp_left_out(patch: pytest.MonkeyPatch) -> None:
-    _everywhere(patch, "cut_sql", lambda value, clamped, binds: value)
+    _everywhere(patch, "clamp_sql", lambda value, clamped, binds: value)
 
 
 def null_becomes_a_bound(patch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def null_becomes_a_bound(patch: pytest.MonkeyPatch) -> None:
         low, high = binds.number(clamped.low), binds.number(clamped.high)
         return f"least(greatest(({value})::numeric, {low}), {high})"
 
-    _everywhere(patch, "cut_sql", cut)
+    _everywhere(patch, "clamp_sql", cut)
 
 
 def _with_unit(
@@ -106,7 +106,7 @@ def groups_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 
 
 def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
-    real = unit_scan._cut_groups
+    real = unit_scan._select_groups
 
     def arrived(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
         assert isinstance(plan.neighbours, UnitNeighbours)
@@ -115,17 +115,17 @@ def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
         cut, seed = real(source, plan, groups, binds)
         return cut.replace("ORDER BY pg_catalog.hash", "ORDER BY arrival, pg_catalog.hash"), seed
 
-    patch.setattr(unit_scan, "_cut_groups", arrived)
+    patch.setattr(unit_scan, "_select_groups", arrived)
 
 
 def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
-    real = unit_scan._kept
+    real = unit_scan._clamped_rows
 
     def up(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
         kept = real(number, unit, spread, binds)
         return kept.replace(" ELSE pg_catalog.div(", " ELSE 1 + pg_catalog.div(")
 
-    patch.setattr(unit_scan, "_kept", up)
+    patch.setattr(unit_scan, "_clamped_rows", up)
 
 
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:
     real = statistic_sql._centred
 
-    def wide(measured: Measured, rows: aggregate_sql.Rows) -> str:
+    def wide(measured: Measured, rows: aggregate_sql.RowSource) -> str:
         reach = Fraction(2**31 - 1)
         middle = rows.binds.number(measured.low + measured.high, "bigint")
         free = real(replace(measured, clamp=Bounds(-reach, reach)), rows)
@@ -174,7 +174,7 @@ def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:
 def products_not_centred(patch: pytest.MonkeyPatch) -> None:
     """Of the values themselves, not about the middle of their bounds."""
 
-    def plain(of: tuple[Measured, ...], rows: aggregate_sql.Rows) -> str:
+    def plain(of: tuple[Measured, ...], rows: aggregate_sql.RowSource) -> str:
         factors = (f"({aggregate_sql.index_sql(one, rows)})::bigint * 2" for one in of)
         only = aggregate_sql.filter_sql(of[0].condition, rows)
         return f"pg_catalog.sum({' * '.join(factors)}){only}"
@@ -198,12 +198,12 @@ def rows_without_a_unit_kept_per_unit(patch: pytest.MonkeyPatch) -> None:
     """In the relation per unit and above it; either alone changes nothing, by the other."""
     real = relation_sql._per_unit
 
-    def kept(grouped: PerUnit, binds: Binds) -> str:
+    def kept(grouped: GroupByUnit, binds: Binds) -> str:
         unit = column_sql(grouped.unit)
         return real(grouped, binds).replace(f"{unit} IS NOT NULL", "TRUE", 1)
 
     def where(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
-        above = isinstance(plan.source, Derived) and isinstance(plan.source.source, PerUnit)
+        above = isinstance(plan.source, Subquery) and isinstance(plan.source.source, GroupByUnit)
         return select_list.where_sql(plan, None if above else not_null, binds)
 
     patch.setattr(relation_sql, "_per_unit", kept)

@@ -1,4 +1,4 @@
-"""One planted database and one auditor for all tests of this folder."""
+"""One synthetic database and one auditor for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.audit.exact_results import Auditor
-from tests.audit.planted import plant
+from tests.audit.synthetic import plant
 from tests.servers_fixture import servers
 from tests.stored_types import READING
 
 
 @pytest.fixture(scope="session")
-def planted_dsn() -> str:
+def synthetic_dsn() -> str:
     server = servers().protected
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS audit")
@@ -24,8 +24,8 @@ def planted_dsn() -> str:
 
 
 @pytest.fixture(scope="session")
-def auditor(planted_dsn: str) -> Iterator[Auditor]:
-    reading = make_conninfo(planted_dsn, options=f"-c {READING}")
-    made = Auditor(planted_dsn, plant(planted_dsn), reading)
+def auditor(synthetic_dsn: str) -> Iterator[Auditor]:
+    reading = make_conninfo(synthetic_dsn, options=f"-c {READING}")
+    made = Auditor(synthetic_dsn, plant(synthetic_dsn), reading)
     yield made
     made.close()

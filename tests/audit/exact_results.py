@@ -23,20 +23,20 @@ from proxy.planner.plan import (
     Release,
 )
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release import releasing
+from proxy.release import adding_noise
 from tests.audit.movement import all_moved, is_random
-from tests.audit.planted import Base
 from tests.audit.reach import Promise, Reach, by_policy, is_crowded
-from tests.audit.seen_without_noise import Exact, Numbers, watching
+from tests.audit.synthetic import Base
+from tests.audit.without_noise import Exact, Numbers, watching
+from tests.pipeline_world import SCHEMA, moved
 from tests.seeded_bits import SeededBits
-from tests.world import SCHEMA, moved
 
 _SEED = 4_242_424_242_424_242
 _ANSWER = "42"  # of an earlier block: whatever it is, what compares with it must hold
 
 
 class Auditor:
-    """Runs compiled statements on the states of planted databases.
+    """Runs compiled statements on the states of synthetic databases.
 
     reading: a connection string for the compiled statements, if they are to have another.
     moves: how many neighbours have had other exact results, so far.
@@ -76,8 +76,8 @@ class Auditor:
     def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:
         tables = self.tables(block, schema)
         with watching() as seen:
-            noised = releasing.release_block(block, tables, SeededBits(1))
-        return Exact.of(block, tables, [row.keys for row in noised.rows], seen)
+            noisy = adding_noise.release_block(block, tables, SeededBits(1))
+        return Exact.of(block, tables, [row.keys for row in noisy.rows], seen)
 
     def audit(
         self,
@@ -104,7 +104,7 @@ class Auditor:
             yield from _are_ends(block, here, self.exact(block, base.name))
         if not is_random(block) and self.exact(whole, base.reordered) != here:
             yield f"{base.name}: another order of rows gives another result"
-        if reach.by_unit and self.exact(whole, base.nobodys) != here:
+        if reach.by_unit and self.exact(whole, base.background) != here:
             yield f"{base.name}: rows without a unit change the result"
         before: Exact | None = None
         for schema in _neighbours(reach, base):

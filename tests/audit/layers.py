@@ -18,7 +18,7 @@ from tests.audit.expressions import Number
 from tests.audit.table_questions import Asked
 from tests.audit.test_generated_questions import own_answer
 from tests.engine import test_order
-from tests.world import POLICIES, Road, walk
+from tests.pipeline_world import POLICIES, Pipeline, walk
 
 # Every mutant is tried on all of them; the real code must pass them all.
 QUESTIONS = (
@@ -59,18 +59,18 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 Layer = Callable[[Auditor], bool]
 
 
-def _roads() -> Iterator[Road]:
+def _pipelines() -> Iterator[Pipeline]:
     asked = [*(("world", question) for question in QUESTIONS), *OTHER_QUESTIONS]
     for policy, question in asked:
-        road = walk(question, POLICIES[policy])
-        assert road is not None
-        yield road
+        pipeline = walk(question, POLICIES[policy])
+        assert pipeline is not None
+        yield pipeline
 
 
 def neighbours_complain(auditor: Auditor) -> bool:
-    for road in _roads():
+    for pipeline in _pipelines():
         try:
-            if auditor.audit(road.plan, [base.small() for base in auditor.bases]):
+            if auditor.audit(pipeline.plan, [base.small() for base in auditor.bases]):
                 return True
         except Fault:  # the statement raised on some row
             return True
@@ -79,8 +79,8 @@ def neighbours_complain(auditor: Auditor) -> bool:
 
 def cost_complains(auditor: Auditor) -> bool:
     try:
-        for road in _roads():
-            cost = spent(road.plan)
+        for pipeline in _pipelines():
+            cost = spent(pipeline.plan)
             if cost.epsilon > WANTED.epsilon or cost.delta > WANTED.delta:
                 return True
     except Fault:  # the planner adds up for itself too

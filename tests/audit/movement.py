@@ -25,12 +25,12 @@ from proxy.planner.plan import (
 )
 from proxy.planner.statistics import Statistic
 from tests.audit.reach import Reach
-from tests.audit.seen_without_noise import Exact, Keys, Numbers
+from tests.audit.without_noise import Exact, Keys, Numbers
 
 
 def is_random(block: BlockPlan) -> bool:
     unit = block.neighbours
-    return bool(block.cells) and isinstance(unit, RowNeighbours) and unit.is_random
+    return bool(block.sub_partitions) and isinstance(unit, RowNeighbours) and unit.is_random
 
 
 def all_moved(

@@ -15,14 +15,14 @@ from proxy.base.errors import Refusal
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler import aggregate_sql, compiling, row_scan, statistic_sql, unit_scan
-from proxy.compiler.aggregate_sql import Rows
+from proxy.compiler.aggregate_sql import RowSource
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.engine import answering
+from proxy.engine import noisy_answers
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner import releases, statistics
+from proxy.planner import release_choice, statistics
 from proxy.planner.plan import (
     Answer,
     BlockPlan,
@@ -38,21 +38,21 @@ from proxy.query.syntax import slices
 from proxy.query.syntax.placeholders import Placeholders
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
-from proxy.release import releasing
-from proxy.release.noised import NoisyTable, NoisyValue
+from proxy.release import adding_noise
+from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import Layer, Patch, neighbours_complain
 from tests.engine import test_order
+from tests.pipeline_world import walk
 from tests.seeded_bits import SeededBits
-from tests.world import walk
 
 _RUNS = 400
 
 
 def _block(question: str) -> BlockPlan:
-    road = walk(question)
-    assert road is not None
-    return road.plan.blocks[0]
+    pipeline = walk(question)
+    assert pipeline is not None
+    return pipeline.plan.blocks[0]
 
 
 # --- layers ------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def noise_complains(auditor: Auditor) -> bool:
     block = _block("SELECT count(*), count(i2), count(i4) FROM visits")
     exact = [ExactTable((ExactRow((), 0, (100,)),), (Slots(total=0),) * 3, (0, 1, 2))]
     bits = SeededBits(5)
-    rows = [releasing.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
+    rows = [adding_noise.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
     alike = sum(values[0].index == values[1].index for values in rows)
     again = sum(a[0].index == b[0].index for a, b in pairwise(rows))
     return max(alike, again) > _RUNS // 2
@@ -84,7 +84,7 @@ def selection_complains(auditor: Auditor) -> bool:
     assert block.selection is not None and block.selection.each.delta <= Fraction(1, 1000)
     exact = [ExactTable((ExactRow(("SECRET",), 0, (1,), 1),), (Slots(total=0),), (0,))]
     bits = SeededBits(6)
-    shown = sum(len(releasing.release_block(block, exact, bits).rows) for _ in range(_RUNS))
+    shown = sum(len(adding_noise.release_block(block, exact, bits).rows) for _ in range(_RUNS))
     return shown > 5  # of 400 runs; more than 5 come once in 10^9 times
 
 
@@ -103,7 +103,7 @@ def outputs_complain(auditor: Auditor) -> bool:
 def _wrong_outputs(block: BlockPlan, auditor: Auditor) -> Iterator[str]:
     tables = auditor.tables(block, "hostile")
     for seed in range(3):
-        for row in releasing.release_block(block, tables, SeededBits(seed)).rows:
+        for row in adding_noise.release_block(block, tables, SeededBits(seed)).rows:
             for answer, value in zip(block.answers, row.values, strict=True):
                 yield from _wrong_output(answer, block.releases[answer.releases[0]], value)
 
@@ -152,13 +152,13 @@ def sensitivity_of_a_sum_is_its_width(patch: pytest.MonkeyPatch) -> None:
         found = real(statistic, measured)
         return found if statistic is not Statistic.STEPS else min(found, max(1, measured[0].width))
 
-    patch.setattr(releases, "row_sensitivity", narrow)
+    patch.setattr(release_choice, "row_sensitivity", narrow)
 
 
 def sums_in_floats(patch: pytest.MonkeyPatch) -> None:
     """In real, where a thousand rows show what a million do in double precision."""
 
-    def total(measured: Measured, rows: Rows) -> str:
+    def total(measured: Measured, rows: RowSource) -> str:
         only = aggregate_sql.filter_sql(measured.condition, rows)
         value = f"({aggregate_sql.index_sql(measured, rows)})::real"
         return f"pg_catalog.round(pg_catalog.sum({value}){only})::numeric"
@@ -185,12 +185,12 @@ def every_private_group_shown(patch: pytest.MonkeyPatch) -> None:
     def always(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
         return True
 
-    patch.setattr(partition_selection, "keep", always)
+    patch.setattr(partition_selection, "is_selected", always)
 
 
 def one_noise_for_all_columns(patch: pytest.MonkeyPatch) -> None:
     """Each row of the answer draws once."""
-    draw, release, held = releasing._draw, releasing.release_block, dict[Noise, int]()
+    draw, release, held = adding_noise._draw, adding_noise.release_block, dict[Noise, int]()
 
     def once(noise: Noise, bits: RandomBits) -> int:
         if noise not in held:
@@ -201,35 +201,35 @@ def one_noise_for_all_columns(patch: pytest.MonkeyPatch) -> None:
         held.clear()
         return release(plan, tables, bits)
 
-    patch.setattr(releasing, "_draw", once)
-    patch.setattr(releasing, "release_block", fresh)
+    patch.setattr(adding_noise, "_draw", once)
+    patch.setattr(adding_noise, "release_block", fresh)
 
 
 def one_noise_for_all_answers(patch: pytest.MonkeyPatch) -> None:
     """The same seed again for every answer."""
-    release = releasing.release_block
+    release = adding_noise.release_block
 
     def seeded(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
         return release(plan, tables, SeededBits(1))
 
-    patch.setattr(releasing, "release_block", seeded)
+    patch.setattr(adding_noise, "release_block", seeded)
 
 
 def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(answering, "_SEED_BITS", 0)
+    patch.setattr(noisy_answers, "_SEED_BITS", 0)
 
 
 def _with_values(
     patch: pytest.MonkeyPatch, change: Callable[[Release, NoisyValue], NoisyValue]
 ) -> None:
-    real = releasing._release
+    real = adding_noise._release
 
     def changed(
-        release: Release, slots: Slots, group: list[ExactRow], cells: int, bits: RandomBits
+        release: Release, slots: Slots, group: list[ExactRow], sub_partitions: int, bits: RandomBits
     ) -> NoisyValue:
-        return change(release, real(release, slots, group, cells, bits))
+        return change(release, real(release, slots, group, sub_partitions, bits))
 
-    patch.setattr(releasing, "_release", changed)
+    patch.setattr(adding_noise, "_release", changed)
 
 
 def scale_of_a_median_shown(patch: pytest.MonkeyPatch) -> None:

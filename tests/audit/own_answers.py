@@ -14,24 +14,24 @@ import psycopg
 from proxy.planner.plan import DistinctCount, NoisyStatistic, UnitNeighbours
 from proxy.planner.statistics import Statistic
 from tests.audit.exact_results import Auditor
-from tests.audit.planted import MILD
 from tests.audit.questions import Question
-from tests.audit.seen_without_noise import Keys
-from tests.audit.shown import among_shown
-from tests.world import Road
+from tests.audit.selected_groups import among_shown
+from tests.audit.synthetic import MILD
+from tests.audit.without_noise import Keys
+from tests.pipeline_world import Pipeline
 
 _ROWS = 40  # more than the tables have, pairs of them included, in which a sum is rounded
 
 
-def is_comparable(road: Road) -> bool:
+def is_comparable(pipeline: Pipeline) -> bool:
     """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another."""
-    unit = road.plan.blocks[-1].neighbours
+    unit = pipeline.plan.blocks[-1].neighbours
     cut = isinstance(unit, UnitNeighbours) and (unit.groups, unit.rows_per_group) != (None, None)
-    return not cut and not road.reading.query.scalars
+    return not cut and not pipeline.reading.query.scalars
 
 
-def differences(question: Question, road: Road, auditor: Auditor) -> Iterator[str]:
-    block = road.plan.blocks[-1]
+def differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> Iterator[str]:
+    block = pipeline.plan.blocks[-1]
     theirs = _own(question, auditor)
     if theirs is None:
         return

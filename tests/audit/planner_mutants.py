@@ -13,18 +13,18 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import (
     joins,
     planning,
-    releases,
+    release_choice,
     shared_releases,
     statistics,
     table_rows,
     tracking,
 )
-from proxy.planner.facts import Owner, ProtectedRows, Tracked, UnitRows
+from proxy.planner.facts import ProtectedRows, RelationWithUnit, RowOwnership, UnitRows
 from proxy.planner.plan import Neighbours, NoisyStatistic, RowNeighbours
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import Relation, Scan, Stacked
+from proxy.query.ir.relations import Relation, Scan, UnionAll
 
 
 def sensitivity_halved(patch: pytest.MonkeyPatch) -> None:
@@ -57,12 +57,12 @@ def delta_not_split(patch: pytest.MonkeyPatch) -> None:
 def groups_of_a_clipped_mean_not_paid(patch: pytest.MonkeyPatch) -> None:
     real = clipped_mean.scale
     patch.setattr(
-        clipped_mean, "scale", lambda low, high, epsilon, moved=1: real(low, high, epsilon)
+        clipped_mean, "scale", lambda low, high, epsilon, changed=1: real(low, high, epsilon)
     )
 
 
 def rows_of_a_shared_sum_not_paid(patch: pytest.MonkeyPatch) -> None:
-    real = releases.shared_statistic
+    real = release_choice.shared_statistic
 
     def of_one_row(
         aggregate: Aggregate, statistic: Statistic, measured: tuple[Measured, ...], loss: Loss
@@ -82,7 +82,7 @@ def products_of_one_width(patch: pytest.MonkeyPatch) -> None:
             return real(statistic, measured)
         return max(1, measured[0].high - measured[0].low)
 
-    patch.setattr(releases, "row_sensitivity", of_first)
+    patch.setattr(release_choice, "row_sensitivity", of_first)
 
 
 def groups_of_a_unit_not_paid(patch: pytest.MonkeyPatch) -> None:
@@ -96,8 +96,8 @@ def delta_not_grown_for_k_rows(patch: pytest.MonkeyPatch) -> None:
 def k_rows_treated_as_one(patch: pytest.MonkeyPatch) -> None:
     real = planning._neighbours
 
-    def one(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
-        found, reach = real(owner, groups)
+    def one(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
+        found, reach = real(ownership, groups)
         if isinstance(found, RowNeighbours):
             return replace(found, rows=1), 1
         return found, reach
@@ -115,16 +115,16 @@ def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_of_a_union_not_added(patch: pytest.MonkeyPatch) -> None:
-    real = tracking._stacked
+    real = tracking._union
 
-    def of_first(stacked: Stacked, parts: list[Tracked]) -> Tracked:
-        found = real(stacked, parts)
-        owner = found.owner
-        if isinstance(owner, ProtectedRows):
-            return replace(found, owner=replace(owner, rows=1))
+    def of_first(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
+        found = real(union, parts)
+        ownership = found.ownership
+        if isinstance(ownership, ProtectedRows):
+            return replace(found, ownership=replace(ownership, rows=1))
         return found
 
-    patch.setattr(tracking, "_stacked", of_first)
+    patch.setattr(tracking, "_union", of_first)
 
 
 _Hidden = tuple[tuple[str, Expression], ...]
@@ -134,8 +134,10 @@ def hidden_unit_dropped(patch: pytest.MonkeyPatch) -> None:
     """A subquery's rows are hashed and protected one by one instead of by their unit."""
     real = tracking._carried
 
-    def by_row(alias: str, owner: Owner, taken: set[str]) -> tuple[_Hidden, Owner]:
-        hidden, carried = real(alias, owner, taken)
+    def by_row(
+        alias: str, ownership: RowOwnership, taken: set[str]
+    ) -> tuple[_Hidden, RowOwnership]:
+        hidden, carried = real(alias, ownership, taken)
         return hidden, ProtectedRows(1, ()) if isinstance(carried, UnitRows) else carried
 
     patch.setattr(tracking, "_carried", by_row)

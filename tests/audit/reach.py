@@ -9,8 +9,17 @@ from typing_extensions import assert_never
 
 from proxy.planner.plan import BlockPlan, RowNeighbours, UnitNeighbours
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked, scans
-from tests.world import JOIN_KEYS, PUBLIC
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    scans,
+)
+from tests.pipeline_world import JOIN_KEYS, PUBLIC
 
 
 @dataclass(frozen=True)
@@ -87,16 +96,16 @@ def _degrees(relation: Relation) -> tuple[int, int]:
         case Scan():
             one = int(not _is_public(relation) and _TABLES[relation.table.name].by_unit)
             return one, one
-        case Joined():
+        case Join():
             (left, below), (right, beside) = _degrees(relation.left), _degrees(relation.right)
             columns = {column.column for pair in relation.equal for column in pair}
             here = max(left, right) if "order_id" in columns else left + right
             return here, max(here, below, beside)
-        case Derived() | Kept():
+        case Subquery() | Truncate():
             return _degrees(relation.source)
-        case PerUnit():
+        case GroupByUnit():
             return 0, _degrees(relation.source)[1]
-        case Stacked():
+        case UnionAll():
             each = [_degrees(part) for part in relation.parts]
             return max(here for here, _ in each), max(most for _, most in each)
         case _:
@@ -111,13 +120,13 @@ def _reach(relation: Relation) -> Reach | None:
     match relation:
         case Scan():
             return None if _is_public(relation) else _TABLES[relation.table.name]
-        case Joined():
+        case Join():
             return _joined(relation)
-        case Derived() | Kept():
+        case Subquery() | Truncate():
             return _reach(relation.source)
-        case PerUnit():
+        case GroupByUnit():
             return Reach(1, 1, True)
-        case Stacked():
+        case UnionAll():
             parts = [found for part in relation.parts if (found := _reach(part.source))]
             rows = sum(part.rows for part in parts)
             # A unit's groups are cut once, over all parts, to what the first part's table says.
@@ -128,7 +137,7 @@ def _reach(relation: Relation) -> Reach | None:
             assert_never(relation)
 
 
-def _joined(joined: Joined) -> Reach | None:
+def _joined(joined: Join) -> Reach | None:
     left, right = _reach(joined.left), _reach(joined.right)
     if left is None or right is None:
         return _repeated(left or right, joined, left is None)
@@ -146,14 +155,14 @@ def _joined(joined: Joined) -> Reach | None:
     return Reach(rows, min([rows, *cuts]), True, per_group=min(per_group, default=None))
 
 
-def _is_on_the_unit(joined: Joined) -> bool:
+def _is_on_the_unit(joined: Join) -> bool:
     return any(
         _origin(joined.left, a)[1] == "uid" and _origin(joined.right, b)[1] == "uid"
         for a, b in joined.equal
     )
 
 
-def _truncated(joined: Joined, left: Reach, right: Reach) -> Reach:
+def _truncated(joined: Join, left: Reach, right: Reach) -> Reach:
     """T_l S_r M_r + T_r S_l M_l, by the best of the equalities."""
     found: list[int] = []
     for a, b in joined.equal:
@@ -181,17 +190,17 @@ def _origin(relation: Relation, column: ColumnRef) -> tuple[str, str]:
     match relation:
         case Scan():
             return (relation.table.name if relation.alias == column.relation else "", column.column)
-        case Joined():
+        case Join():
             left = _origin(relation.left, column)
             return left if left[0] else _origin(relation.right, column)
-        case Kept():
+        case Truncate():
             return _origin(relation.source, column)
-        case Derived() if relation.alias == column.relation:
+        case Subquery() if relation.alias == column.relation:
             below = dict(relation.outputs)[column.column]
             return _origin(relation.source, below) if isinstance(below, ColumnRef) else ("", "")
-        case PerUnit() if relation.alias == column.relation and column.column == "unit":
+        case GroupByUnit() if relation.alias == column.relation and column.column == "unit":
             return "one row per unit", "uid"
-        case Stacked() if relation.alias == column.relation:
+        case UnionAll() if relation.alias == column.relation:
             first = relation.parts[0]
             place = [name for name, _ in first.outputs].index(column.column)
             found = [
@@ -204,7 +213,7 @@ def _origin(relation: Relation, column: ColumnRef) -> tuple[str, str]:
             return "", ""
 
 
-def _repeated(reach: Reach | None, joined: Joined, is_left: bool) -> Reach | None:
+def _repeated(reach: Reach | None, joined: Join, is_left: bool) -> Reach | None:
     """Rows that meet several rows of a public table."""
     if reach is None:
         return None

@@ -9,29 +9,29 @@ import pytest
 
 from proxy.base.slots import Slots
 from proxy.engine import query_pipeline
-from proxy.engine.answering import Answer
-from proxy.engine.policy_statements import Question
+from proxy.engine.noisy_answers import Answer
+from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, SampleAggregate
-from proxy.release import releasing
-from proxy.release.noised import NoisyTable
+from proxy.release import adding_noise
+from proxy.release.noisy_relation import NoisyTable
 from tests.engine import test_order
 
 _Outputs = Callable[[SampleAggregate, Slots, Iterable[ExactRow], int], list[int]]
 
 
 def _with_outputs(patch: pytest.MonkeyPatch, change: Callable[[_Outputs], _Outputs]) -> None:
-    patch.setattr(releasing, "partition_outputs", change(releasing.partition_outputs))
+    patch.setattr(adding_noise, "partition_outputs", change(adding_noise.partition_outputs))
 
 
 def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def dropped(
-            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
+            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], sub_partitions: int
         ) -> list[int]:
-            full = real(release, slots, group, cells)
+            full = real(release, slots, group, sub_partitions)
             return [output for output in full if output != release.fill] or [release.fill]
 
         return dropped
@@ -42,9 +42,9 @@ def empty_partition_dropped(patch: pytest.MonkeyPatch) -> None:
 def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def filled(
-            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
+            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], sub_partitions: int
         ) -> list[int]:
-            full = real(release, slots, group, cells)
+            full = real(release, slots, group, sub_partitions)
             found = [output for output in full if output != release.fill]
             middle = sum(found) // len(found) if found else release.fill
             return [middle if output == release.fill else output for output in full]
@@ -57,10 +57,10 @@ def empty_partition_filled_from_the_data(patch: pytest.MonkeyPatch) -> None:
 def partitions_from_the_true_number_of_rows(patch: pytest.MonkeyPatch) -> None:
     def change(real: _Outputs) -> _Outputs:
         def counted(
-            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], cells: int
+            release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], sub_partitions: int
         ) -> list[int]:
             rows = list(group)
-            return real(replace(release, partitions=len(rows) | 1), slots, rows, cells)
+            return real(replace(release, partitions=len(rows) | 1), slots, rows, sub_partitions)
 
         return counted
 
@@ -68,14 +68,14 @@ def partitions_from_the_true_number_of_rows(patch: pytest.MonkeyPatch) -> None:
 
 
 def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
-    real = releasing.release_block
+    real = adding_noise.release_block
 
     def held(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
         there = {row.keys for exact in tables for row in exact.rows}
         whole = real(plan, tables, bits)
         return NoisyTable(tuple(row for row in whole.rows if row.keys in there))
 
-    patch.setattr(releasing, "release_block", held)
+    patch.setattr(adding_noise, "release_block", held)
 
 
 # --- engine -------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
 def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     async def late(
         self: Engine,
-        question: Question,
+        question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,

@@ -1,4 +1,4 @@
-"""Random FROM clauses over tests.world: tables, joins, subqueries, CTEs, UNION ALL, rows per unit.
+"""Random FROM clauses over tests.pipeline_world: tables, joins, subqueries, CTEs, UNION ALL, rows per unit.
 
 What the policy forbids is not made: a join is on the unit, along the reference or on a public table's key.
 """
@@ -36,32 +36,32 @@ from tests.audit.source_unions import union
 
 
 def rows(
-    draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
+    draw: DrawFn, names: Names, depth: int, ownership: str | None = None, unit: bool = False
 ) -> Rows:
     """Any relation of this depth. unit: it shows a unit column."""
-    among = tables(owner, unit)
+    among = tables(ownership, unit)
     if depth <= 0:
         return table(draw, names, among)
     kinds = ["table", "join", "join", "join", "subquery", "subquery", "union"]
-    if owner != "row":
+    if ownership != "row":
         kinds += ["per unit", "per unit"]
     match draw(st.sampled_from(kinds)):
         case "join":
-            return joined(draw, names, depth, owner, unit)
+            return joined(draw, names, depth, ownership, unit)
         case "subquery":
-            return subquery(draw, names, depth, owner, unit)
+            return subquery(draw, names, depth, ownership, unit)
         case "union":
-            return union(draw, names, depth, owner, unit)
+            return union(draw, names, depth, ownership, unit)
         case "per unit":
-            return per_unit(draw, names, depth, owner)
+            return per_unit(draw, names, depth, ownership)
         case _:
             return table(draw, names, among)
 
 
 def joined(
-    draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
+    draw: DrawFn, names: Names, depth: int, ownership: str | None = None, unit: bool = False
 ) -> Rows:
-    whose = owner or draw(st.sampled_from(WHOSE))
+    whose = ownership or draw(st.sampled_from(WHOSE))
     if whose == "person" and one_in(draw, 3):
         held = ["orders"] if unit else ["orders", "lines"]
         return along_the_reference(draw, names, table(draw, names, held))
@@ -89,30 +89,30 @@ def joined(
 
 def _partner(draw: DrawFn, names: Names, depth: int, left: Rows) -> Rows:
     """Of a join on the unit."""
-    again = [c for c in names.ctes if c[2].owner == left.owner and c[2].unit is not None]
+    again = [c for c in names.ctes if c[2].ownership == left.ownership and c[2].unit is not None]
     if left.degree >= MOST_DEGREE:  # three tables of a thousand rows each would take minutes
         right = (
             table(draw, names, ["members"])
-            if left.owner == "person" and draw(st.booleans())
-            else per_unit(draw, names, depth - 1, left.owner)
+            if left.ownership == "person" and draw(st.booleans())
+            else per_unit(draw, names, depth - 1, left.ownership)
         )
     elif again and (" AS " in left.text or one_in(draw, 2)):
         right = named_again(draw(st.sampled_from(again)), names).with_("cte again")
     else:
-        right = rows(draw, names, depth - 1, left.owner, unit=True)
+        right = rows(draw, names, depth - 1, left.ownership, unit=True)
     if left.degree + right.degree > MOST_DEGREE:
-        right = per_unit(draw, names, 0, left.owner)
+        right = per_unit(draw, names, 0, left.ownership)
     return right
 
 
 def source(
-    draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
+    draw: DrawFn, names: Names, depth: int, ownership: str | None = None, unit: bool = False
 ) -> tuple[Rows, tuple[str, ...]]:
     """What stands after FROM, and conditions that WHERE must have: of a join that is written with commas."""
-    left = rows(draw, names, depth, owner, unit)
+    left = rows(draw, names, depth, ownership, unit)
     if left.unit is None or not left.single or left.degree > 1 or not one_in(draw, 6):
         return left, ()
-    right = table(draw, names, tables(left.owner, unit=True))
+    right = table(draw, names, tables(left.ownership, unit=True))
     both = replace(
         left,
         text=f"{left.text}, {right.text}",
@@ -130,12 +130,12 @@ def subquery(
     draw: DrawFn,
     names: Names,
     depth: int,
-    owner: str | None = None,
+    ownership: str | None = None,
     unit: bool = False,
     way: str | None = None,
 ) -> Rows:
     """way: as brackets or a cte; None: any."""
-    inner, needed = source(draw, names, depth - 1, owner, unit)
+    inner, needed = source(draw, names, depth - 1, ownership, unit)
     features = {"nested twice" if "subquery" in inner.features else "subquery"}
     if inner.single and one_in(draw, 5):
         outputs, columns = ["*"], [replace(c, text=c.name) for c in inner.columns]
@@ -146,7 +146,7 @@ def subquery(
     found = Rows(
         "",
         tuple(columns),
-        inner.owner,
+        inner.ownership,
         unit=shown[0],
         reference=shown[1],
         target=shown[2],
@@ -197,10 +197,10 @@ def per_unit(
     draw: DrawFn,
     names: Names,
     depth: int,
-    owner: str | None = None,
+    ownership: str | None = None,
     way: str | None = None,
 ) -> Rows:
-    whose = owner or draw(st.sampled_from(["person", "person", "visitor", "author"]))
+    whose = ownership or draw(st.sampled_from(["person", "person", "visitor", "author"]))
     inner, needed = source(draw, names, max(0, depth - 1), whose, unit=True)
     scope, held = inner.scope, inner.unit
     assert held is not None

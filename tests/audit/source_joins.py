@@ -45,7 +45,7 @@ def on_the_unit(draw: DrawFn, left: Rows, right: Rows) -> Rows:
     return Rows(
         f"{left.text} {word} {right.bracketed()} {on}",
         both,
-        left.owner,
+        left.ownership,
         kept.unit,
         left.reference or right.reference,
         left.target or right.target,

@@ -36,7 +36,7 @@ class Rows:
 
     text: str
     columns: tuple[Column, ...]
-    owner: str
+    ownership: str
     unit: str | None = None
     reference: str | None = None
     target: str | None = None
@@ -71,11 +71,11 @@ class Names:
         return f"{letter}{self.count}"
 
 
-def tables(owner: str | None = None, unit: bool = False) -> list[str]:
+def tables(ownership: str | None = None, unit: bool = False) -> list[str]:
     return [
         name
         for name, whose in OWNERS.items()
-        if owner in (None, whose) and not (unit and name in _WITHOUT_UNIT_COLUMN)
+        if ownership in (None, whose) and not (unit and name in _WITHOUT_UNIT_COLUMN)
     ]
 
 

@@ -31,9 +31,9 @@ _PALETTE = {
 
 
 def union(
-    draw: DrawFn, names: Names, depth: int, owner: str | None = None, unit: bool = False
+    draw: DrawFn, names: Names, depth: int, ownership: str | None = None, unit: bool = False
 ) -> Rows:
-    whose = owner or draw(st.sampled_from(WHOSE))
+    whose = ownership or draw(st.sampled_from(WHOSE))
     kinds = draw(st.lists(st.sampled_from(list(_PALETTE)), min_size=1, max_size=3))
     with_unit = whose != "row" and (unit or draw(st.booleans()))
     parts: list[str] = []
@@ -67,7 +67,7 @@ def union(
 
 def _joined_part(draw: DrawFn, names: Names, part: Rows) -> Rows:
     if part.unit is not None and draw(st.booleans()):
-        right = table(draw, names, tables(part.owner, unit=True))
+        right = table(draw, names, tables(part.ownership, unit=True))
         return replace(
             part,
             text=f"{part.text} JOIN {right.text} ON {part.unit} = {right.unit}",

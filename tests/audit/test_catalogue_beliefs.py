@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from proxy.catalog.model import Column
+from proxy.catalog.catalog_model import Column
 from proxy.planner import table_rows
-from proxy.planner.facts import ColumnFacts, Surroundings
-from proxy.policy.model import ProtectedTable
+from proxy.planner.facts import ColumnFacts, PlanningContext
+from proxy.policy.policy_model import ProtectedTable
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from tests.audit.two_states import MAJORS, TwoStates, server_of, two_states
@@ -68,7 +68,7 @@ def test_nor_where_the_catalogue_says_not_null(
     """The second wall alone: sums do not depend on the catalogue's word."""
     real = table_rows._column_facts
 
-    def believing(column: Column, policy: ProtectedTable, known: Surroundings) -> ColumnFacts:
+    def believing(column: Column, policy: ProtectedTable, known: PlanningContext) -> ColumnFacts:
         return replace(real(column, policy, known), nullable=False)
 
     monkeypatch.setattr(table_rows, "_column_facts", believing)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from proxy.base.errors import Fault, Refusal
-from proxy.planner import column_types, joins, planning
+from proxy.planner import joins, plan_types, planning
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import ColumnRef
 from tests.audit.two_states import TwoStates, two_states
@@ -115,9 +115,9 @@ def test_without_both_walls_they_raise(floats: TwoStates, monkeypatch: pytest.Mo
     assert len(found) > 10
 
 
-def test_the_second_wall_is_asked(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_wall_is_run(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[None] = []
-    real = column_types.check_types
+    real = plan_types.check_types
     monkeypatch.setattr(planning, "check_types", lambda *given: seen.append(real(*given)))
     floats.plan("SELECT count(*) FROM s.r")
     assert seen == [None]

@@ -17,25 +17,26 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import numeric_sql
 from proxy.planner import grids
 from proxy.planner.bounds import bounded
-from proxy.planner.facts import Surroundings
+from proxy.planner.facts import PlanningContext
 from proxy.planner.plan import BlockPlan, NoisyStatistic, SampleAggregate
 from proxy.planner.statistics import Counted
 from proxy.planner.tracking import track
 from proxy.query.ir.expressions import Expression, Quotient, children, columns
 from proxy.query.ir.relations import scans
 from tests.audit.exact_results import Auditor
-from tests.audit.shown import among_shown, shown
+from tests.audit.selected_groups import among_shown, shown
 from tests.audit.table_questions import Asked, table_questions
-from tests.world import CATALOG, POLICIES, SCHEMA, Road, walk
+from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, Pipeline, walk
 
 # A generated expression may be too large or have too fine a grid; nothing else may be refused.
 _ALLOWED = {Code.UNSUPPORTED, Code.INFEASIBLE}
-# numeric division keeps at least 16 significant digits (manual 9.3): a quotient may be off by the last.
+# numeric division keeps at least 16 significant digits (PostgreSQL 17 documentation, section 9.3): a quotient
+# may be off by the last.
 _ON_THEIR_GRID = {"i2", "i4", "n2", "b", "t", "s", "free", "d", "ts"}
 _LAST_DIGIT = Fraction(1, 10**10)
 
 
-def _ask(asked: Asked) -> Road | None:
+def _ask(asked: Asked) -> Pipeline | None:
     try:
         return walk(asked.sql)
     except Refusal as refusal:
@@ -45,13 +46,15 @@ def _ask(asked: Asked) -> Road | None:
 
 def _check(asked: Asked, auditor: Auditor) -> str:
     """Gives what could be checked of it."""
-    road = _ask(asked)
-    if road is None:
+    pipeline = _ask(asked)
+    if pipeline is None:
         return "refused"
-    assert auditor.audit(road.plan, [base.small() for base in auditor.bases[:2]]) == [], asked.sql
-    release = road.plan.blocks[0].releases[0]
+    assert auditor.audit(pipeline.plan, [base.small() for base in auditor.bases[:2]]) == [], (
+        asked.sql
+    )
+    release = pipeline.plan.blocks[0].releases[0]
     if release.aggregate.operand is not None and not _is_count(release):
-        _stays_in_its_interval(asked, road.plan.blocks[0], release.aggregate.operand, auditor)
+        _stays_in_its_interval(asked, pipeline.plan.blocks[0], release.aggregate.operand, auditor)
     _has_postgresqls_type(asked, release.aggregate.type, auditor)
     if asked.table in ("people", "trips") and not asked.keys:
         return own_answer(asked, auditor)
@@ -61,7 +64,7 @@ def _check(asked: Asked, auditor: Auditor) -> str:
 def _stays_in_its_interval(
     asked: Asked, block: BlockPlan, operand: Expression, auditor: Auditor
 ) -> None:
-    tracked = track(block.source, Surroundings(POLICIES["world"], CATALOG, {}))
+    tracked = track(block.source, PlanningContext(POLICIES["world"], CATALOG, {}))
     facts = tracked.facts
     found = bounded(operand, facts)
     if found.interval is None or operand.type is None or operand.type.is_time:
@@ -103,13 +106,13 @@ def _is_count(release: object) -> bool:
 
 def own_answer(asked: Asked, auditor: Auditor) -> str:
     """On rows within their bounds, without NaN, the original aggregate gives the same (on the grid)."""
-    road = walk(asked.sql)
-    assert road is not None
-    release, connection = road.plan.blocks[0].releases[0], auditor.connection
+    pipeline = walk(asked.sql)
+    assert pipeline is not None
+    release, connection = pipeline.plan.blocks[0].releases[0], auditor.connection
     exact = asked.operand is None or asked.operand.exact
     if asked.operand is not None and not (exact or asked.operand.smooth):
         return "audited"  # a float's last digit may be pushed over a step
-    here = auditor.exact(road.plan.blocks[0], "tame")
+    here = auditor.exact(pipeline.plan.blocks[0], "tame")
     only = f" FILTER (WHERE {asked.filter})" if asked.filter else ""
     source = f"FROM {shown('tame')}.{asked.table}{asked.condition}"
     match release:

@@ -19,7 +19,7 @@ from tests.audit.questions import Question, questions
 from tests.audit.reach import by_plan
 from tests.audit.test_generated_questions import SLOW
 from tests.mechanisms.pair_layers import PAIRS
-from tests.world import POLICIES, Road, walk
+from tests.pipeline_world import POLICIES, Pipeline, walk
 
 # A generated expression may have too fine a grid or too many groups; nothing else may be refused.
 _ALLOWED = {Code.UNSUPPORTED, Code.INFEASIBLE, Code.TOO_COMPLEX}
@@ -63,16 +63,16 @@ _SOMETIMES = (
 )
 
 
-def _asked(question: Question) -> Road | None:
+def _asked(question: Question) -> Pipeline | None:
     try:
-        road = walk(question.sql, POLICIES[question.policy])
+        pipeline = walk(question.sql, POLICIES[question.policy])
     except Refusal as refusal:
         # Whole hundreds of a sum may be more than can be listed.
         wide = refusal.code is Code.NO_VALUES and "floor(" in " ".join(question.keys)
         assert wide or refusal.code in _ALLOWED, f"{refusal.message}: {question.sql}"
         return None
-    assert road is not None, question.sql
-    return road
+    assert pipeline is not None, question.sql
+    return pipeline
 
 
 def _named(release: Release) -> str:
@@ -85,9 +85,9 @@ def _named(release: Release) -> str:
             return type(release).__name__
 
 
-def _features(question: Question, road: Road) -> set[str]:
+def _features(question: Question, pipeline: Pipeline) -> set[str]:
     found = {*question.features, question.policy}
-    for block in road.plan.blocks:
+    for block in pipeline.plan.blocks:
         private = {key.values is None for key in block.keys}
         groups = {frozenset[bool](): "none", frozenset({True}): "private"}
         groups |= {frozenset({False}): "public", frozenset({True, False}): "mixed"}
@@ -110,7 +110,7 @@ def _features(question: Question, road: Road) -> set[str]:
                 found.add(f"a pair{only}")
             if answer.calculated is not None:
                 found.add(f"calculated {answer.aggregate.kind.value}")
-    if len(road.plan.blocks[-1].answers) > 1:
+    if len(pipeline.plan.blocks[-1].answers) > 1:
         found.add("several aggregates")
     return found
 
@@ -132,22 +132,26 @@ class _Found:
 def _check(question: Question, auditor: Auditor, found: _Found) -> None:
     if question in found.questions:
         return
-    road = _asked(question)
-    if road is None:
+    pipeline = _asked(question)
+    if pipeline is None:
         found.refused.add(question)
         return
     bases = [base.small() for base in auditor.bases if base.name in BASES]
     before = auditor.moves
-    assert auditor.audit(road.plan, bases, by_plan) == [], question.sql
-    cost, loss, privacy = spent(road.plan, by_plan), road.plan.loss, POLICIES["world"].privacy
+    assert auditor.audit(pipeline.plan, bases, by_plan) == [], question.sql
+    cost, loss, privacy = (
+        spent(pipeline.plan, by_plan),
+        pipeline.plan.loss,
+        POLICIES["world"].privacy,
+    )
     assert cost.epsilon <= loss.epsilon <= privacy.epsilon, question.sql
     assert cost.delta <= loss.delta <= privacy.delta, question.sql
-    if own_answers.is_comparable(road):
-        assert list(own_answers.differences(question, road, auditor)) == [], question.sql
+    if own_answers.is_comparable(pipeline):
+        assert list(own_answers.differences(question, pipeline, auditor)) == [], question.sql
         found.compared += 1
     found.questions.add(question)
     found.moving += auditor.moves > before
-    found.features.update(_features(question, road))
+    found.features.update(_features(question, pipeline))
 
 
 def _run(starts: range, examples: int, auditor: Auditor) -> _Found:

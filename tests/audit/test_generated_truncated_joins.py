@@ -13,7 +13,7 @@ from tests.audit import truncated
 from tests.audit.exact_results import Auditor
 from tests.audit.test_generated_questions import SLOW
 from tests.audit.truncated_questions import Asked, truncated_questions
-from tests.world import POLICIES, walk
+from tests.pipeline_world import POLICIES, walk
 
 # A generated expression may have too fine a grid or too many groups; nothing else may be refused.
 _ALLOWED = {Code.UNSUPPORTED, Code.INFEASIBLE, Code.TOO_COMPLEX}

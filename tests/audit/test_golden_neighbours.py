@@ -1,4 +1,4 @@
-"""Every golden question, compiled, on planted databases and all their neighbours."""
+"""Every golden question, compiled, on synthetic databases and all their neighbours."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import pytest
 
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
-from tests.planner.test_golden_road import golden_road, planned_cases
-from tests.world import POLICIES
+from tests.pipeline_world import POLICIES
+from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
 
 CASES = planned_cases()
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_neighbours_move_by_no_more_than_planned(number: int, auditor: Auditor) -> None:
-    assert auditor.audit(golden_road(CASES[number]).plan) == []
+    assert auditor.audit(golden_pipeline(CASES[number]).plan) == []
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_the_mechanisms_cost_what_is_charged(number: int) -> None:
-    road = golden_road(CASES[number])
-    cost = spent(road.plan)
-    assert cost.epsilon <= road.plan.loss.epsilon and cost.delta <= road.plan.loss.delta
+    pipeline = golden_pipeline(CASES[number])
+    cost = spent(pipeline.plan)
+    assert cost.epsilon <= pipeline.plan.loss.epsilon and cost.delta <= pipeline.plan.loss.delta
     privacy = POLICIES["world"].privacy
-    assert road.plan.loss.epsilon <= privacy.epsilon and road.plan.loss.delta <= privacy.delta
+    assert (
+        pipeline.plan.loss.epsilon <= privacy.epsilon and pipeline.plan.loss.delta <= privacy.delta
+    )

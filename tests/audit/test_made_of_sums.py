@@ -11,14 +11,14 @@ from fractions import Fraction
 import pytest
 
 from proxy.mechanisms import discrete_laplace
-from proxy.planner import measuring, sharing
+from proxy.planner import budget_allocation, measuring
 from proxy.planner.plan import BlockPlan, NoisyStatistic
 from proxy.planner.statistics import Statistic
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.release import releasing
+from proxy.release import adding_noise
 from tests.audit.exact_results import Auditor
+from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
-from tests.world import POLICIES, walk
 
 # policy, question, and the same of PostgreSQL: rows without a unit do not count.
 QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
@@ -59,9 +59,9 @@ QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
 
 
 def _block(policy: str, question: str) -> BlockPlan:
-    road = walk(question, POLICIES[policy])
-    assert road is not None
-    return road.plan.blocks[0]
+    pipeline = walk(question, POLICIES[policy])
+    assert pipeline is not None
+    return pipeline.plan.blocks[0]
 
 
 def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> str:
@@ -69,7 +69,7 @@ def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> s
     tables = auditor.tables(block, "tame")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(discrete_laplace, "sample", lambda bits, scale: 0)
-        (row,) = releasing.release_block(block, tables, SeededBits(1)).rows
+        (row,) = adding_noise.release_block(block, tables, SeededBits(1)).rows
     auditor.connection.execute("SET search_path = tame")
     theirs = auditor.connection.execute((own or question).encode()).fetchone()
     assert theirs is not None
@@ -90,16 +90,18 @@ def test_what_is_made_of_sums_is_postgresqls(
 
 
 def nulls_counted(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sharing, "never_null", lambda operand, context: True)
+    patch.setattr(budget_allocation, "never_null", lambda operand, context: True)
 
 
 def filters_ignored(patch: pytest.MonkeyPatch) -> None:
-    real = sharing._counted
+    real = budget_allocation._counted
 
-    def unfiltered(aggregate: Aggregate, context: measuring.Context) -> sharing.Rows:
+    def unfiltered(
+        aggregate: Aggregate, context: measuring.MeasureContext
+    ) -> budget_allocation.CountedRows:
         return real(aggregate, context)[0], None
 
-    patch.setattr(sharing, "_counted", unfiltered)
+    patch.setattr(budget_allocation, "_counted", unfiltered)
 
 
 def partner_not_looked_at(patch: pytest.MonkeyPatch) -> None:

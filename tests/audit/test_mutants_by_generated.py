@@ -17,7 +17,7 @@ from tests.audit.reach import by_plan
 from tests.audit.test_generated_questions import SLOW
 from tests.audit.test_generated_relations import BASES
 from tests.audit.test_mutants import MUTANTS
-from tests.world import POLICIES, walk
+from tests.pipeline_world import POLICIES, walk
 
 _SEEN_HERE = [
     mutant
@@ -44,17 +44,17 @@ def _questions() -> tuple[Question, ...]:
 
 def _is_seen(question: Question, auditor: Auditor) -> bool:
     try:
-        road = walk(question.sql, POLICIES[question.policy])
+        pipeline = walk(question.sql, POLICIES[question.policy])
     except Refusal:
         return False
-    assert road is not None
-    cost, loss = spent(road.plan, by_plan), road.plan.loss
+    assert pipeline is not None
+    cost, loss = spent(pipeline.plan, by_plan), pipeline.plan.loss
     if cost.epsilon > loss.epsilon or cost.delta > loss.delta:
         return True
     if loss.epsilon > WANTED.epsilon or loss.delta > WANTED.delta:
         return True
     bases = [base.small() for base in auditor.bases if base.name in BASES]
-    return bool(auditor.audit(road.plan, bases, by_plan))
+    return bool(auditor.audit(pipeline.plan, bases, by_plan))
 
 
 @pytest.mark.long

@@ -15,7 +15,7 @@ def test_a_join_moves_by_no_more_than_planned(question: str, auditor: Auditor) -
     assert list(truncated.too_dear([question])) == []
 
 
-def test_a_side_is_not_cut_by_the_key_of_a_public_table_in_it() -> None:
+def test_a_side_is_not_truncated_by_the_key_of_a_public_table_in_it() -> None:
     assert list(truncated.planned()) == []
 
 

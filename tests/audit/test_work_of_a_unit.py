@@ -14,8 +14,8 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
-from proxy.planner import unit_cuts
-from proxy.planner.facts import Surroundings, Tracked
+from proxy.planner import unit_truncation
+from proxy.planner.facts import PlanningContext, RelationWithUnit
 from proxy.protected import protected_connections
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
@@ -198,7 +198,7 @@ def test_too_large_a_product_is_refused(states: TwoStates) -> None:
         states.plan(f"SELECT count(*) FROM h.pt{joins}")
 
 
-def test_one_row_of_a_unit_needs_no_cut(states: TwoStates) -> None:
+def test_one_row_of_a_unit_needs_no_truncated(states: TwoStates) -> None:
     (query,) = states.queries(
         "SELECT sum(total) FROM h.people p LEFT JOIN h.pt a ON p.pid = a.pid"
         " JOIN (SELECT pid, count(*) AS n FROM h.seen GROUP BY pid) s ON s.pid = p.pid"
@@ -206,14 +206,14 @@ def test_one_row_of_a_unit_needs_no_cut(states: TwoStates) -> None:
     assert "row_number" not in query.sql
 
 
-def _uncut(side: Tracked, known: Surroundings) -> Tracked:
+def _uncut(side: RelationWithUnit, known: PlanningContext) -> RelationWithUnit:
     return side
 
 
-def test_without_the_cut_the_work_is_seen(
+def test_without_the_truncated_the_work_is_seen(
     states: TwoStates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unit_cuts, "cut", _uncut)
+    monkeypatch.setattr(unit_truncation, "truncate_side", _uncut)
     question, formed = _QUESTIONS[0]
     (here, _), (there, _) = (_work(states, question, dsn) for dsn in (states.here, states.there))
     assert here - there > 100 * formed

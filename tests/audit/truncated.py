@@ -1,6 +1,6 @@
 """Joins by truncation on small tables, from which a row, a unit or three rows go: from one or from both.
 
-In tests.audit.planted a row is gone from all tables together. Here each table has neighbours of its own, keys
+In tests.audit.synthetic a row is gone from all tables together. Here each table has neighbours of its own, keys
 have few rows more than are kept, and the joined rows can be told apart by the values of an order statistic.
 """
 
@@ -15,13 +15,13 @@ from itertools import chain, islice, product
 import psycopg
 
 from proxy.base.errors import Fault, Refusal
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.movement import all_moved
 from tests.audit.reach import by_policy
+from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
 from tests.stored_types import columns_sql
-from tests.world import CATALOG, POLICIES, SCHEMA, walk
 
 _TABLES = ("people", "events", "trips", "visits", "notes", "members")
 _KEPT_APART = "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.i4 + 101 * b.i4)"
@@ -102,12 +102,12 @@ class States:
 
     base: str
     reordered: str
-    nobodys: str
+    background: str
     neighbours: tuple[str, ...]
 
 
 @cache
-def planted(auditor: Auditor) -> Mapping[str, States]:
+def synthetic(auditor: Auditor) -> Mapping[str, States]:
     """And public tables, in the schema cut_places."""
     codes = ["x", "y", *(f"place {n}" for n in range(6))]
     places = zip(codes, ["south", "north"] * 4, strict=True)
@@ -173,9 +173,9 @@ def _create(
 def too_dear(questions: Sequence[str] = QUESTIONS, policy: str = "joins") -> Iterator[str]:
     """Questions whose mechanisms cost more than is charged, by what the policy promises of the join."""
     for question in questions:
-        road = walk(question, POLICIES[policy])
-        assert road is not None
-        cost, wanted = spent(road.plan), POLICIES[policy].privacy
+        pipeline = walk(question, POLICIES[policy])
+        assert pipeline is not None
+        cost, wanted = spent(pipeline.plan), POLICIES[policy].privacy
         if cost.epsilon > wanted.epsilon or cost.delta > wanted.delta:
             yield f"costs {cost}: {question}"
 
@@ -184,11 +184,11 @@ def violations(
     auditor: Auditor, questions: Sequence[str] = QUESTIONS, policy: str = "joins"
 ) -> Iterator[str]:
     """Everything in which a change of one table or of both moves a join by more than was promised."""
-    states = planted(auditor)
+    states = synthetic(auditor)
     for question in questions:
-        road = walk(question, POLICIES[policy])
-        assert road is not None
-        block = road.plan.blocks[0]
+        pipeline = walk(question, POLICIES[policy])
+        assert pipeline is not None
+        block = pipeline.plan.blocks[0]
         tables = [name.split(".")[1] for name in block.tables() if name.split(".")[1] in states]
         base = {"places": "cut_places"} | {table: states[table].base for table in tables}
         reach = by_policy(block)
@@ -200,7 +200,7 @@ def violations(
                 with_units = table in ("visits", "notes", "members")
                 if (
                     with_units
-                    and auditor.exact(block, {**base, table: states[table].nobodys}) != here
+                    and auditor.exact(block, {**base, table: states[table].background}) != here
                 ):
                     yield f"rows of {table} without a unit change the result: {question}"
             for change in _changed(tables, states):
@@ -232,10 +232,10 @@ def _changed(tables: list[str], states: Mapping[str, States]) -> Iterator[dict[s
 
 def largest_change(auditor: Auditor, question: str) -> int:
     """How many joined rows change at most when one table does: of the values of the last release."""
-    road = walk(question, POLICIES["joins"])
-    assert road is not None
-    block = replace(road.plan.blocks[0], releases=road.plan.blocks[0].releases[-1:])
-    states, tables = planted(auditor), [name.split(".")[1] for name in block.tables()]
+    pipeline = walk(question, POLICIES["joins"])
+    assert pipeline is not None
+    block = replace(pipeline.plan.blocks[0], releases=pipeline.plan.blocks[0].releases[-1:])
+    states, tables = synthetic(auditor), [name.split(".")[1] for name in block.tables()]
     base = {table: states[table].base for table in tables}
     here = auditor.exact(block, base).numbers[0][()]
     most = 0

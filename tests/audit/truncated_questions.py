@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from tests.audit.expressions import Column, Scope, conditions, numbers, one_in
-from tests.world import JOIN_KEYS
+from tests.pipeline_world import JOIN_KEYS
 
 # Its other columns are NULL in all rows.
 _HELD = (Column("t", "text"), Column("e", "enum"), Column("i2", "int"), Column("i4", "int"))

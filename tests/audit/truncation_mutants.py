@@ -12,11 +12,11 @@ from proxy.compiler import relation_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.planner import joins, planning, truncation
-from proxy.planner.facts import Owner, Surroundings
+from proxy.planner.facts import PlanningContext, RowOwnership
 from proxy.planner.plan import Neighbours, RowNeighbours
 from proxy.planner.truncation import KeyRule
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Kept, Relation
+from proxy.query.ir.relations import Relation, Truncate
 from tests.audit import truncated
 from tests.audit.exact_results import Auditor
 
@@ -37,7 +37,7 @@ def truncation_is_too_dear(auditor: Auditor) -> bool:
 def _with_rules(patch: pytest.MonkeyPatch, change: Callable[[KeyRule], KeyRule]) -> None:
     real = truncation.key_rule
 
-    def changed(relation: Relation, column: ColumnRef, known: Surroundings) -> KeyRule | None:
+    def changed(relation: Relation, column: ColumnRef, known: PlanningContext) -> KeyRule | None:
         found = real(relation, column, known)
         return None if found is None else change(found)
 
@@ -46,7 +46,7 @@ def _with_rules(patch: pytest.MonkeyPatch, change: Callable[[KeyRule], KeyRule])
 
 def evicted_row_forgotten(patch: pytest.MonkeyPatch) -> None:
     """S = 1 for DropExcess: that a row takes the place of another is not counted."""
-    _with_rules(patch, lambda rule: replace(rule, moved=1))
+    _with_rules(patch, lambda rule: replace(rule, changed=1))
 
 
 def partners_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def partners_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def change_of_one_side_forgotten(patch: pytest.MonkeyPatch) -> None:
     def of_right(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) -> int:
-        return left.most * right.moved * right_rows
+        return left.most * right.changed * right_rows
 
     patch.setattr(truncation, "stability", of_right)
 
@@ -69,8 +69,8 @@ def rows_of_a_side_forgotten(patch: pytest.MonkeyPatch) -> None:
 def partitions_of_a_cut_join_paid_once(patch: pytest.MonkeyPatch) -> None:
     real = planning._neighbours
 
-    def one(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
-        found, reach = real(owner, groups)
+    def one(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
+        found, reach = real(ownership, groups)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             found = replace(found, partitions=1)
         return found, reach
@@ -82,8 +82,8 @@ def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
     """Rows of one key are not together, though the plan pays for the keys only."""
     real = planning._neighbours
 
-    def by_row(owner: Owner, groups: int | None) -> tuple[Neighbours, int]:
-        found, reach = real(owner, groups)
+    def by_row(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
+        found, reach = real(ownership, groups)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             key = found.hashed_by[0]
             if key.column == "t":
@@ -93,13 +93,13 @@ def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(planning, "_neighbours", by_row)
 
 
-def _without_cut(patch: pytest.MonkeyPatch, is_mutated: Callable[[Kept], bool]) -> None:
-    real = relation_sql._kept
+def _without_cut(patch: pytest.MonkeyPatch, is_mutated: Callable[[Truncate], bool]) -> None:
+    real = relation_sql._truncate
 
-    def changed(kept: Kept, binds: Binds) -> str:
+    def changed(kept: Truncate, binds: Binds) -> str:
         return real(replace(kept, most=10**6) if is_mutated(kept) else kept, binds)
 
-    patch.setattr(relation_sql, "_kept", changed)
+    patch.setattr(relation_sql, "_truncate", changed)
 
 
 def excess_of_a_key_kept(patch: pytest.MonkeyPatch) -> None:
@@ -112,12 +112,12 @@ def excess_of_a_unit_kept_before_a_join(patch: pytest.MonkeyPatch) -> None:
 
 def row_that_is_not_alone_kept(patch: pytest.MonkeyPatch) -> None:
     """DropNonUnique keeps one of several rows instead of none, as if that changed no more."""
-    real = relation_sql._kept
+    real = relation_sql._truncate
 
-    def first(kept: Kept, binds: Binds) -> str:
+    def first(kept: Truncate, binds: Binds) -> str:
         return real(kept, binds).replace('"dp_place" = 1', '"dp_place" >= 1')
 
-    patch.setattr(relation_sql, "_kept", first)
+    patch.setattr(relation_sql, "_truncate", first)
 
 
 def rows_kept_by_arrival(patch: pytest.MonkeyPatch) -> None:
@@ -125,15 +125,15 @@ def rows_kept_by_arrival(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_without_a_unit_compete(patch: pytest.MonkeyPatch) -> None:
-    real = relation_sql._kept
+    real = relation_sql._truncate
 
-    def kept_too(kept: Kept, binds: Binds) -> str:
+    def kept_too(kept: Truncate, binds: Binds) -> str:
         sql = real(kept, binds)
         if kept.place != "dp_place_of_unit":
             return sql
         return sql.replace(f"{column_sql(kept.present[0])} IS NOT NULL", "TRUE", 1)
 
-    patch.setattr(relation_sql, "_kept", kept_too)
+    patch.setattr(relation_sql, "_truncate", kept_too)
 
 
 def side_cut_by_a_public_table_in_it(patch: pytest.MonkeyPatch) -> None:
@@ -142,11 +142,11 @@ def side_cut_by_a_public_table_in_it(patch: pytest.MonkeyPatch) -> None:
 
 
 def repeated_by_a_public_table_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(joins, "_repeated", lambda owner, most: owner)
+    patch.setattr(joins, "_repeated", lambda ownership, most: ownership)
 
 
 def repeated_by_a_public_table_without_a_cut(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(joins, "cut_public", lambda relation, column, rule, known: relation)
+    patch.setattr(joins, "truncate_public", lambda relation, column, rule, known: relation)
 
 
 _Layer = Callable[[Auditor], bool]

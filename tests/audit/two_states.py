@@ -20,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.audit.movement import Movement, movements
 from proxy.base.errors import Fault
-from proxy.cli.explanation import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, UnspentLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
@@ -91,9 +91,9 @@ class TwoStates:
     def too_far(self, question: str) -> list[tuple[str, Fraction, Fraction]]:
         """What moves further than planned: measure, planned, observed."""
         return [
-            (moved.measure.name, moved.planned, moved.seen)
-            for moved in self.movements(question)
-            if moved.seen > moved.planned
+            (movement.measure.name, movement.planned, movement.observed)
+            for movement in self.movements(question)
+            if movement.observed > movement.planned
         ]
 
     def _both(self) -> tuple[str, str]:

@@ -1,4 +1,5 @@
-"""Mutants of the cut below joins on the unit (planner/unit_cuts.py), and the layer that sees them: how many
+"""Mutants of the cut below joins on the unit (planner/unit_truncation.py), and the layer that sees them: how
+many
 rows of one unit the relation of a plan forms, against what the policy says. Sensitivities cannot show it: rows
 are bounded per unit once more above."""
 
@@ -14,12 +15,12 @@ from proxy.base.errors import Refusal
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
-from proxy.planner import joins, unit_cuts
-from proxy.planner.facts import Surroundings, Tracked, UnitRows
+from proxy.planner import joins, unit_truncation
+from proxy.planner.facts import PlanningContext, RelationWithUnit, UnitRows
 from proxy.planner.plan import UnitNeighbours
-from proxy.query.ir.relations import Joined
+from proxy.query.ir.relations import Join
 from tests.audit.exact_results import Auditor
-from tests.world import SCHEMA, walk
+from tests.pipeline_world import SCHEMA, walk
 
 # With the most rows of one unit that the policy lets them form: visits 5, orders 6, calls 2, lines 7, notes 4.
 _QUESTIONS = (
@@ -60,9 +61,9 @@ def _too_many_rows(auditor: Auditor) -> Iterator[str]:
         pass
     (crowd,) = (base.name for base in auditor.bases if base.name == "crowd")
     for question, most in _QUESTIONS:
-        road = walk(question)
-        assert road is not None
-        (block,) = road.plan.blocks
+        pipeline = walk(question)
+        assert pipeline is not None
+        (block,) = pipeline.plan.blocks
         assert isinstance(block.neighbours, UnitNeighbours)
         binds = Binds()
         unit, relation = column_sql(block.neighbours.column), relation_sql(block.source, binds)
@@ -78,18 +79,18 @@ def _too_many_rows(auditor: Auditor) -> Iterator[str]:
 
 
 def sides_of_a_join_not_cut(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(unit_cuts, "cut", lambda side, known: side)
+    patch.setattr(unit_truncation, "truncate_side", lambda side, known: side)
 
 
 def left_side_of_a_join_not_cut(patch: pytest.MonkeyPatch) -> None:
-    real = unit_cuts.cut
+    real = unit_truncation.truncate_side
     state = {"calls": 0}
 
-    def every_second(side: Tracked, known: Surroundings) -> Tracked:
+    def every_second(side: RelationWithUnit, known: PlanningContext) -> RelationWithUnit:
         state["calls"] += 1
         return side if state["calls"] % 2 else real(side, known)
 
-    patch.setattr(unit_cuts, "cut", every_second)
+    patch.setattr(unit_truncation, "truncate_side", every_second)
 
 
 def product_of_a_join_not_limited(patch: pytest.MonkeyPatch) -> None:
@@ -97,14 +98,14 @@ def product_of_a_join_not_limited(patch: pytest.MonkeyPatch) -> None:
 
 
 def product_of_earlier_joins_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(unit_cuts, "multiplied", lambda left, right: max(left, right))
+    patch.setattr(unit_truncation, "multiplied", lambda left, right: max(left, right))
 
 
 def several_rows_taken_for_one(patch: pytest.MonkeyPatch) -> None:
     """A subquery's rows are taken for one of each unit."""
     real = joins._is_one_row
     patch.setattr(
-        joins, "_is_one_row", lambda side: real(side) or not isinstance(side.relation, Joined)
+        joins, "_is_one_row", lambda side: real(side) or not isinstance(side.relation, Join)
     )
 
 
@@ -112,10 +113,12 @@ def reference_that_is_joined_again_forgotten(patch: pytest.MonkeyPatch) -> None:
     """Only the table of a reference is cut, not the rows that refer to it."""
     real = joins._referred
 
-    def of_target(*given: object) -> Tracked:
+    def of_target(*given: object) -> RelationWithUnit:
         found = real(*given)  # type: ignore[arg-type]
-        assert isinstance(found.owner, UnitRows)
-        return replace(found, owner=replace(found.owner, uncut=found.owner.uncut[1:]))
+        assert isinstance(found.ownership, UnitRows)
+        return replace(
+            found, ownership=replace(found.ownership, untruncated=found.ownership.untruncated[1:])
+        )
 
     patch.setattr(joins, "_referred", of_target)
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from psycopg.conninfo import make_conninfo
 
-from proxy.catalog.model import Catalog, Table, TableName
+from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.mechanisms.loss import Loss
-from proxy.policy.model import (
+from proxy.policy.policy_model import (
     Bounds,
     Budget,
     Budgets,

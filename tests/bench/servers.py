@@ -20,13 +20,13 @@ import structlog
 import uvloop
 from psycopg.conninfo import make_conninfo
 
-from proxy.catalog.model import Catalog
+from proxy.catalog.catalog_model import Catalog
 from proxy.cli.assembly import Assembly, assemble
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.users import add_analyst, verifiers
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres, start_together
 from proxy.protected.catalog_reader import read_catalog
 from proxy.shadow.shadow_database import Shadow

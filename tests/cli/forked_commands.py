@@ -118,7 +118,7 @@ def _forked(requests: socket.socket) -> list[str]:
 
 
 if __name__ == "__main__":
-    import proxy.cli.doors
+    import proxy.cli.listeners
     import proxy.cli.main
 
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import psycopg
 
-from tests.cli.operator_at_work import Listening, ask_over_the_wire
+from tests.cli.operator_at_work import Listening, query_over_the_wire
 
 SELECT, COUNT, HTTP_SELECT, HTTP_COUNT, LOGIN = KINDS = (
     "select 1",
@@ -73,7 +73,7 @@ class HonestAnalyst:
             if time.monotonic() > end or connection.closed:
                 return
             self._timed(window, SELECT, lambda: connection.execute("SELECT 1").fetchone())
-            self._note(self._timed(window, COUNT, lambda: ask_over_the_wire(connection)))
+            self._note(self._timed(window, COUNT, lambda: query_over_the_wire(connection)))
 
     def _over_http(self, window: Window, end: float) -> None:
         while time.monotonic() < end:
@@ -81,7 +81,7 @@ class HonestAnalyst:
                 window, HTTP_SELECT, lambda: self.listening.over_http(self.name, "SELECT 1")
             )
             receipt = self._timed(
-                window, HTTP_COUNT, lambda: self.listening.ask_over_http(self.name)
+                window, HTTP_COUNT, lambda: self.listening.query_over_http(self.name)
             )
             self._note(receipt)
 

@@ -121,7 +121,7 @@ class Listening:
             autocommit=True,
         )
 
-    def ask_over_http(self, name: str) -> int:
+    def query_over_http(self, name: str) -> int:
         """The receipt of one answer. Refuses  OSError, http.client.HTTPException, KeyError"""
         return int(self.over_http(name, QUESTION)["privacy"]["receipt"])
 
@@ -144,7 +144,7 @@ class Listening:
             connection.close()
 
 
-def ask_over_the_wire(connection: psycopg.Connection) -> int:
+def query_over_the_wire(connection: psycopg.Connection) -> int:
     """The receipt of one answer, from its NOTICE."""
     said: list[str] = []
 

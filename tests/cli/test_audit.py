@@ -15,17 +15,17 @@ from typer.testing import CliRunner
 
 from proxy.audit.sensitivity_plot import sensitivity_plot
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.cli.audit import Audited, Size, audited
 from proxy.cli.audit_report import audit_report
 from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.main import app
-from proxy.compiler import cells, compiling, row_scan, unit_scan
+from proxy.compiler import compiling, row_scan, sub_partitions, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.mechanisms import discrete_laplace
 from proxy.planner.plan import BlockPlan, UnitNeighbours
-from proxy.policy.model import (
+from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,
     IdentifierUnit,
@@ -65,12 +65,12 @@ def _audit_of(name: str) -> Audited:
 def test_a_sample_policy_passes_and_the_audit_reaches_what_is_planned(name: str) -> None:
     found = _audit_of(name)
     assert found.audit.violations == 0 and not found.refused, "\n".join(audit_report(found))
-    assert {finding.sql for finding in found.audit.findings} == {a.sql for a in found.asked}
+    assert {finding.sql for finding in found.audit.findings} == {a.sql for a in found.audited_query}
     # Not vacuous: nearly every bound is met exactly.
-    tight = [f for f in found.audit.findings if f.seen[1] == f.planned]
+    tight = [f for f in found.audit.findings if f.observed[1] == f.planned]
     assert len(tight) >= 0.9 * len(found.audit.findings)
     for finding in found.audit.findings:
-        assert set(finding.seen) == {1, 2} and finding.seen[2] >= finding.seen[1]
+        assert set(finding.observed) == {1, 2} and finding.observed[2] >= finding.observed[1]
         assert finding.replaced is not None
 
 
@@ -105,14 +105,14 @@ def _all_groups(patch: pytest.MonkeyPatch) -> None:
 
 
 def _random_cells(patch: pytest.MonkeyPatch) -> None:
-    real = cells.cell_sql
+    real = sub_partitions.sub_partition_sql
 
     def random(
         columns: tuple[ColumnRef, ...], number: int, binds: Binds
     ) -> tuple[str, tuple[str, ...]]:
         return real((), number, binds)
 
-    patch.setattr(row_scan, "cell_sql", random)
+    patch.setattr(row_scan, "sub_partition_sql", random)
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ def test_references_k_rows_and_private_groups(
             for f in found.audit.findings
             if f.release == "sum" and f.sql.endswith(f'FROM "m"."{table.name}"')
         ]
-        assert 0.99 <= total.seen[1] / total.planned <= 1
+        assert 0.99 <= total.observed[1] / total.planned <= 1
     joins = [finding for finding in found.audit.findings if "JOIN" in finding.sql]
-    assert len(joins) == 3 and all(finding.seen[1] > 0 for finding in joins)
+    assert len(joins) == 3 and all(finding.observed[1] > 0 for finding in joins)
 
 
 def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

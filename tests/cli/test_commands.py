@@ -52,7 +52,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     with serving(folder, [*arguments, *free], "/docs\n", _sources()) as running:
         yield running, folder
         assert running.stop() == 0
-        assert "closing the doors" in running.printed
+        assert "closing the listeners" in running.printed
 
 
 def test_serve(served: tuple[Serving, Path]) -> None:
@@ -153,15 +153,15 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 )
 def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str) -> None:
     listening = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
-    _assert_told(here(_sources(), "serve", *listening, *arguments), told)
+    _assert_reported(here(_sources(), "serve", *listening, *arguments), told)
 
 
 def test_analysts_that_cannot_be_listed(here: Here) -> None:
     arguments = ("user", "list", "--ledger", "host=/nothing password=secret")
-    _assert_told(here(_sources(), *arguments), "dpproxy: ")
+    _assert_reported(here(_sources(), *arguments), "dpproxy: ")
 
 
-def _assert_told(done: Done, told: str) -> None:
+def _assert_reported(done: Done, told: str) -> None:
     assert done.code == 1
     assert told in done.err
     assert "secret" not in done.err
@@ -217,7 +217,7 @@ def test_explain(here: Here) -> None:
     done = here(_sources(), "explain", "--policy", _SHOP, sql)
     assert done.code == 0, done.err
     assert "Block 1 on shop.orders" in done.out
-    assert "Nothing was read and nothing was charged." in done.out
+    assert "Nothing was read or charged." in done.out
     told = json.loads(here(_sources(), "explain", "--policy", _SHOP, "--json", sql).out)
     assert told["privacy"]["epsilon"] == 1
     refused = here(_sources(), "explain", "--policy", _SHOP, "SELECT\n  total FROM shop.orders")

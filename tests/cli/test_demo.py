@@ -81,7 +81,7 @@ def test_it_starts_in_time(demo: Serving, tmp_path: Path) -> None:
     assert min(seconds) < _START_SECONDS, seconds
 
 
-def test_taken_ports_are_told(demo: Serving) -> None:
+def test_taken_ports_are_reported(demo: Serving) -> None:
     assert "port 6432 is taken: PostgreSQL clients on " in demo.printed
     assert "port 8432 is taken: HTTP on " in demo.printed
 
@@ -136,7 +136,7 @@ def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
 def test_check() -> None:
     done = dpproxy("demo", "--check")
     assert done.code == 0, done.out + done.err
-    assert "everything is as it must be" in done.out
+    assert "all checks passed" in done.out
     lines = [line for line in done.out.splitlines() if re.match(r"\d  (wire|http)", line)]
     assert len(lines) == 8
     assert sum("refused (42501)" in line for line in lines) == 2

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.cli.cli_error import CliError
 from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.proxy_servers import proxy_servers
-from proxy.cli.stopped import Stopped
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, is_of_demo
 from proxy.ledger.ledger_home import given_ledger
 from proxy.ledger.users import add_analyst
@@ -64,7 +64,7 @@ def test_a_mark_in_a_productions_folder_does_not_give_its_ledger(
     (production / "ledger").rename(state / "ledger")
     try:
         with (
-            pytest.raises(Stopped, match="not the demo's"),
+            pytest.raises(CliError, match="not the demo's"),
             proxy_servers(state, None, for_demo=True),
         ):
             pass
@@ -110,7 +110,7 @@ def test_nothing_about_people_comes_into_a_demo(
     assert done.code == 1 and "is the demo's folder" in done.err
 
 
-def test_users_of_a_demo_are_told_to_be(demo: Path) -> None:
+def test_users_of_a_demo_are_reported_to_be(demo: Path) -> None:
     own = ("--state", demo)
     added = _operator("user", "add", "carol", "--password-stdin", *own, typed="p w")
     assert added.code == 0 and "is the demo's folder" in added.err

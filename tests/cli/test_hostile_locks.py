@@ -13,7 +13,7 @@ from tests.cli.commands import serving
 from tests.cli.test_serving_with_a_ledger import Operator, connect, count, refused, within
 
 pytestmark = [pytest.mark.long, pytest.mark.timed]
-_SOON = 4.0  # from a command's end: a second of keep_roles, and what a lock is let
+_SOON = 4.0  # from a command's end: a second of match_roles, and what a lock is let
 
 
 def _open(connection: psycopg.Connection, *statements: str) -> None:

@@ -17,7 +17,7 @@ import pytest
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
-from tests.cli.operator_at_work import Listening, Operator, ask_over_the_wire
+from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
 from tests.databases.ledger_database import rows
 
 _ANALYSTS = ("ann", "bob", "cid", "dee")
@@ -41,10 +41,10 @@ class _Load:
         try:
             if not is_wire:
                 while True:
-                    self.receipts.append(listening.ask_over_http(name))
+                    self.receipts.append(listening.query_over_http(name))
             with listening.connect(name) as connection:
                 while True:
-                    self.receipts.append(ask_over_the_wire(connection))
+                    self.receipts.append(query_over_the_wire(connection))
         except (psycopg.Error, OSError, http.client.HTTPException, KeyError, ValueError):
             return
 

@@ -23,7 +23,7 @@ def test_it_is_that_of_the_last_receipt(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
     operator.adopt("ann")
     with operator.serving() as listening:
-        last = max(listening.ask_over_http("ann") for _ in range(3))
+        last = max(listening.query_over_http("ann") for _ in range(3))
         listening.running.stop()
     assert _mark(operator) == last
 
@@ -37,7 +37,7 @@ def test_it_does_not_follow_a_ledger_that_goes_back_meanwhile(tmp_path: Path) ->
         try:
             operator.adopt("ann")
             with operator.serving() as listening:
-                last = max(listening.ask_over_http("ann") for _ in range(3))
+                last = max(listening.query_over_http("ann") for _ in range(3))
                 until(lambda: _mark(operator) == last)
                 with psycopg.connect(dsn) as ledger:
                     ledger.execute("SET session_replication_role = replica")  # it is append-only

@@ -145,7 +145,7 @@ _MEMBERS = "the table public.members is not what the policy was checked against"
         "DROP TABLE public.members",
     ],
 )
-def test_a_table_that_lost_what_plans_rely_on_is_not_asked(
+def test_a_table_that_lost_what_plans_rely_on_is_not_run(
     pair: Servers, served: Database, change: str
 ) -> None:
     async def story() -> None:
@@ -181,7 +181,7 @@ def test_a_public_table_that_changed_may_stand_in_any_condition(
     asyncio.run(story())
 
 
-def test_what_is_added_changes_nothing_and_what_comes_back_is_asked(
+def test_what_is_added_changes_nothing_and_what_comes_back_is_run(
     pair: Servers, served: Database
 ) -> None:
     async def story() -> None:

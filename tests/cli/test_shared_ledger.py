@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.cli.operator_at_work import Listening, Operator, ask_over_the_wire
+from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
 from tests.servers_fixture import servers
 
 _PROCESSES = 4
@@ -52,7 +52,7 @@ def _spend(processes: list[Listening], name: str, attempts: int) -> list[int]:
                 together.wait(60)
                 for _ in range(attempts):
                     try:
-                        receipts.append(ask_over_the_wire(connection))
+                        receipts.append(query_over_the_wire(connection))
                     except psycopg.errors.ConfigurationLimitExceeded:
                         return
         except BaseException as problem:

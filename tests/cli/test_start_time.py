@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_HEAVY = ("proxy.planner.planning", "proxy.cli.doors")
+_HEAVY = ("proxy.planner.planning", "proxy.cli.listeners")
 
 
 def _loaded(code: str) -> list[str]:
@@ -17,8 +17,8 @@ def _loaded(code: str) -> list[str]:
 
 
 def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
-    assert _loaded("import proxy.cli.main, proxy.cli.loading, proxy.cli.places") == []
-    assert len(_loaded("import proxy.cli.main, proxy.cli.doors")) == len(_HEAVY)
+    assert _loaded("import proxy.cli.main, proxy.cli.loading, proxy.cli.listen_addresses") == []
+    assert len(_loaded("import proxy.cli.main, proxy.cli.listeners")) == len(_HEAVY)
 
 
 def test_what_takes_long_is_under_way_at_once(tmp_path: Path) -> None:

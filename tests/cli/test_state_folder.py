@@ -72,7 +72,7 @@ def test_a_folder_of_somebody_else_and_one_inside_ours(tmp_path: Path) -> None:
     assert {p.name for p in state.iterdir()} == {"ledger"}
 
 
-def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_told(
+def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,7 +114,7 @@ def test_a_password_without_a_terminal(tmp_path: Path) -> None:
     assert "Warning" not in done.stderr
 
 
-def test_what_is_wrong_with_a_policy_is_told_before_a_taken_port(tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_policy_is_reported_before_a_taken_port(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = ("--listen", f"127.0.0.1:{taken.getsockname()[1]}", "--http", "127.0.0.1:0")
         _refused(_run("serve", "--policy", tmp_path / "none", *listen), "none: No such file")
@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_policy_is_told_before_a_taken_port(tmp_path: Path)
     _refused(_run("serve", "--policy", _SHOP, *out), "a port is a number from 0 to 65535")
 
 
-def test_no_postgresql_is_told_in_a_line(tmp_path: Path) -> None:
+def test_no_postgresql_is_reported_in_a_line(tmp_path: Path) -> None:
     """Also what keeps initdb, the copy or the account from working: one family of errors, no traceback."""
     done = dpproxy(
         *("ledger", "adopt", "--policy", SAMPLES / "shop.yaml", "--new"),

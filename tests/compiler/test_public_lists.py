@@ -15,7 +15,7 @@ from proxy.base.errors import Fault, Refusal
 from proxy.compiler.backend_query import PublicList
 from proxy.engine.ports import ListValues
 from proxy.engine.public_lists import read_lists
-from proxy.protected.protected_database import ProtectedDatabase, ProtectedSession
+from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 
@@ -167,13 +167,13 @@ def test_no_protected_row_decides_whether_it_is_read(
     (wanted,) = query.lists
     reads: list[str] = []
 
-    real = ProtectedSession.public_list
+    real = DatabaseSession.public_list
 
-    async def watched(self: ProtectedSession, wanted: PublicList) -> ListValues:
+    async def watched(self: DatabaseSession, wanted: PublicList) -> ListValues:
         reads.append(wanted.sql)
         return await real(self, wanted)
 
-    monkeypatch.setattr(ProtectedSession, "public_list", watched)
+    monkeypatch.setattr(DatabaseSession, "public_list", watched)
 
     async def ask(dsn: str) -> None:
         data = ProtectedDatabase(dsn, sessions_max=1)

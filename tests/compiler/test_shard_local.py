@@ -16,12 +16,12 @@ import sqlglot
 from sqlglot import expressions as exp
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, ForeignKey, Table, TableName
-from proxy.cli.explanation import NoData, UnspentLedger, resolved
+from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.cli.explain_command import NoData, UnspentLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import UnitNeighbours
-from proxy.policy.model import (
+from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,
     IdentifierUnit,

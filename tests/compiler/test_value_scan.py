@@ -112,7 +112,7 @@ def test_what_is_fetched_gives_the_law_of_all_rows(
     assert max(map(len, whole.values())) > 8 * max(map(len, some.values()))
 
 
-def test_a_law_of_other_rows_is_told_apart() -> None:
+def test_a_law_of_other_rows_is_reported_apart() -> None:
     """The comparison above sees a row that is missing near the rank."""
     values = [order_statistic.ValueCount(v, 1) for v in range(100)]
     half, one = Fraction(1, 2), Fraction(1)

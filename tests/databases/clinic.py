@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from proxy.doctor.diagnosing import diagnose
+from proxy.doctor.all_findings import diagnose
 from proxy.policy.findings import Verdict
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
 from tests.servers_fixture import servers

@@ -14,7 +14,7 @@ from proxy.ledger.ledger_migrations import migrate
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
-from proxy.policy.model import Period
+from proxy.policy.policy_model import Period
 
 _T = TypeVar("_T")
 SOURCE = 1

@@ -10,7 +10,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, ForeignKey, TableName
+from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, TableName
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from tests.postgres_majors import other_binaries

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from proxy.cli.findings_report import findings_lines, refusal_text
-from proxy.doctor.diagnosing import diagnose
+from proxy.doctor.all_findings import diagnose
 from proxy.doctor.own_role import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
@@ -184,10 +184,10 @@ LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
     ],
     ids=lambda value: value[:50] if isinstance(value, str) else None,
 )
-def test_a_planted_problem_is_found(
-    clinic: Superuser, planted: str, name: FindingName, what: str
+def test_a_synthetic_problem_is_found(
+    clinic: Superuser, synthetic: str, name: FindingName, what: str
 ) -> None:
-    clinic.execute(planted.encode())
+    clinic.execute(synthetic.encode())
     matching = [f for f in _found() if what in f.what]
     assert [f.name for f in matching][:1] == [name], _found()
 
@@ -208,9 +208,9 @@ def test_a_planted_problem_is_found(
     ],
     ids=lambda value: value[:50],
 )
-def test_the_sql_of_a_finding_mends_it(clinic: Superuser, planted: str) -> None:
+def test_the_sql_of_a_finding_fixes_it(clinic: Superuser, synthetic: str) -> None:
     healthy = _found()
-    clinic.execute(planted.encode())
+    clinic.execute(synthetic.encode())
     sick = [f for f in _found() if f not in healthy]
     assert sick
     for finding in sick:
@@ -237,9 +237,9 @@ def test_the_sql_of_a_finding_mends_it(clinic: Superuser, planted: str) -> None:
         f"ALTER TABLE c.rooms OWNER TO pg_monitor; GRANT pg_monitor TO {ROLE}",
     ],
 )
-def test_a_role_that_others_need_is_left_as_it_is(clinic: Superuser, planted: str) -> None:
+def test_a_role_that_others_need_is_left_as_it_is(clinic: Superuser, synthetic: str) -> None:
     """Pasted, NOSUPERUSER on the only superuser leaves a server without one."""
-    clinic.execute(planted.encode())
+    clinic.execute(synthetic.encode())
     worse = (
         f"{SET} temp_file_limit = -1; {LOGGING} log_statement = 'all'; {SET} debug_print_plan = on;"
     )

@@ -143,7 +143,7 @@ def test_temporary_tables_work(alice: psycopg.Connection) -> None:
     assert alice.execute("SELECT count(*) FROM mine").fetchone() == (200,)
 
 
-def test_refuse_raises_exactly_what_it_is_told(alice: psycopg.Connection) -> None:
+def test_refuse_raises_exactly_what_it_is_reported(alice: psycopg.Connection) -> None:
     for hint in ("wait", None, ""):
         with pytest.raises(psycopg.errors.ConfigurationLimitExceeded) as caught:
             alice.execute("SELECT dp.refuse(%s, %s, %s)", ("53400", "no budget; 100 %", hint))

@@ -14,7 +14,7 @@ from proxy.ledger.ledger_backup import BackupError, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, mark_of
 from proxy.ledger.ledger_migrations import LedgerTooNew, migrate
-from proxy.ledger.ledger_tables import LedgerTables, Outcome
+from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
 from proxy.ledger.users import add_analyst, verifiers
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
 
@@ -29,7 +29,7 @@ def used(ledger_dsn: str) -> str:
         for name in ("alice", "alice", "bob\ttab"):
             one = loss("0.5")
             receipt = await ledger.reserve(name, one, "f", "p", (mechanism(one),))
-        await ledger.settle(receipt.id, Outcome.ANSWERED)
+        await ledger.settle(receipt.id, ChargeOutcome.ANSWERED)
 
     with_ledger(ledger_dsn, use)
     return ledger_dsn

@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.amounts import NONE, Amount, charge, decimal
 from proxy.mechanisms.loss import Loss
-from proxy.policy.model import Period
+from proxy.policy.policy_model import Period
 from tests.ledger_model.balance import Balance, Granted, decide, in_window
 
 UTC = timezone.utc

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from proxy.accounting.amounts import charge
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.ledger.ledger_tables import LedgerTables, Outcome, Receipt
+from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.ledger.users import add_analyst, remove_analyst
 from tests.databases.ledger_database import loss, rows, set_limits, with_ledger
 
@@ -22,14 +22,14 @@ def test_a_receipt_and_what_remains(ledger_dsn: str) -> None:
 
     async def use(ledger: LedgerTables) -> tuple[Receipt, Receipt]:
         first = await ledger.reserve("alice", loss("1/3"), "count orders", "policy 1")
-        await ledger.settle(first.id, Outcome.ANSWERED)
-        await ledger.settle(first.id, Outcome.FAILED)
+        await ledger.settle(first.id, ChargeOutcome.ANSWERED)
+        await ledger.settle(first.id, ChargeOutcome.FAILED)
         second = await ledger.reserve("bob", loss("0.5"), "sum total", "policy 1")
-        await ledger.settle(second.id, Outcome.FAILED)
-        standing = await ledger.remaining("alice")
-        assert standing.usable.epsilon == standing.total.epsilon
-        assert standing.own.epsilon == Fraction(3) - charge(loss("1/3")).epsilon
-        assert standing.total.epsilon == Fraction(5, 2) - charge(loss("1/3")).epsilon
+        await ledger.settle(second.id, ChargeOutcome.FAILED)
+        remaining = await ledger.remaining("alice")
+        assert remaining.usable.epsilon == remaining.total.epsilon
+        assert remaining.own.epsilon == Fraction(3) - charge(loss("1/3")).epsilon
+        assert remaining.total.epsilon == Fraction(5, 2) - charge(loss("1/3")).epsilon
         return first, second
 
     first, second = with_ledger(ledger_dsn, use)
@@ -87,7 +87,7 @@ def test_over_budget_charges_nothing(ledger_dsn: str) -> None:
     assert own.message.startswith('the privacy budget of "alice" does not cover')
     assert "left are epsilon 0.25," in own.message
     assert "renews at" in own.hint
-    assert total.message.startswith("everybody's privacy budget does not cover")
+    assert total.message.startswith("the shared privacy budget does not cover")
     assert "left are epsilon 0.75," in total.message
     assert rows(ledger_dsn, "SELECT sum(epsilon)::text FROM ledger.receipt") == [
         ("1.500000000000000000",)

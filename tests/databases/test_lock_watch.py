@@ -181,7 +181,7 @@ def test_a_database_that_is_to_be_dropped_can_be_entered(
 
 
 @pytest.mark.timed
-def test_who_is_asked_to_make_way_is_not_ended(
+def test_who_is_run_to_make_way_is_not_ended(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str, bob: str
 ) -> None:
     """Else an analyst could end others' sessions by asking for what they have read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.protected.public_values import read_public_values
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers

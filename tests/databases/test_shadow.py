@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.catalog.model import Catalog, TableName
-from proxy.policy.model import (
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.policy.policy_model import (
     ColumnPolicy,
     IdentifierUnit,
     Policy,

@@ -14,7 +14,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.postgres import embedded
-from proxy.postgres.analyst_shares import DATABASE_SETTINGS, Shares
+from proxy.postgres.analyst_limits import DATABASE_SETTINGS, AnalystLimits
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.shadow.analyst_usage import ServerUsage, SessionUsage, UsageReader
 from proxy.shadow.shadow_monitor import Ended, ShadowMonitor, to_end
@@ -23,7 +23,7 @@ from proxy.shadow.shadow_tables import ShadowError
 
 _MIB = 1 << 20
 _PASSWORD = "of all of them"
-_SMALL = Shares(temporary_bytes=20 * _MIB, memory_bytes=60 * _MIB, locks=500)
+_SMALL = AnalystLimits(temporary_bytes=20 * _MIB, memory_bytes=60 * _MIB, locks=500)
 
 
 class Small:
@@ -39,8 +39,8 @@ class Small:
             autocommit=True,
         )
 
-    def monitor(self, shares: Shares = _SMALL) -> ShadowMonitor:
-        return ShadowMonitor(self.server.dsn(), self.server.log, shares)
+    def monitor(self, limits: AnalystLimits = _SMALL) -> ShadowMonitor:
+        return ShadowMonitor(self.server.dsn(), self.server.log, limits)
 
 
 @contextlib.contextmanager
@@ -311,11 +311,11 @@ _IDLE = SessionUsage(
 
 
 def test_what_is_ended_is_the_least_that_is_enough() -> None:
-    shares = Shares(temporary_bytes=100, notification_bytes=10, transaction_ids=10)
+    limits = AnalystLimits(temporary_bytes=100, notification_bytes=10, transaction_ids=10)
     sessions = tuple(replace(_IDLE, process=n, temporary_bytes=n * 20) for n in range(1, 5))
 
     def ended(usage: ServerUsage) -> dict[int, str]:
-        return {e.process: e.passed for e in to_end(usage, shares)}
+        return {e.process: e.passed for e in to_end(usage, limits)}
 
     calm = ServerUsage(sessions=sessions, notification_bytes=0, oldest_transaction_id=0)
     assert ended(calm) == {4: "temporary space", 3: "temporary space"}
@@ -349,8 +349,8 @@ def test_what_is_written_into_catalogues_is_bounded(tmp_path: Path, way: str) ->
     """N6: a held snapshot and temporary tables made and dropped; long comments."""
     share = 24 * _MIB
     with started(tmp_path) as server:
-        shares = Shares(catalogue_bytes=share)
-        monitor = server.monitor(shares)
+        limits = AnalystLimits(catalogue_bytes=share)
+        monitor = server.monitor(limits)
         with server.connect("mallory") as writing, server.connect("bob") as bob:
             writing.execute("CREATE TEMP TABLE r AS SELECT ''::text s")
             if way == "comments":
@@ -385,7 +385,7 @@ def test_what_is_written_into_catalogues_is_bounded(tmp_path: Path, way: str) ->
 
 
 def test_who_holds_a_snapshot_or_writes_most_is_ended() -> None:
-    shares = Shares(catalogue_bytes=100)
+    limits = AnalystLimits(catalogue_bytes=100)
     sessions = (
         replace(_IDLE, process=1, transaction_seconds=60.0),
         replace(_IDLE, process=2, written_bytes=900),
@@ -395,8 +395,8 @@ def test_who_holds_a_snapshot_or_writes_most_is_ended() -> None:
     calm = ServerUsage(
         sessions=sessions, notification_bytes=0, oldest_transaction_id=0, catalogue_bytes=100
     )
-    assert to_end(calm, shares) == ()
-    ended = to_end(replace(calm, catalogue_bytes=101), shares)
+    assert to_end(calm, limits) == ()
+    ended = to_end(replace(calm, catalogue_bytes=101), limits)
     assert {(e.process, e.passed) for e in ended} == {(1, "catalogues"), (2, "catalogues")}
 
 

@@ -66,11 +66,11 @@ def test_everything_is_brought_once(old_home: Path) -> None:
         assert (old_home / "shadow-0.1" / "data" / "PG_VERSION").exists()
         assert verifiers(dsn).keys() == {"ann"}
         source = find_source(dsn, Identity("7", "shop_of_production"), "shop")
-        standing = (
+        remaining = (
             "SELECT kind, epsilon_limit::float8, epsilon_spent::float8, delta_spent::float8"
             f" FROM ledger.standing({source.id}, 'ann', '2026-11-20') ORDER BY kind"
         )
-        assert rows(dsn, standing) == [("analyst", 10, 3.5, 1e-6), ("total", 100, 3.5, 1e-6)]
+        assert rows(dsn, remaining) == [("analyst", 10, 3.5, 1e-6), ("total", 100, 3.5, 1e-6)]
         assert rows(
             dsn,
             "SELECT r.analyst, r.at::date::text, r.epsilon::float8, s.outcome, r.events->0->>'kind'"

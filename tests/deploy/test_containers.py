@@ -72,7 +72,7 @@ def test_the_image_starts_a_command_that_there_is() -> None:
     assert given["tls_key"]
     assert given["tls"] is None
     _check_health_check(_of_last("HEALTHCHECK").words(), given["http"])
-    ports = {given[door].rpartition(":")[2] for door in ("listen", "http")}
+    ports = {given[listener].rpartition(":")[2] for listener in ("listen", "http")}
     assert set(_of_last("EXPOSE").rest.split()) == ports
 
 

@@ -47,7 +47,7 @@ def test_every_option_of_every_command_is_there_with_its_default_and_no_other() 
     for options, of, default, *_ in _rows("Options of the command line"):
         for option in _CODE.findall(options):
             for command in _CODE.findall(of):
-                assert (command, option) not in written, "stands twice"
+                assert (command, option) not in written, "occurs twice"
                 written[command, option] = default
     there = {
         (path, name): _default(option)

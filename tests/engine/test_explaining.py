@@ -9,21 +9,21 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.explaining import explain_json, explain_lines
+from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import PrivatePlan
-from proxy.policy.model import Policy, ProtectedTable
-from tests.world import POLICIES, walk
+from proxy.policy.policy_model import Policy, ProtectedTable
+from tests.pipeline_world import POLICIES, walk
 
 LEFT = Loss(Fraction(100), Fraction(1, 10))
 
 
 def _plan(sql: str, policy: str | Policy = "world") -> PrivatePlan:
-    road = walk(sql, POLICIES[policy] if isinstance(policy, str) else policy)
-    assert road is not None
-    return road.plan
+    pipeline = walk(sql, POLICIES[policy] if isinstance(policy, str) else policy)
+    assert pipeline is not None
+    return pipeline.plan
 
 
 def _text(plan: PrivatePlan) -> str:
@@ -57,7 +57,7 @@ def test_shares_add_up_to_the_statement(policy: str, sql: str) -> None:
     assert math.isclose(sum(entry["share"] for entry in shown), 1)
 
 
-def test_weights_are_shown() -> None:
+def test_weights_are_displayed() -> None:
     text = _text(_plan("SELECT count(*), sum(i4), avg(n2), max(i4) FROM people", "weighted"))
     for name, share in (
         ("count(*)", "12.5 %"),
@@ -77,7 +77,7 @@ def test_shared_sums_are_named() -> None:
     assert "the same as count(*): no such value is NULL" in same
 
 
-def test_a_medians_partitions_and_least_noise_are_shown() -> None:
+def test_a_medians_partitions_and_least_noise_are_displayed() -> None:
     text = _text(_plan("SELECT avg(i4) FROM people"))
     assert "partitions, for " in text
     assert "units or more; the noise is +-" in text

@@ -17,15 +17,15 @@ import pytest
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.engine.answering import Answer
-from proxy.engine.policy_statements import Question
+from proxy.engine.noisy_answers import Answer
+from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Charged, ListValues
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.syntax.statements import Statement
+from tests.pipeline_world import CATALOG, POLICIES, PROTECTED, PUBLIC
 from tests.seeded_bits import SeededBits
-from tests.world import CATALOG, POLICIES, PROTECTED, PUBLIC
 
 _OIDS = {name: number for number, name in enumerate((*PROTECTED, *PUBLIC), start=100)}
 
@@ -53,7 +53,7 @@ class Recorder:
         self.calls.append("session ends")
 
     async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
+        self, query: BackendQuery, values: Mapping[str, int | str], is_selected: object = None
     ) -> ExactTable:
         self.calls.append("run")
         self.seeds.append(values)
@@ -106,7 +106,7 @@ BEFORE = ["look", "session"]
 
 def asked(
     recorder: Recorder, text: str, policy: str = "world", floor: str = "5"
-) -> tuple[Engine, Question]:
+) -> tuple[Engine, ProtectedQuery]:
     relations = {oid: name for name, oid in _OIDS.items()}
     here = POLICIES[policy]
     here = replace(here, privacy=replace(here.privacy, timeout_floor=Fraction(floor)))
@@ -262,7 +262,7 @@ def test_a_statement_timeout_below_the_floor_counts_as_the_floor(
         ask(recorder, "SELECT count(*) FROM people", floor=floor, statement_timeout=asked_for)
     assert 0.29 < time.monotonic() - started < 3
     assert refusal.value.hint.endswith(
-        f"less than {floor} s counts as {floor} s where protected tables are read."
+        f"less than {floor} s is treated as {floor} s where protected tables are read."
     )
 
 

@@ -11,14 +11,14 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.catalog.model import Catalog, ForeignKey, TableName
+from proxy.catalog.catalog_model import Catalog, ForeignKey, TableName
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.ports import Charged, ListValues
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
 from proxy.policy.check import check, fitted
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
@@ -85,7 +85,7 @@ class Ports:
         yield self
 
     async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], keep: object = None
+        self, query: BackendQuery, values: Mapping[str, int | str], is_selected: object = None
     ) -> ExactTable:
         self.exact.append(await self._data.run(query, values))
         return self.exact[-1]

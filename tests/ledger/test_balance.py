@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proxy.accounting.amounts import NONE, Amount
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Code
-from proxy.policy.model import Period
+from proxy.policy.policy_model import Period
 from tests.ledger_model.balance import Balance, Granted, decide, in_window
 
 UTC = timezone.utc
@@ -99,7 +99,7 @@ def test_the_refusal_says_what_is_left_and_when_it_renews() -> None:
     assert refusal.code is Code.OVER_BUDGET
     assert refusal.message == (
         'the privacy budget of "alice" does not cover this statement: '
-        "it costs epsilon 1, delta 0.000001, left are epsilon 0.5, delta 0.000009"
+        "it costs epsilon 1, delta 0.000001, but only epsilon 0.5, delta 0.000009 remains"
     )
     assert refusal.hint.startswith("The budget renews at 2026-12-01 00:00 UTC.")
 
@@ -107,7 +107,7 @@ def test_the_refusal_says_what_is_left_and_when_it_renews() -> None:
 def test_the_refusal_names_everybodys_budget_where_that_falls_short() -> None:
     refused = Refused(amount("20", "1e-4"), amount("0.25", "1e-4"), DEC)
     refusal = over_budget("alice", amount("1"), refused)
-    assert refusal.message.startswith("everybody's privacy budget does not cover this statement")
+    assert refusal.message.startswith("the shared privacy budget does not cover this statement")
     assert "left are epsilon 0.25" in refusal.message
     assert "does not renew" in refusal.hint
     lifetime = Refused(amount("0"), amount("9"), None)

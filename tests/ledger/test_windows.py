@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.policy.model import Period
+from proxy.policy.policy_model import Period
 from tests.ledger_model.windows import window_end, window_start
 
 UTC = timezone.utc

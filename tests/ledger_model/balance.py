@@ -12,7 +12,7 @@ from datetime import datetime
 
 from proxy.accounting.amounts import NONE, Amount
 from proxy.accounting.refusal import Refused
-from proxy.policy.model import Period
+from proxy.policy.policy_model import Period
 from tests.ledger_model.windows import window_end, window_start
 
 

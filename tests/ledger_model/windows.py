@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 from typing_extensions import assert_never
 
-from proxy.policy.model import Period
+from proxy.policy.policy_model import Period
 
 
 def window_start(period: Period, now: datetime) -> datetime | None:

@@ -71,10 +71,10 @@ tables:
 # secret.
 _TOTAL = "runs in numeric on clamped columns (docs/design/sql.md 2), where it cannot raise"
 _SCALED = "the bounds follow the expression, and the noise the bounds"
-_AFTER = "works on the noised number, after it has been paid for"
-NOISED = {
+_AFTER = "works on the noisy number, after it has been paid for"
+NOISY = {
     "ROW-073": "the median comes from the exponential mechanism on the policy's grid, not from a row",
-    "ROW-079": "the maximum is a noised one on the policy's grid, not a row's",
+    "ROW-079": "the maximum is a noisy one on the policy's grid, not a row's",
     "ERR-007": _TOTAL,
     "ERR-013": _TOTAL,
     "ERR-079": f"{_AFTER}: it fails if the noise says so",
@@ -84,16 +84,16 @@ NOISED = {
     "SEN-022": _SCALED,
     "SEN-034": _SCALED,
     "SEN-040": _SCALED,
-    "SEN-046": "at most one value of each unit counts, noised like any other count",
+    "SEN-046": "at most one value of each unit counts, noisy like any other count",
     "SEN-055": _SCALED,
     "SEN-070": "a key that is not public appears for many units only (partition selection)",
     "SEN-082": _AFTER,
     "SEN-094": _AFTER,
-    "SEN-100": "the inner aggregate is a noised constant to the outer question, and both are paid for",
+    "SEN-100": "the inner aggregate is a noisy constant to the outer question, and both are paid for",
     "CMP-040": _AFTER,
     "CMP-043": _AFTER,
 }
-# Their success depends on the noise: they divide by a noised number.
+# Their success depends on the noise: they divide by a noisy number.
 MAY_FAIL = {"ERR-079", "SEN-061"}
 # "reject" as well, which an answer holds to "where the statement touches only the shadow, an answer that cannot
 # contain protected data" (docs/design/sql.md 6): free of charge, and nothing of it reaches the protected

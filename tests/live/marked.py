@@ -9,11 +9,10 @@ from datetime import date
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column, Table
-from proxy.policy.model import Privacy
+from proxy.catalog.catalog_model import Column, Table
+from proxy.policy.policy_model import Privacy
 from tests.live import attacks
-from tests.stored_types import MOOD, columns_sql, create_types
-from tests.world import (
+from tests.pipeline_world import (
     CATALOG,
     MOODS,
     PLACES,
@@ -22,6 +21,7 @@ from tests.world import (
     RATES,
     SCHEMA,
 )
+from tests.stored_types import MOOD, columns_sql, create_types
 
 TEXT, NUMBER, DAY = "SECRET-4242-marker", 987654321, "2387-06-05"
 

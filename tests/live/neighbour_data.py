@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 from tests.live import attacks, public_data
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
 
 PERSON = 4242
@@ -48,7 +48,7 @@ DELETE FROM chinook.customer c USING one WHERE c.customer_id = one.customer_id;
 class Neighbours:
     """One proxy before all of them. prefix: of the databases' names."""
 
-    doors: BothDoors
+    listeners: BothListeners
     prefix: str
     data: tuple[str, ...]
 
@@ -72,11 +72,11 @@ def neighbours(prefix: str, data: tuple[str, ...]) -> Iterator[Neighbours]:
                 served_database(pair, name, script, tables, mechanism, _filler(name, one, side))
             )
     proxy = start_proxy(pair, databases)
-    doors = open_http(proxy)
+    listeners = open_http(proxy)
     try:
-        yield Neighbours(doors, prefix, data)
+        yield Neighbours(listeners, prefix, data)
     finally:
-        doors.close()
+        listeners.close()
         proxy.stop()
 
 
@@ -101,7 +101,7 @@ def _filler(name: str, data: str, side: str) -> Callable[[], None]:
 
 
 @contextmanager
-def planted(of: Neighbours, on_her_row: str) -> Iterator[None]:
+def synthetic(of: Neighbours, on_her_row: str) -> Iterator[None]:
     """Something that is evaluated on the person's row of the hostile corpus alone, as a leak would be."""
     with ExitStack() as stack:
         for side in SIDES:

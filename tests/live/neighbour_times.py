@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from tests.live.neighbour_asking import Client
 from tests.live.neighbour_data import AGAIN, SIDES, WITH, WITHOUT
+from tests.live.neighbour_runs import Client
 from tests.live.neighbour_statements import Asked
 from tests.live.signed_rank import p_value
 
@@ -54,7 +54,7 @@ class Times:
         )
 
 
-def told_apart(
+def distinguishable(
     clients: Mapping[str, Client], statements: Iterable[Asked]
 ) -> tuple[list[Times], list[Times]]:
     """

@@ -20,7 +20,7 @@ from proxy.mechanisms import (
     shared_moments,
     variance,
 )
-from proxy.mechanisms.order_statistic import Law, Run, ValueCount, minimum_law, quantile_law
+from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
 from proxy.planner.plan import (
     Answer,
     BlockPlan,
@@ -199,7 +199,7 @@ def _of_sums(
     of_rows, of_total = noise[:2]
     match kind:
         case AggregateKind.VAR_SAMP:
-            scales = variance.Scales(squares=noise[2], total=of_total, count=of_rows)
+            scales = variance.VarianceScales(squares=noise[2], total=of_total, count=of_rows)
             return _of_variance(measured, grid, scales, values)
         case AggregateKind.SUM:
             low, high = measured.low, measured.high
@@ -208,7 +208,7 @@ def _of_sums(
         case AggregateKind.AVG:
             if value is None:
                 return None
-            of_mean = ratio_mean.Scales(total=of_total, count=of_rows)
+            of_mean = ratio_mean.RatioScales(total=of_total, count=of_rows)
             return _of_mean(measured, grid, of_mean, found, int(count or 0))
         case _:
             raise AssertionError("not of these questions")
@@ -218,7 +218,7 @@ def _of_mean_alone(release: RecentredMean, mean: Fraction, count: int) -> Interv
     """By the noisy count, a mean as a ratio or one about a noisy centre (mechanisms.recentred_mean)."""
     measured, epsilon = release.measured, release.loss.epsilon
     low, high, rows = measured.low, measured.high, measured.rows
-    share = recentred_mean.shares(epsilon)
+    share = recentred_mean.allocation(epsilon)
     each = 1 - (1 - LEVEL) / 3
     of_count = discrete_laplace.half_width(rows / share.count, each)
     threshold = recentred_mean.MANY * rows / epsilon
@@ -242,12 +242,12 @@ def _of_mean_alone(release: RecentredMean, mean: Fraction, count: int) -> Interv
 
 
 def _of_mean(
-    measured: Measured, grid: Fraction, noise: ratio_mean.Scales, mean: Fraction, count: int
+    measured: Measured, grid: Fraction, noise: ratio_mean.RatioScales, mean: Fraction, count: int
 ) -> Interval:
     """Where both noises within their reach take the mean."""
     low, high = measured.low, measured.high
     total = round(mean * count / measured.grid)
-    moments = ratio_mean.NoisyMoments(
+    moments = ratio_mean.NoisySumAndCount(
         total=ratio_mean.centred(total, count, low, high), count=count
     )
     least, most = ratio_mean.interval(moments, noise, low, high, LEVEL)
@@ -255,7 +255,7 @@ def _of_mean(
 
 
 def _of_variance(
-    measured: Measured, grid: Fraction, noise: variance.Scales, values: Sequence[Fraction]
+    measured: Measured, grid: Fraction, noise: variance.VarianceScales, values: Sequence[Fraction]
 ) -> Interval:
     low, high = measured.low, measured.high
     indices = [round(value / measured.grid) for value in values]
@@ -297,7 +297,7 @@ def _middle(law: Law) -> tuple[int, int]:
     return _from_below(law.runs, law.rate), -_from_below(mirrored, law.rate)
 
 
-def _from_below(runs: Sequence[Run], rate: Fraction) -> int:
+def _from_below(runs: Sequence[GridRun], rate: Fraction) -> int:
     """The first point of a law that is not among the least ones that may be missed."""
     weights = [run.size * math.exp(-float(rate * run.distance)) for run in runs]
     left = float(1 - LEVEL) / 2 * sum(weights)

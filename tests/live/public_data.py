@@ -74,7 +74,7 @@ def policy_tables() -> str:
 
 
 def clamped() -> list[str]:
-    """Statements that make the tables what the policy lets count: values cut to their bounds, and no rows
+    """Statements that make the tables what the policy lets count: values clamped to their bounds, and no rows
     without an owner."""
     made = []
     for name, fact in _facts().items():

@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.cli.assembly import Database, assemble
-from proxy.engine.policy_statements import Question
+from proxy.engine.policy_statements import ProtectedQuery
 from proxy.planner.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
@@ -82,7 +82,7 @@ def served_database(
     return assemble(policy, catalog, shadow, pair.lease(policy))
 
 
-def asked(database: Database, question: str) -> Question:
+def asked(database: Database, question: str) -> ProtectedQuery:
     """A question about a protected table; its names are looked up in the shadow."""
     statement = database.engine.statements.look(question)
     assert isinstance(statement, Statement)

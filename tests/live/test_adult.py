@@ -12,7 +12,7 @@ from statistics import median_grouped
 import psycopg
 import pytest
 
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.query.syntax.statements import Statement
 from tests.live import public_data

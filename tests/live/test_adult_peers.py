@@ -20,7 +20,7 @@ from statistics import median
 import psycopg
 import pytest
 
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable, added_up
@@ -28,7 +28,7 @@ from proxy.mechanisms import discrete_laplace
 from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.releasing import release_block
+from proxy.release.adding_noise import release_block
 from tests.live import public_data
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
@@ -192,7 +192,7 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
     (query,) = compile_block(adult.plan(question))
     asked: list[int] = []
 
-    def keep(units: int) -> bool:
+    def is_selected(units: int) -> bool:
         asked.append(units)
         return units >= 100
 
@@ -200,7 +200,7 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
         protected = ProtectedDatabase(adult.source)
         await protected.open()
         try:
-            return await protected.run(query, {}, keep)
+            return await protected.run(query, {}, is_selected)
         finally:
             await protected.close()
 
@@ -214,7 +214,7 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
 
 
 def test_an_answer_shows_selected_keys_only(adult: Adult) -> None:
-    """The whole road, where keys are selected while rows come: by 100 answers, each group never, always or
+    """The whole pipeline, where keys are selected while rows come: by 100 answers, each group never, always or
     sometimes, as its chance is."""
     question = f"SELECT native_country, count(*) FROM {ADULT} GROUP BY native_country"
     shown = dict.fromkeys(adult.exact(question), 0)

@@ -1,4 +1,5 @@
-"""The hostile corpus through both doors of two proxies, one on the data and one on the data without the person
+"""The hostile corpus through both listeners of two proxies, one on the data and one on the data without the
+person
 whom the statements are after: every verdict holds, and what is answered has the same shape on both sides."""
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.pgwire import frames
 from proxy.planner.plan import PrivatePlan
-from proxy.protected.protected_database import ProtectedDatabase, ProtectedSession
+from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from tests.live import attacks
 from tests.live.attacks import ANSWER, METADATA, REJECT, Attack
@@ -28,7 +29,7 @@ from tests.live.conversing import outcome
 from tests.live.served_database import made_database, served_database
 from tests.live_proxy import start_proxy
 from tests.raw_client import RawClient
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
 
 pytestmark = pytest.mark.skipif(not attacks.PRESENT, reason=attacks.REASON)
@@ -44,7 +45,7 @@ _TRIES = (
 )
 
 
-class Door(Enum):
+class Listener(Enum):
     SIMPLE = "simple"
     EXTENDED = "extended"
     HTTP = "http"
@@ -55,7 +56,7 @@ class Verdict(Enum):
 
     REFUSED = "refused, free of charge"
     RELAYED = "answered, free of charge"
-    NOISED = "answered, charged"
+    NOISY = "answered, charged"
     FAILED = "an error, charged"
 
 
@@ -74,37 +75,41 @@ class Side:
     """One of the two proxies. reads: statements that reached its protected database."""
 
     name: str
-    doors: BothDoors
+    listeners: BothListeners
     reads: list[str] = field(default_factory=list)
 
-    def ask(self, attack: Attack, door: Door) -> Seen:
+    def ask(self, attack: Attack, listener: Listener) -> Seen:
         """In a session of its own: an attack may have changed the role itself, which is undone."""
-        proxy = self.doors.proxy
+        proxy = self.listeners.proxy
         with psycopg.connect(proxy.servers.shadow_server.dsn(), autocommit=True) as superuser:
             superuser.execute(f"ALTER ROLE {proxy.analyst} RESET ALL".encode())
             superuser.execute(
                 f"ALTER ROLE {proxy.analyst} SET statement_timeout = '{_TIMEOUT}'".encode()
             )
         before, reads = proxy.spent()[0], len(self.reads)
-        seen = self._over_http(attack) if door is Door.HTTP else self._over_wire(attack, door)
+        seen = (
+            self._over_http(attack)
+            if listener is Listener.HTTP
+            else self._over_wire(attack, listener)
+        )
         assert seen[2] not in _CRASHES, (attack, seen)
         is_charged = proxy.spent()[0] > before
         assert is_charged == (len(self.reads) > reads), (attack, self.reads[reads:])
         verdict = {
             (False, False): Verdict.RELAYED,
-            (False, True): Verdict.NOISED,
+            (False, True): Verdict.NOISY,
             (True, False): Verdict.REFUSED,
             (True, True): Verdict.FAILED,
         }[bool(seen[2]), is_charged]
         return Seen(verdict, *seen)
 
     def _over_wire(
-        self, attack: Attack, door: Door
+        self, attack: Attack, listener: Listener
     ) -> tuple[tuple[tuple[str, object], ...], int, str]:
         values = attacks.PARAMETERS.get(attack.id, ())
         parameters = [value.encode() for value in values]
-        with RawClient(self.doors.proxy.dsn(self.name)) as client:
-            if door is Door.SIMPLE:
+        with RawClient(self.listeners.proxy.dsn(self.name)) as client:
+            if listener is Listener.SIMPLE:
                 client.send(frames.query(attack.sql.encode()))
             else:
                 client.send(
@@ -125,7 +130,7 @@ class Side:
 
     def _over_http(self, attack: Attack) -> tuple[tuple[tuple[str, object], ...], int, str]:
         parameters = attacks.PARAMETERS.get(attack.id, ())
-        body = self.doors.query(attack.sql, *parameters, database=self.name).json()
+        body = self.listeners.query(attack.sql, *parameters, database=self.name).json()
         if "rows" not in body:
             return (), 0, str(body.get("sqlstate") or body["status"])
         columns = tuple((column["name"], column["type"]) for column in body["columns"])
@@ -152,32 +157,32 @@ def sides() -> Iterator[Sides]:
     ):
         database = served_database(pair, name, script, attacks.TABLES)
         made.append(Side(name, open_http(start_proxy(pair, [database]))))
-    real = ProtectedSession.run
+    real = DatabaseSession.run
 
     async def run(
-        self: ProtectedSession,
+        self: DatabaseSession,
         query: BackendQuery,
         values: dict[str, int | str],
-        keep: Callable[[int], bool] | None = None,
+        is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         for side in made:
-            if side.doors.proxy.assembly.databases[side.name].protected is self.database:
+            if side.listeners.proxy.assembly.databases[side.name].protected is self.database:
                 side.reads.append(query.sql)
-        return await real(self, query, values, keep)
+        return await real(self, query, values, is_selected)
 
-    with mock.patch.object(ProtectedSession, "run", run):
+    with mock.patch.object(DatabaseSession, "run", run):
         yield Sides(*made)
     for side in made:
-        side.doors.close()
-        side.doors.proxy.stop()
+        side.listeners.close()
+        side.listeners.proxy.stop()
 
 
 def allowed_verdicts(attack: Attack) -> set[Verdict]:
     found: set[Verdict] = set()
     if REJECT in attack.verdicts:
         found.add(Verdict.REFUSED)
-    if ANSWER in attack.verdicts or attack.id in attacks.NOISED:
-        found.add(Verdict.NOISED)
+    if ANSWER in attack.verdicts or attack.id in attacks.NOISY:
+        found.add(Verdict.NOISY)
     if METADATA in attack.verdicts or attack.id in {*attacks.RELAYED, *attacks.FREE}:
         found.add(Verdict.RELAYED)
     if attack.id in attacks.MAY_FAIL:
@@ -185,23 +190,25 @@ def allowed_verdicts(attack: Attack) -> set[Verdict]:
     return found
 
 
-def expected_at(attack: Attack, door: Door) -> set[Verdict]:
+def expected_at(attack: Attack, listener: Listener) -> set[Verdict]:
     """PAR-001 is two statements, which only the simple protocol takes: there one is answered, one refused."""
     if attack.id == "PAR-001":
-        return {Verdict.FAILED} if door is Door.SIMPLE else {Verdict.REFUSED}
+        return {Verdict.FAILED} if listener is Listener.SIMPLE else {Verdict.REFUSED}
     return allowed_verdicts(attack)
 
 
-def check(sides: Sides, corpus: Sequence[Attack], doors: Sequence[Door]) -> dict[Verdict, set[str]]:
-    """Each statement at each door of both sides. Gives the statements by what became of them."""
+def check(
+    sides: Sides, corpus: Sequence[Attack], listeners: Sequence[Listener]
+) -> dict[Verdict, set[str]]:
+    """Each statement at each listener of both sides. Gives the statements by what became of them."""
     found: dict[Verdict, set[str]] = defaultdict(set)
     for attack in corpus:
-        for door in doors:
-            if door is Door.SIMPLE and attack.id in attacks.PARAMETERS:
+        for listener in listeners:
+            if listener is Listener.SIMPLE and attack.id in attacks.PARAMETERS:
                 continue
-            here, there = (side.ask(attack, door) for side in sides.both)
+            here, there = (side.ask(attack, listener) for side in sides.both)
             for seen in (here, there):
-                assert seen.verdict in expected_at(attack, door), (attack, door, seen)
+                assert seen.verdict in expected_at(attack, listener), (attack, listener, seen)
                 found[seen.verdict].add(attack.id)
             if attack.id in attacks.MAY_FAIL:
                 assert here.columns == there.columns or Verdict.FAILED in {
@@ -209,7 +216,7 @@ def check(sides: Sides, corpus: Sequence[Attack], doors: Sequence[Door]) -> dict
                     there.verdict,
                 }
             else:
-                assert here == there, (attack, door, here, there)
+                assert here == there, (attack, listener, here, there)
     return found
 
 
@@ -217,24 +224,24 @@ def test_some(sides: Sides) -> None:
     """What is answered although the corpus rejects it, what only the guard refuses, and one in ten of the
     rest, by the simple protocol."""
     corpus = attacks.corpus()
-    own = {*attacks.NOISED, *attacks.GUARDED}
+    own = {*attacks.NOISY, *attacks.GUARDED}
     some = [a for n, a in enumerate(corpus) if a.id in own or n % 10 == 0]
-    found = check(sides, [a for a in some if "sleep" not in a.sql], [Door.SIMPLE])
-    assert len(found[Verdict.REFUSED]) > 10 and len(found[Verdict.NOISED]) > 15
+    found = check(sides, [a for a in some if "sleep" not in a.sql], [Listener.SIMPLE])
+    assert len(found[Verdict.REFUSED]) > 10 and len(found[Verdict.NOISY]) > 15
 
 
 @pytest.mark.long
 def test_every_verdict_holds(sides: Sides) -> None:
     corpus = attacks.corpus()
-    found = check(sides, corpus, list(Door))
+    found = check(sides, corpus, list(Listener))
     print({verdict.value: len(ids) for verdict, ids in found.items()})
     by_verdict: dict[str, set[str]] = defaultdict(set)
     for attack in corpus:
         for verdict in attack.verdicts:
             by_verdict[verdict].add(attack.id)
     # The lists of what differs are exact: no more than they say, no fewer.
-    noised = (found[Verdict.NOISED] | found[Verdict.FAILED]) - by_verdict[ANSWER]
-    assert noised == attacks.NOISED.keys()
+    noisy = (found[Verdict.NOISY] | found[Verdict.FAILED]) - by_verdict[ANSWER]
+    assert noisy == attacks.NOISY.keys()
     relayed = found[Verdict.RELAYED] - by_verdict[METADATA]
     assert relayed == attacks.RELAYED.keys() | attacks.FREE.keys()
     assert len(found[Verdict.REFUSED]) > 150
@@ -246,10 +253,10 @@ def test_what_the_noise_decides_it_decides_on_both_sides(name: str, sides: Sides
     for side in sides.both:
         seen = set()
         for _ in range(_TRIES):
-            seen.add(side.ask(attack, Door.SIMPLE).verdict)
+            seen.add(side.ask(attack, Listener.SIMPLE).verdict)
             if len(seen) == 2:
                 break
-        assert seen == {Verdict.NOISED, Verdict.FAILED}, side.name
+        assert seen == {Verdict.NOISY, Verdict.FAILED}, side.name
 
 
 # --- sensitivity -----------------------------------------------------------------------------------
@@ -287,37 +294,41 @@ _CROWD = "".join(
 @pytest.mark.long
 @pytest.mark.parametrize("crowd", ["", _CROWD], ids=["as it is", "crowded"])
 def test_the_person_moves_exact_results_by_no_more_than_planned(crowd: str, sides: Sides) -> None:
-    pair = sides.with_person.doors.proxy.servers
-    policies = [side.doors.proxy.assembly.databases[side.name].policy.source for side in sides.both]
+    pair = sides.with_person.listeners.proxy.servers
+    policies = [
+        side.listeners.proxy.assembly.databases[side.name].policy.source for side in sides.both
+    ]
     here, there = policies
     if crowd:
         here = made_database(pair.protected, "lab_crowded", attacks.script() + crowd)
     found: dict[str, list[Movement]] = {}
     for attack in attacks.corpus():
-        if (ANSWER in attack.verdicts or attack.id in attacks.NOISED) and (
+        if (ANSWER in attack.verdicts or attack.id in attacks.NOISY) and (
             attack.id not in attacks.PARAMETERS
         ):
             plan = planned(sides.with_person, attack)
             if plan is not None:
                 found[attack.id] = asyncio.run(moved((here, there), plan))
-    assert found.keys() >= attacks.NOISED.keys()
+    assert found.keys() >= attacks.NOISY.keys()
     for name, moves in found.items():
         for move in moves:
-            assert move.seen <= allowed(move.measure, move.planned, 1), (name, move)
-    print({name: [(str(m.planned), str(m.seen)) for m in found[name]] for name in attacks.NOISED})
+            assert move.observed <= allowed(move.measure, move.planned, 1), (name, move)
+    print(
+        {name: [(str(m.planned), str(m.observed)) for m in found[name]] for name in attacks.NOISY}
+    )
     # A join of a unit with itself, and a stack of it upon itself, move by just what is planned.
     for name, rows in (("SEN-004", 1), ("SEN-019", 2)):
         (move,) = found[name]
-        assert move.planned == move.seen == rows, (name, move)
+        assert move.planned == move.observed == rows, (name, move)
 
 
 def planned(side: Side, attack: Attack) -> PrivatePlan | None:
     """Of the first statement. None: nothing protected is asked for, or it is refused."""
-    engine = side.doors.proxy.assembly.databases[side.name].engine
+    engine = side.listeners.proxy.assembly.databases[side.name].engine
     statement = engine.statements.look(engine.statements.split(attack.sql)[0][1])
     if not isinstance(statement, Statement):
         return None
-    with side.doors.proxy.direct(side.name) as connection:
+    with side.listeners.proxy.direct(side.name) as connection:
         found = [
             connection.execute("SELECT to_regclass(%s)::oid", (relation,)).fetchone()
             for relation in statement.relations

@@ -12,7 +12,7 @@ import pytest
 from proxy.base import limits
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
 
 _SCRIPT = """\
@@ -35,7 +35,7 @@ _HERS = "pid = 7777 AND diagnosis = 'hiv'"
 
 
 @pytest.fixture(scope="module")
-def doors() -> Iterator[BothDoors]:
+def listeners() -> Iterator[BothListeners]:
     pair = servers()
     databases = [
         served_database(pair, name, _SCRIPT.format(person=person), _TABLES)
@@ -68,9 +68,9 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_large_arguments_are_refused_alike(name: str, doors: BothDoors) -> None:
+def test_large_arguments_are_refused_alike(name: str, listeners: BothListeners) -> None:
     condition, types, expressions = ATTACKS[name]
-    proxy, text = doors.proxy, _count(condition)
+    proxy, text = listeners.proxy, _count(condition)
     analyst = proxy.servers.new_analyst()
     with psycopg.connect(proxy.servers.protected.dsn()) as direct:
         row = direct.execute(
@@ -91,7 +91,7 @@ def test_large_arguments_are_refused_alike(name: str, doors: BothDoors) -> None:
                 "$2", f"{_literal(str(row[1]), types[1])}"
             )
             told.append(_told(pgconn.exec_(literals.encode())))
-        response = doors.query(text, *row, database=database, analyst=analyst)
+        response = listeners.query(text, *row, database=database, analyst=analyst)
         told.append(response.json().get("sqlstate"))
     assert seen[_WITH] == seen[_WITHOUT]
     assert set(map(str, seen[_WITH])) == {"54001"}
@@ -116,11 +116,11 @@ LARGEST = {
 
 
 @pytest.mark.parametrize("name", ["pattern", "pattern without ends", "text"])
-def test_the_largest_arguments_are_answered(name: str, doors: BothDoors) -> None:
+def test_the_largest_arguments_are_answered(name: str, listeners: BothListeners) -> None:
     condition, *values = LARGEST[name]
     text = _count(condition).replace("$1", "$1::text").replace("$2", "$2::text")
     for database in (_WITH, _WITHOUT):
-        with doors.proxy.connect(database) as connection:
+        with listeners.proxy.connect(database) as connection:
             pgconn = connection.pgconn
             result = pgconn.exec_params(text.encode(), [v.encode() for v in values])
             assert _told(result) is None, result.error_message
@@ -130,12 +130,12 @@ def test_the_largest_arguments_are_answered(name: str, doors: BothDoors) -> None
             result = pgconn.exec_(f"EXECUTE q({given})".encode())
             expected = "54001" if len(given.encode()) > limits.STATEMENT_BYTES - 40 else None
             assert _told(result) == expected, result.error_message
-        assert doors.query(text, *values, database=database).status_code == 200
+        assert listeners.query(text, *values, database=database).status_code == 200
 
 
-def test_lists_of_two_thousand_are_answered_and_more_refused(doors: BothDoors) -> None:
+def test_lists_of_two_thousand_are_answered_and_more_refused(listeners: BothListeners) -> None:
     for number, state in ((limits.LIST_ELEMENTS, None), (limits.LIST_ELEMENTS + 1, "54001")):
-        with doors.proxy.connect(_WITH) as connection:
+        with listeners.proxy.connect(_WITH) as connection:
             pgconn = connection.pgconn
             values = [str(n) for n in range(number)]
             by_literals = f"SELECT count(*) FROM h.pt WHERE id IN ({','.join(values)})"
@@ -144,30 +144,30 @@ def test_lists_of_two_thousand_are_answered_and_more_refused(doors: BothDoors) -
             by_values = f"SELECT count(*) FROM h.pt WHERE id IN ({places})"
             result = pgconn.exec_params(by_values.encode(), [v.encode() for v in values])
             assert _told(result) == state, result.error_message
-        response = doors.query(by_values, *values, database=_WITH)
+        response = listeners.query(by_values, *values, database=_WITH)
         assert response.json().get("sqlstate") == state
 
 
-def test_all_texts_together_are_bounded(doors: BothDoors) -> None:
+def test_all_texts_together_are_bounded(listeners: BothListeners) -> None:
     """Nine of eight kilobytes each."""
     places = ",".join(f"${n}" for n in range(1, 10))
     text = f"SELECT count(*) FROM h.pt WHERE diagnosis IN ({places})"
-    analyst = doors.proxy.servers.new_analyst()
-    with doors.proxy.connect(_WITH, analyst=analyst) as connection:
+    analyst = listeners.proxy.servers.new_analyst()
+    with listeners.proxy.connect(_WITH, analyst=analyst) as connection:
         for sizes, state in (([8192] * 8 + [0], None), ([8192] * 8 + [1], "54001")):
             values = [chr(97 + n).encode() * size for n, size in enumerate(sizes)]
             result = connection.pgconn.exec_params(text.encode(), values)
             assert _told(result) == state, result.error_message
-    assert doors.proxy.spent(analyst)[0] == 1
+    assert listeners.proxy.spent(analyst)[0] == 1
 
 
-def test_arguments_do_not_reach_this_process(doors: BothDoors) -> None:
+def test_arguments_do_not_reach_this_process(listeners: BothListeners) -> None:
     """Each would be a hundred megabytes here: what EXECUTE evaluates to, a numeric of a few bytes in
     binary, a text that HTTP's parameter is read as."""
     text = "SELECT count(*) FROM h.pt WHERE diagnosis = $1"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    analyst = doors.proxy.servers.new_analyst()
-    with doors.proxy.connect(_WITH, analyst=analyst) as connection:
+    analyst = listeners.proxy.servers.new_analyst()
+    with listeners.proxy.connect(_WITH, analyst=analyst) as connection:
         pgconn = connection.pgconn
         pgconn.exec_(f"PREPARE q(text) AS {text}".encode())
         result = pgconn.exec_(b"EXECUTE q(repeat('a', 80000000))")
@@ -189,7 +189,7 @@ def test_arguments_do_not_reach_this_process(doors: BothDoors) -> None:
             [1] * 1000,
         )
         assert _told(result) == "54001", result.error_message
-    assert doors.proxy.spent(analyst)[0] == 0
+    assert listeners.proxy.spent(analyst)[0] == 0
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert after - before < 50_000, "kilobytes"
 
@@ -206,10 +206,10 @@ def test_arguments_do_not_reach_this_process(doors: BothDoors) -> None:
     ],
 )  # fmt: skip
 def test_arguments_of_execute_that_are_no_values(
-    argument: str, state: str, message: str, doors: BothDoors
+    argument: str, state: str, message: str, listeners: BothListeners
 ) -> None:
-    analyst = doors.proxy.servers.new_analyst()
-    with doors.proxy.connect(_WITH, analyst=analyst) as connection:
+    analyst = listeners.proxy.servers.new_analyst()
+    with listeners.proxy.connect(_WITH, analyst=analyst) as connection:
         pgconn = connection.pgconn
         pgconn.exec_(b"PREPARE q(text) AS SELECT count(*) FROM h.pt WHERE diagnosis = $1")
         result = pgconn.exec_(f"EXECUTE q({argument})".encode())
@@ -217,10 +217,10 @@ def test_arguments_of_execute_that_are_no_values(
         assert message.encode() in result.error_message
         assert b"VALUES" not in result.error_message
         assert _told(pgconn.exec_(b"EXECUTE q('flu')")) is None
-    assert doors.proxy.spent(analyst)[0] == 1
+    assert listeners.proxy.spent(analyst)[0] == 1
 
 
-def test_arguments_of_every_type_come_as_they_are(doors: BothDoors) -> None:
+def test_arguments_of_every_type_come_as_they_are(listeners: BothListeners) -> None:
     """What is fetched in JSON is bound again as the text that PostgreSQL read it from."""
     given = {
         "int8": "-9223372036854775808",
@@ -241,7 +241,7 @@ def test_arguments_of_every_type_come_as_they_are(doors: BothDoors) -> None:
         "interval": "'-1 day 2 hours'",
     }
     values = ", ".join(f"${n}::text" for n in range(1, len(given) + 1))
-    with doors.proxy.connect(_WITH) as connection, doors.proxy.direct(_WITH) as direct:
+    with listeners.proxy.connect(_WITH) as connection, listeners.proxy.direct(_WITH) as direct:
         for style in ("ISO, DMY", "SQL, DMY", "Postgres, MDY", "German"):
             for each in (connection, direct):
                 each.execute(f"SET DateStyle = {style!r}")

@@ -193,7 +193,7 @@ def test_corpus(table: str, watched: Watched) -> None:
     check(watched, texts)
 
 
-@pytest.mark.parametrize("folder", ["road", "refused"])
+@pytest.mark.parametrize("folder", ["pipeline", "refused"])
 def test_golden_statements(folder: str, watched: Watched) -> None:
     cases = list(in_folder(_GOLDEN / folder))
     assert len(cases) > 40

@@ -1,4 +1,5 @@
-"""Messages that are not of their shape: the server's own answer, and the session goes on (manual 55.2.3).
+"""Messages that are not of their shape: the server's own answer, and the session goes on (PostgreSQL 17
+documentation, section 55.2.3).
 
 The server skips to the next Sync after an error in an extended message, of which a Flush is one.
 """

@@ -14,7 +14,6 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.query.syntax.statements import Statement
 from tests.live import attacks
-from tests.live.neighbour_asking import Client, Interface, Seen, fits
 from tests.live.neighbour_data import (
     LAB,
     PUBLIC,
@@ -23,10 +22,11 @@ from tests.live.neighbour_data import (
     WITHOUT,
     Neighbours,
     neighbours,
-    planted,
+    synthetic,
 )
+from tests.live.neighbour_runs import Client, Interface, Seen, fits
 from tests.live.neighbour_statements import Asked, is_question, originals, variants
-from tests.live.neighbour_times import LEVEL, Times, report, told_apart
+from tests.live.neighbour_times import LEVEL, Times, distinguishable, report
 from tests.live.served_database import planned as plan_of
 
 pytestmark = pytest.mark.skipif(not attacks.PRESENT, reason=attacks.REASON)
@@ -68,7 +68,7 @@ def both() -> Iterator[Neighbours]:
 
 def _plan_of(of: Neighbours, asked: Asked) -> tuple[bool, bool]:
     """Whether it asks a protected table and can be planned, and whether its groups are private."""
-    database = of.doors.proxy.assembly.databases[of.name(asked.data, WITH)]
+    database = of.listeners.proxy.assembly.databases[of.name(asked.data, WITH)]
     if asked.values:
         return True, False
     if not is_question(asked.sql):
@@ -118,12 +118,12 @@ def _accepted(
     return found, different
 
 
-def _told_apart(of: Neighbours, statements: Iterable[Asked]) -> list[Times]:
+def _distinguishable(of: Neighbours, statements: Iterable[Asked]) -> list[Times]:
     with _clients(of) as clients:
         measured, failed = [], []
         for data in of.data:
             asked = [one for one in statements if one.data == data]
-            more, told = told_apart(clients[data], asked)
+            more, told = distinguishable(clients[data], asked)
             measured += more
             failed += told
     print(report(measured, failed))
@@ -143,21 +143,21 @@ def test_twenty_look_alike(lab: Neighbours) -> None:
 
 
 def test_an_error_on_her_row_is_seen(lab: Neighbours) -> None:
-    with planted(lab, _RAISING):
+    with synthetic(lab, _RAISING):
         found, (different,) = _accepted(lab, originals()[:1], 1)
     assert found == [] and different.startswith("CTL-001")
 
 
 def test_time_on_her_row_is_seen(lab: Neighbours) -> None:
     (count,) = (asked for asked in originals() if asked.name == "CTL-001")
-    with planted(lab, _SLOW):
-        (found,) = _told_apart(lab, [count])
+    with synthetic(lab, _SLOW):
+        (found,) = _distinguishable(lab, [count])
     assert found.p <= LEVEL
 
 
 def test_time_of_the_same_data_is_not(lab: Neighbours) -> None:
     (count,) = (asked for asked in originals() if asked.name == "CTL-001")
-    assert _told_apart(lab, [count]) == []
+    assert _distinguishable(lab, [count]) == []
 
 
 @pytest.mark.long
@@ -168,7 +168,7 @@ def test_four_hundred_look_alike_and_take_alike(both: Neighbours) -> None:
     print(f"{len(own)} originals are accepted, and {len(more)} variants")
     print(*different, *also_different, sep="\n")
     step = max(1, len(found) // _TIMED)
-    told = _told_apart(both, found[::step])
+    told = _distinguishable(both, found[::step])
     assert different == also_different == []
     assert len(found) >= _ACCEPTED
     assert told == []

@@ -107,7 +107,7 @@ _READER = "outage_reader"
         ("rows", 1, False, 1),
     ],
 )
-def test_a_cut_after_the_charge(
+def test_a_truncated_after_the_charge(
     away: Away, cut: str, times: int, answered: bool, statements: int
 ) -> None:
     """Tried again once before any reply, under the same receipt; never after one, never twice."""
@@ -118,7 +118,7 @@ def test_a_cut_after_the_charge(
         assert (error is None) is answered
         if error is not None:
             assert error.sqlstate == "58000"
-            assert error.diag.message_primary == "the question could not be answered"
+            assert error.diag.message_primary == "the statement could not be run"
         assert away.charged() == 1
         away.is_answered(connection)
 
@@ -131,7 +131,7 @@ def test_only_the_first_statement_of_an_answer_is_tried_again(away: Away) -> Non
         away.hop.cut, away.hop.times, away.hop.passing = "before", 1, seen + 1
         error = away.ask(connection, two)
         assert error is not None
-        assert error.diag.message_primary == "the question could not be answered"
+        assert error.diag.message_primary == "the statement could not be run"
         assert away.hop.statements == seen + 2
         assert away.charged() == before + 1
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database
 from proxy.protected.public_values import read_public_values
 from tests.live.served_database import planned, served_database
@@ -49,7 +49,7 @@ def test_only_listed_columns_have_public_keys(shops: Database) -> None:
     assert set(found) == {(TableName("public", "shops"), column) for column in ("id", "town")}
 
 
-def test_only_listed_columns_can_be_asked_about(shops: Database) -> None:
+def test_only_listed_columns_can_be_run_about(shops: Database) -> None:
     question = "SELECT {0}, count(*) FROM sales JOIN shops ON shop = shops.id GROUP BY {0}"
     assert planned(shops, question.format("town")).blocks
     for hidden in (

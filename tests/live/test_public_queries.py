@@ -1,4 +1,5 @@
-"""The 101 public queries on the public data, through both doors: what must be answered is, within its interval;
+"""The 101 public queries on the public data, through both listeners: what must be answered is, within its
+interval;
 what must be rejected is, and costs nothing."""
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tests.live.public_answers import (
 from tests.live.served_database import planned, served_database
 from tests.live_proxy import start_proxy
 from tests.raw_client import RawClient
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
 
 pytestmark = [
@@ -47,7 +48,7 @@ FALSE_ALARM = 1e-6
 
 
 @pytest.fixture(scope="module")
-def public() -> Iterator[BothDoors]:
+def public() -> Iterator[BothListeners]:
     pair = servers()
     database = served_database(
         pair,
@@ -58,9 +59,9 @@ def public() -> Iterator[BothDoors]:
         fill=lambda: public_data.load(pair.protected, NAME),
     )
     proxy = start_proxy(pair, [database])
-    doors = open_http(proxy)
-    yield doors
-    doors.close()
+    listeners = open_http(proxy)
+    yield listeners
+    listeners.close()
     proxy.stop()
 
 
@@ -69,7 +70,7 @@ def queries() -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_verdicts(public: BothDoors) -> None:
+def test_verdicts(public: BothListeners) -> None:
     answered: Counter[str] = Counter()
     preferred = []
     with (
@@ -150,9 +151,9 @@ def _has_private_keys(plan: PrivatePlan) -> bool:
     return any(block.selection for block in plan.blocks)
 
 
-def test_answers(public: BothDoors) -> None:
+def test_answers(public: BothListeners) -> None:
     """Each number within the interval in which the plan, that EXPLAIN and HTTP report, lets it be in 99.9 % of
-    the answers, over RUNS answers from either door."""
+    the answers, over RUNS answers from either listener."""
     wanted = {query["id"] for query in queries() if query["expect"] == "answer"}
     assert wanted <= SHAPES.keys() | QUOTIENTS.keys()
     exact = Exact(
@@ -197,7 +198,7 @@ def _judge(checked: Sequence[Checked]) -> None:
     assert every.misses <= allowed
 
 
-def _checked(public: BothDoors, name: str, sql: str, exact: Exact) -> Checked:
+def _checked(public: BothListeners, name: str, sql: str, exact: Exact) -> Checked:
     plan = planned(public.proxy.assembly.databases[NAME], sql)
     return Checked(name, sql, plan, expected(name, sql, plan.blocks, exact))
 

@@ -127,7 +127,7 @@ def test_bad_settings(
         "SET dp.epsilon = " + "1" * 900,
     ],
 )
-def test_what_no_question_could_be_asked_with_is_refused_when_it_is_set(
+def test_what_no_question_could_be_run_with_is_refused_when_it_is_set(
     text: str, live: LiveProxy, analyst: str
 ) -> None:
     with live.connect(analyst=analyst) as connection:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.live_proxy import LiveProxy
 from tests.psql import psql
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 
 _HIDDEN = 'shop.U&"\\006frders"'  # a name that the proxy's tokens do not know
@@ -106,7 +106,7 @@ PROBES = [
 
 
 @pytest.fixture(scope="module")
-def doors(live: LiveProxy) -> Iterator[BothDoors]:
+def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both = open_http(live)
     yield both
     both.close()
@@ -161,7 +161,7 @@ def test_a_union_is_a_probe_only_if_all_of_it_is(
 
 @pytest.mark.parametrize("probe", PROBES)
 def test_a_probe_is_answered_free_of_charge(
-    probe: str, live: LiveProxy, doors: BothDoors, analyst: str
+    probe: str, live: LiveProxy, listeners: BothListeners, analyst: str
 ) -> None:
     database = live.assembly.databases["shop"]
     with psycopg.connect(database.shadow.superuser_dsn) as superuser:
@@ -176,7 +176,7 @@ def test_a_probe_is_answered_free_of_charge(
                 assert shape == columns
                 if not probe.startswith("EXPLAIN"):
                     assert cursor.fetchall() == rows
-    answer = doors.query(probe, analyst=analyst).json()
+    answer = listeners.query(probe, analyst=analyst).json()
     assert [column["name"] for column in answer["columns"]] == [name for name, *_ in columns]
     if not probe.startswith("EXPLAIN"):
         assert len(answer["rows"]) == len(rows)

@@ -17,7 +17,7 @@ from psycopg.pq.abc import PGresult
 from proxy.pgwire import frames
 from tests.live_proxy import LiveProxy
 from tests.raw_client import RawClient
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 
 ORDERS = "count(*) FROM shop.orders"
 
@@ -233,7 +233,7 @@ def test_nothing_is_charged(
 
 
 @pytest.fixture(scope="module")
-def doors(live: LiveProxy) -> Iterator[BothDoors]:
+def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both = open_http(live)
     yield both
     both.close()
@@ -244,17 +244,17 @@ def doors(live: LiveProxy) -> Iterator[BothDoors]:
     [case for case in CASES if case.statement.startswith(("SELECT", "WITH")) and not case.before],
     ids=lambda case: case.name,
 )
-def test_nothing_is_charged_over_http(doors: BothDoors, analyst: str, case: Case) -> None:
-    response = doors.query(case.statement, analyst=analyst)
+def test_nothing_is_charged_over_http(listeners: BothListeners, analyst: str, case: Case) -> None:
+    response = listeners.query(case.statement, analyst=analyst)
     body = response.json()
     assert body.get("sqlstate") == case.sqlstate
-    assert doors.proxy.spent(analyst)[0] == 0
+    assert listeners.proxy.spent(analyst)[0] == 0
     if case.sqlstate is None:
         assert response.status_code == 200
         assert body["privacy"]["epsilon"] == 0
 
 
-def test_parameters(live: LiveProxy, doors: BothDoors, analyst: str) -> None:
+def test_parameters(live: LiveProxy, listeners: BothListeners, analyst: str) -> None:
     """LIMIT $1 is known at Bind, in either format."""
     text = f"SELECT {ORDERS} LIMIT $1".encode()
     with live.connect(analyst=analyst) as connection:
@@ -267,7 +267,7 @@ def test_parameters(live: LiveProxy, doors: BothDoors, analyst: str) -> None:
         result = connection.pgconn.exec_params(text, [None], [20])
         assert result.ntuples == 1
         assert live.spent(analyst)[0] == 1
-    assert doors.query(text.decode(), -1, analyst=analyst).json()["sqlstate"] == "2201W"
+    assert listeners.query(text.decode(), -1, analyst=analyst).json()["sqlstate"] == "2201W"
     assert live.spent(analyst)[0] == 1
 
 

@@ -12,7 +12,7 @@ from proxy.mechanisms import (
     partition_selection,
 )
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.order_statistic import Law, Run, ValueCount
+from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount
 from tests.mechanisms import order_statistic_layers, selection_layers
 from tests.mechanisms.mutants import Mutant
 
@@ -43,7 +43,7 @@ def _one_step_of_the_law(
 ) -> Law:
     """Each run weighs as one grid point would: its size is forgotten."""
     law = _minimum_law(values, low, high, epsilon, rows)
-    return Law(tuple(Run(run.first, run.first, run.distance) for run in law.runs), law.rate)
+    return Law(tuple(GridRun(run.first, run.first, run.distance) for run in law.runs), law.rate)
 
 
 def _balanced_score(
@@ -63,7 +63,7 @@ def _balanced_score(
     for c in range(low, high + 1):
         at = counts.get(c, 0)
         off = abs((1 - q) * under - q * (n - under - at)) * q.denominator
-        runs.append(Run(c, c, int(off)))
+        runs.append(GridRun(c, c, int(off)))
         under += at
     return Law(tuple(runs), epsilon / (2 * rows * max(q, 1 - q) * q.denominator))
 
@@ -130,7 +130,7 @@ MUTANTS = [
     Mutant(
         "selection at the curve of a scale 30 % too small",
         selection_layers.selections_follow_the_curve,
-        ("proxy.mechanisms.partition_selection.keep",),
+        ("proxy.mechanisms.partition_selection.is_selected",),
         lambda bits, units, epsilon, delta: (
             bits.below(10**30) < 10**30 * _chance(units, epsilon * Fraction(13, 10), delta)
         ),

@@ -9,15 +9,15 @@ from proxy.mechanisms import discrete_laplace, ratio_mean, smoothed_median, spli
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
 from tests.mechanisms.laplace_law import LaplaceLaw
-from tests.world import walk
+from tests.pipeline_world import walk
 
 MILLIONTH = Fraction(1, 10**6)
 
 
 def _block(question: str) -> BlockPlan:
-    road = walk(question)
-    assert road is not None
-    return road.plan.blocks[0]
+    pipeline = walk(question)
+    assert pipeline is not None
+    return pipeline.plan.blocks[0]
 
 
 def sensitivities_are_golden() -> None:
@@ -99,10 +99,10 @@ def intervals_are_golden() -> None:
     floor of a median's noise; and why S itself is not published."""
     assert [discrete_laplace.half_width(Fraction(b)) for b in (1, 2, 10, 100)] == [3, 6, 30, 300]
     noise = ratio_mean.scales(0, 100, Fraction(1))
-    assert noise == ratio_mean.Scales(total=Fraction(200), count=Fraction(2))
+    assert noise == ratio_mean.RatioScales(total=Fraction(200), count=Fraction(2))
     # ln 40 = 3.689: 738 half steps of the sum, 7 of the count, of 1,000 rows with mean 40.
     least, most = ratio_mean.interval(
-        ratio_mean.NoisyMoments(total=-20_000, count=1000), noise, 0, 100
+        ratio_mean.NoisySumAndCount(total=-20_000, count=1000), noise, 0, 100
     )
     assert math.isclose(least, 50 - (20_000 + 738) / (2 * 993), abs_tol=0.002)
     assert math.isclose(most, 50 - (20_000 - 738) / (2 * 1007), abs_tol=0.002)

@@ -29,7 +29,7 @@ def gaussian_law(sigma2: float) -> Law:
 
 
 def exact_delta(cells: int, shift: int, sigma2: float, epsilon: float) -> float:
-    """The exact delta at epsilon when each of several noised results moves by the same shift.
+    """The exact delta at epsilon when each of several noisy results moves by the same shift.
 
     ln P/Q at results k_1 .. k_G is (G shift^2 - 2 shift sum k_i) / (2 sigma2) with P centred at 0
     and Q at the shift, so the law of the sum is all that is needed: a G-fold convolution.
@@ -78,7 +78,7 @@ def rho_adds_up_and_converts() -> None:
         back = zcdp.loss_of_rho(rho, delta)
         assert back.delta == delta
         assert abs(back.epsilon - epsilon) <= epsilon * Fraction(1, 10**12)
-        # Five counts, each noised with a fifth of rho, move together.
+        # Five counts, each noisy with a fifth of rho, move together.
         sigma2 = discrete_gaussian.sigma2_for(1, rho / 5)
         assert zcdp.compose([rho_of_gaussian(1, sigma2)] * 5) == rho
         if sigma2 < 20_000:

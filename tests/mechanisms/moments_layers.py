@@ -59,7 +59,7 @@ def moments_without_noise_are_exact() -> None:
         n, total = len(rows), sum(rows)
         centred = ratio_mean.centred(total, n, low, high)
         assert centred == sum(2 * i - low - high for i in rows)
-        mean = ratio_mean.mean(ratio_mean.NoisyMoments(total=centred, count=n), low, high)
+        mean = ratio_mean.mean(ratio_mean.NoisySumAndCount(total=centred, count=n), low, high)
         assert mean == Fraction(total, n)
         squares = variance.centred_squares(sum(i * i for i in rows), total, n, low, high)
         moments = variance.NoisyMoments(squares=squares, total=centred, count=n)
@@ -78,7 +78,9 @@ def moments_are_clamped() -> None:
         most = Fraction((high - low) ** 2, 4)
         for total in wild:
             for count in wild:
-                mean = ratio_mean.mean(ratio_mean.NoisyMoments(total=total, count=count), low, high)
+                mean = ratio_mean.mean(
+                    ratio_mean.NoisySumAndCount(total=total, count=count), low, high
+                )
                 assert low <= mean <= high
                 for squares in wild:
                     moments = variance.NoisyMoments(squares=squares, total=total, count=count)
@@ -90,14 +92,14 @@ def moments_formulas_are_golden() -> None:
     """docs/design/mechanisms.md 7.1, 7.2: scales of sum and count at epsilon/2, of three sums at epsilon/3."""
     one = Fraction(1)
     # r = 50 grid steps: Lap(2r/epsilon) = 100 steps = 200 half steps; the count Lap(2/epsilon).
-    assert ratio_mean.scales(0, 100, one) == ratio_mean.Scales(
+    assert ratio_mean.scales(0, 100, one) == ratio_mean.RatioScales(
         total=Fraction(200), count=Fraction(2)
     )
-    assert ratio_mean.scales(0, 100, one, 3) == ratio_mean.Scales(
+    assert ratio_mean.scales(0, 100, one, 3) == ratio_mean.RatioScales(
         total=Fraction(600), count=Fraction(6)
     )
     # 3 r/epsilon = 150 steps = 300 half steps; r^2/2 = 1250 steps^2 is D^2 = 10^4 here.
-    assert variance.scales(0, 100, one) == variance.Scales(
+    assert variance.scales(0, 100, one) == variance.VarianceScales(
         squares=Fraction(30_000), total=Fraction(300), count=Fraction(3)
     )
     # Ages around 38.6 of 0..125, 32,561 rows: they are up to 62.5 + 23.9 years from their mean, so the
@@ -163,7 +165,7 @@ def recentred_means_are_private() -> None:
                     for noisy_rows in (-5, many - 1, many):
                         for centre in range(low - high, high - low + 1):
                             branch = "many" if noisy_rows >= many else "few"
-                            spent = _told_apart(
+                            spent = _distinguishable(
                                 (y, len(unit)), (low, high), epsilon, rows, noisy_rows, centre
                             )
                             worst[branch] = max(worst[branch], spent)
@@ -172,7 +174,7 @@ def recentred_means_are_private() -> None:
                 assert worst == {"few": epsilon, "many": epsilon}, (low, high, epsilon, rows, worst)
 
 
-def _told_apart(
+def _distinguishable(
     unit: tuple[int, int],
     bounds: tuple[int, int],
     epsilon: Fraction,
@@ -230,7 +232,7 @@ def intervals_hold_the_truth() -> None:
     bits = SeededBits(9)
     noise, scales = ratio_mean.scales(low, high, one), variance.scales(low, high, one)
     for _ in range(runs):
-        pair = ratio_mean.NoisyMoments(
+        pair = ratio_mean.NoisySumAndCount(
             total=ratio_mean.centred(total, n, low, high)
             + discrete_laplace.sample(bits, noise.total),
             count=n + discrete_laplace.sample(bits, noise.count),

@@ -40,7 +40,7 @@ _partitions = polyplace.partitions
 _smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
 _centred = ratio_mean.centred
 _mean_scales = ratio_mean.scales
-_shares = recentred_mean.shares
+_shares = recentred_mean.allocation
 _recentred = recentred_mean.release
 _cost = recentred_mean.cost
 _variance_scales = variance.scales
@@ -259,13 +259,13 @@ MUTANTS = [
     Mutant(
         "the centre of a mean is found for nothing",
         moments_layers.recentred_means_are_private,
-        ("proxy.mechanisms.recentred_mean.shares",),
+        ("proxy.mechanisms.recentred_mean.allocation",),
         lambda epsilon: replace(_shares(epsilon), many=_shares(epsilon).few),
     ),
     Mutant(
         "with few rows the noisy count is free",
         moments_layers.recentred_means_are_private,
-        ("proxy.mechanisms.recentred_mean.shares",),
+        ("proxy.mechanisms.recentred_mean.allocation",),
         lambda epsilon: replace(_shares(epsilon), few=epsilon),
     ),
     Mutant(

@@ -171,7 +171,7 @@ def the_rest_need_not_be_fetched() -> None:
 
         q = (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))[seed % 3]
         total = sum(value.count for value in values)
-        reach = order_statistic.quantile_reach(high, epsilon, q)
+        reach = order_statistic.quantile_half_width(high, epsilon, q)
         below, near, under = 0, [], 0
         for value in values:
             after = under + value.count
@@ -196,7 +196,7 @@ def order_formulas_are_golden() -> None:
         assert order_statistic.target_rank(steps, Fraction(text)) == tau, (steps, text)
         assert order_statistic.values_needed(steps, Fraction(text)) == needed, (steps, text)
     assert order_statistic.target_rank(125, Fraction(1), 3) == 29
-    assert order_statistic.quantile_reach(125, Fraction(1), Fraction(1, 2)) == 45
+    assert order_statistic.quantile_half_width(125, Fraction(1), Fraction(1, 2)) == 45
     # A value of 50 rows, tau = 4: three points on each side at e^-2, and at e^-23 beyond the cap.
     law = order_statistic.minimum_law([ValueCount(3, 50)], 0, 6, Fraction(1))
     assert [(run.first, run.last, run.distance) for run in law.runs] == [

@@ -15,7 +15,7 @@ from proxy.mechanisms.estimate import Estimate
 from proxy.planner import statistics
 from proxy.planner.formulas import FORMULAS, Formula, NoisySums
 from proxy.planner.statistics import Measured, Statistic
-from proxy.policy.model import Bounds, Mechanism
+from proxy.policy.policy_model import Bounds, Mechanism
 from proxy.query.ir.expressions import Constant
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.seeded_bits import SeededBits
@@ -255,8 +255,8 @@ def _gradient(kind: AggregateKind, sums: Sequence[int], of: tuple[Measured, ...]
     for place in range(len(sums)):
         ends = []
         for step in (-1, 1):
-            moved = [s + step * (n == place) for n, s in enumerate(sums)]
-            ends.append(estimate(kind, moved, (Fraction(1, 100),) * len(sums), of).value)
+            changed = [s + step * (n == place) for n, s in enumerate(sums)]
+            ends.append(estimate(kind, changed, (Fraction(1, 100),) * len(sums), of).value)
         found.append(float(ends[1] - ends[0]) / 2)
     return found
 

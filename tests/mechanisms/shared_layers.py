@@ -28,13 +28,13 @@ def clipped_means_are_private() -> None:
     for m, steps in ((3, 5), (5, 4)):
         universe = all_multiset_pairs(m, steps)
         for epsilon in EPSILONS:
-            for moved in (1, 2):
-                scale = clipped_mean.scale(universe.low, universe.high, epsilon, moved)
-                most = max(abs(sum(a) - sum(b)) for a, b in universe.pairs) * moved
+            for changed in (1, 2):
+                scale = clipped_mean.scale(universe.low, universe.high, epsilon, changed)
+                most = max(abs(sum(a) - sum(b)) for a, b in universe.pairs) * changed
                 p, q = LaplaceLaw.of((0, scale)), LaplaceLaw.of((most, scale))
                 at = float(epsilon)
-                assert hockey_stick(p, q, at) <= _ROUNDING, (m, epsilon, moved)
-                assert hockey_stick(p, q, at * 0.99) > 1e-4, (m, epsilon, moved)
+                assert hockey_stick(p, q, at) <= _ROUNDING, (m, epsilon, changed)
+                assert hockey_stick(p, q, at * 0.99) > 1e-4, (m, epsilon, changed)
 
 
 def clipped_means_are_the_noisy_mean() -> None:
@@ -43,10 +43,10 @@ def clipped_means_are_the_noisy_mean() -> None:
         chooser = SeededBits(seed)
         low, high = -chooser.below(50), 1 + chooser.below(300)
         outputs = [chooser.below(900) - 300 for _ in range(1 + chooser.below(60))]
-        epsilon, moved = EPSILONS[seed % 3], 1 + seed % 4
-        answer = clipped_mean.release(outputs, low, high, epsilon, SeededBits(seed), moved)
+        epsilon, changed = EPSILONS[seed % 3], 1 + seed % 4
+        answer = clipped_mean.release(outputs, low, high, epsilon, SeededBits(seed), changed)
         clipped = [min(max(output, low), high) for output in outputs]
-        scale = Fraction(moved * (high - low)) / epsilon
+        scale = Fraction(changed * (high - low)) / epsilon
         noise = discrete_laplace.sample(SeededBits(seed), scale)
         expected = round(Fraction(sum(clipped) + noise, len(outputs)))
         assert answer == min(max(expected, low), high)
@@ -66,10 +66,10 @@ def clipped_mean_formulas_are_golden() -> None:
     assert clipped_mean.scale(0, 100, ONE) / 257 == Fraction(100, 257)
     assert clipped_mean.scale(-50, 100, Fraction(1, 2), 3) == 900
     rule = [("1/10", 1, 2997), ("1/2", 1, 601), ("1", 1, 301), ("2", 1, 151), ("1", 3, 899)]
-    for text, moved, m in rule:
-        found = clipped_mean.partitions(Fraction(text), moved)
-        assert found == m, f"epsilon {text}, {moved} moved: m = {found}, not {m}"
-        reach = clipped_mean.half_width(m, 0, 10_000, Fraction(text), moved)
+    for text, changed, m in rule:
+        found = clipped_mean.partitions(Fraction(text), changed)
+        assert found == m, f"epsilon {text}, {changed} moved: m = {found}, not {m}"
+        reach = clipped_mean.half_width(m, 0, 10_000, Fraction(text), changed)
         assert 90 <= reach <= 101, reach
     assert clipped_mean.partitions(Fraction(100)) == 17
     # P(|noise| > t) is 5 % at t = b ln 20 = 299.6 b/100 of the sum: over 301 partitions 100 steps.
@@ -120,7 +120,7 @@ def the_sum_over_count_sampler_fits() -> None:
 
 def sum_over_count_formulas_are_golden() -> None:
     """docs/design/mechanisms.md 7.3: max(|lo|, |hi|), not hi - lo, at epsilon/2; interval by corners."""
-    assert sum_over_count.scales(50, 60, ONE) == sum_over_count.Scales(
+    assert sum_over_count.scales(50, 60, ONE) == sum_over_count.SumCountScales(
         total=Fraction(120), count=Fraction(2)
     )
     assert sum_over_count.scales(-7, 4, ONE, 3).total == 42

@@ -35,9 +35,9 @@ def _not_clipped(
     high: int,
     epsilon: Fraction,
     bits: RandomBits,
-    moved: int = 1,
+    changed: int = 1,
 ) -> int:
-    noise = discrete_laplace.sample(bits, _scale(low, high, epsilon, moved))
+    noise = discrete_laplace.sample(bits, _scale(low, high, epsilon, changed))
     return min(max(round(Fraction(sum(outputs) + noise, len(outputs))), low), high)
 
 
@@ -52,25 +52,31 @@ MUTANTS = [
         "clipped mean's scale 30 % too small",
         shared_layers.clipped_means_are_private,
         (SCALE,),
-        lambda low, high, epsilon, moved=1: _scale(low, high, epsilon, moved) * Fraction(10, 13),
+        lambda low, high, epsilon, changed=1: (
+            _scale(low, high, epsilon, changed) * Fraction(10, 13)
+        ),
     ),
     Mutant(
         "clipped mean's scale 30 % too small, seen by draws",
         shared_layers.the_clipped_mean_sampler_fits,
         (SCALE,),
-        lambda low, high, epsilon, moved=1: _scale(low, high, epsilon, moved) * Fraction(10, 13),
+        lambda low, high, epsilon, changed=1: (
+            _scale(low, high, epsilon, changed) * Fraction(10, 13)
+        ),
     ),
     Mutant(
         "clipped mean's scale 30 % too large",
         shared_layers.clipped_means_are_private,
         (SCALE,),
-        lambda low, high, epsilon, moved=1: _scale(low, high, epsilon, moved) * Fraction(13, 10),
+        lambda low, high, epsilon, changed=1: (
+            _scale(low, high, epsilon, changed) * Fraction(13, 10)
+        ),
     ),
     Mutant(
         "clipped mean charged for one partition where two move",
         shared_layers.clipped_means_are_private,
         (SCALE,),
-        lambda low, high, epsilon, moved=1: _scale(low, high, epsilon),
+        lambda low, high, epsilon, changed=1: _scale(low, high, epsilon),
     ),
     Mutant(
         "clipped mean of outputs that are not clipped",
@@ -82,7 +88,7 @@ MUTANTS = [
         "clipped mean with half of the partitions",
         shared_layers.clipped_mean_formulas_are_golden,
         ("proxy.mechanisms.clipped_mean.partitions",),
-        lambda epsilon, moved=1: _partitions(epsilon, moved) // 2 | 1,
+        lambda epsilon, changed=1: _partitions(epsilon, changed) // 2 | 1,
     ),
     Mutant(
         "sum over count: epsilon not split",

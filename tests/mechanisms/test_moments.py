@@ -35,8 +35,8 @@ def test_a_means_interval_holds_every_mean_in_reach(
     total: int, count: int, of_total: Fraction, of_count: Fraction
 ) -> None:
     low, high = -40, 60
-    moments = ratio_mean.NoisyMoments(total=total, count=count)
-    noise = ratio_mean.Scales(total=of_total, count=of_count)
+    moments = ratio_mean.NoisySumAndCount(total=total, count=count)
+    noise = ratio_mean.RatioScales(total=of_total, count=of_count)
     below, above = ratio_mean.interval(moments, noise, low, high)
     each = Fraction(39, 40)
     totals = ratio_mean.ends(total, of_total, each)
@@ -44,7 +44,7 @@ def test_a_means_interval_holds_every_mean_in_reach(
     for t in (*totals, total, sum(totals) // 2):
         for n in (*counts, count, 1):
             if counts[0] <= n <= counts[1]:
-                mean = ratio_mean.mean(ratio_mean.NoisyMoments(total=t, count=n), low, high)
+                mean = ratio_mean.mean(ratio_mean.NoisySumAndCount(total=t, count=n), low, high)
                 assert below <= mean <= above
 
 
@@ -59,7 +59,7 @@ def test_a_variances_interval_holds_every_variance_in_reach(
     squares: int, total: int, count: int, width: int, chosen: tuple[int, int, int]
 ) -> None:
     moments = variance.NoisyMoments(squares=squares, total=total, count=count)
-    noise = variance.Scales(squares=Fraction(3000), total=Fraction(30), count=Fraction(3))
+    noise = variance.VarianceScales(squares=Fraction(3000), total=Fraction(30), count=Fraction(3))
     below, above = variance.population_interval(moments, noise, 0, width)
     each = Fraction(59, 60)
     box = [

@@ -50,7 +50,7 @@ def test_groups_share_no_more_than_the_loss(
     assert groups * math.log1p(-each.delta) >= math.log1p(-delta) - 1e-9
 
 
-def test_a_large_group_is_shown_and_an_empty_one_never() -> None:
+def test_a_large_group_is_displayed_and_an_empty_one_never() -> None:
     assert partition_selection.release_probability(10**12, ONE, MILLIONTH) == 1
     assert partition_selection.release_probability(0, ONE, MILLIONTH) == 0
     # delta of a half is nearly no privacy: three units are shown for certain
@@ -76,12 +76,12 @@ def test_what_the_proof_does_not_cover_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"epsilon|delta|group"):
         each = partition_selection.per_group(Loss(epsilon, delta), groups)
-        partition_selection.keep(SeededBits(0), 3, each.epsilon, each.delta)
+        partition_selection.is_selected(SeededBits(0), 3, each.epsilon, each.delta)
 
 
 def test_less_than_no_unit_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 0"):
-        partition_selection.keep(SeededBits(0), -1, ONE, MILLIONTH)
+        partition_selection.is_selected(SeededBits(0), -1, ONE, MILLIONTH)
 
 
 def test_coins_are_of_probabilities() -> None:

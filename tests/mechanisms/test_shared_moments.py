@@ -69,7 +69,7 @@ def _shared(low: int, high: int, mean: int, n: int, kinds: str, bits: SeededBits
     if "S" in kinds:
         found["S"] = abs(shared_moments.total_of(noisy_y, count, low, high) - total)
     if "A" in kinds:
-        moments = ratio_mean.NoisyMoments(total=noisy_y, count=count)
+        moments = ratio_mean.NoisySumAndCount(total=noisy_y, count=count)
         found["A"] = float(abs(ratio_mean.mean(moments, low, high) - mean))
     if "V" in kinds:
         spread = width // 10

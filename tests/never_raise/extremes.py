@@ -9,7 +9,7 @@ import psycopg
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from tests.never_raise.matrix import ARGUMENTS, TYPES
-from tests.world import POLICIES, walk
+from tests.pipeline_world import POLICIES, walk
 
 _SHORT_TEXTS = ("s", "c", "e")
 _LONG_TEXTS = (
@@ -58,11 +58,11 @@ def errors(connection: psycopg.Connection, *, long_texts: bool) -> tuple[int, li
     ran, found = 0, []
     for text in statements(long_texts):
         try:
-            road = walk(text, POLICIES["joins best"], TYPES, ARGUMENTS)
+            pipeline = walk(text, POLICIES["joins best"], TYPES, ARGUMENTS)
         except Refusal:  # e.g. of arithmetic that could pass the bounds of its type
             continue
-        assert road is not None
-        for query in (query for several in road.queries for query in several):
+        assert pipeline is not None
+        for query in (query for several in pipeline.queries for query in several):
             values = {**query.parameters, **dict.fromkeys(query.seeds, 4_242_424_242)}
             ran += 1
             try:

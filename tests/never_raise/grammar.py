@@ -1,4 +1,5 @@
-"""Random scalar expressions as SQL text, over the columns of tests.world: everything that the reader takes.
+"""Random scalar expressions as SQL text, over the columns of tests.pipeline_world: everything that the reader
+takes.
 
 An expression is made by its kind (number, condition, text, time) and a depth that is left to it.
 """

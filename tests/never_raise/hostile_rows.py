@@ -6,11 +6,11 @@ import random  # noqa: TID251  the same rows in every run
 
 import psycopg
 
-from proxy.catalog.model import TableName
-from tests.audit import planted
-from tests.audit.shown import show, shown
+from proxy.catalog.catalog_model import TableName
+from tests.audit import synthetic
+from tests.audit.selected_groups import show, shown
+from tests.pipeline_world import CATALOG, DATA, PUBLIC, SCHEMA
 from tests.stored_types import READING, columns_sql, create_types
-from tests.world import CATALOG, DATA, PUBLIC, SCHEMA
 
 ROWS = 200
 TABLES = {"people": 0, "orders": 40}  # and how many units they have; 0: rows are units
@@ -40,7 +40,7 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
     connection.execute(create_types().encode())
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"SET search_path = {SCHEMA}")
-    pools = {c.name: (*planted._VALUES[c.name], *_MORE.get(c.name, ())) for c in DATA}
+    pools = {c.name: (*synthetic._VALUES[c.name], *_MORE.get(c.name, ())) for c in DATA}
     for name, units in TABLES.items():
         draw = random.Random(name)
         lines = []
@@ -48,7 +48,7 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
             before = [str(number), *([str(number % units)] if units else [])]
             lines.append([*before, *(_value(pools[c.name], number, draw) for c in DATA)])
         _make(connection, name, lines)
-    connection.execute(planted._PUBLIC.replace("SCHEMA", SCHEMA).encode())
+    connection.execute(synthetic._PUBLIC.replace("SCHEMA", SCHEMA).encode())
     connection.execute("INSERT INTO regions SELECT unnest('{x,y,w}'::text[])")
     show(connection, SCHEMA, (*TABLES, *(name.name for name in PUBLIC)))
     connection.execute("ANALYZE")

@@ -18,11 +18,11 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.plan import BlockPlan
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.query import Block
+from proxy.query.ir.query import AggregateBlock
 from tests.list_values import list_values
 from tests.never_raise.grammar import Grammar
 from tests.never_raise.hostile_rows import ROWS, TABLES
-from tests.world import DATA, POLICIES, Road, walk
+from tests.pipeline_world import DATA, POLICIES, Pipeline, walk
 
 DEPTH = 6
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
@@ -198,7 +198,7 @@ def _of(alias: str, condition: str) -> str:
     return re.sub(rf"(?<![\w'$.])({names})(?![\w'(])", rf"{alias}.\1", condition)
 
 
-def _walk(asked: _Asked) -> Road | None:
+def _walk(asked: _Asked) -> Pipeline | None:
     try:
         return walk(asked.sql, _POLICY, TYPES, ARGUMENTS)
     except Refusal:
@@ -211,8 +211,8 @@ def _is_asked(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> bool
     prepared = connection.pgconn.prepare(b"", asked.sql.encode(), oids)
     if prepared.error_message:
         return False
-    road = _walk(asked)
-    if road is None:
+    pipeline = _walk(asked)
+    if pipeline is None:
         seen.refused += 1
         return False
     seen.accepted += 1
@@ -220,15 +220,15 @@ def _is_asked(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> bool
 
 
 def _run(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> None:
-    road = _walk(asked)
-    assert road is not None
-    for read in road.reading.query.blocks:
+    pipeline = _walk(asked)
+    assert pipeline is not None
+    for read in pipeline.reading.query.blocks:
         _note(read, seen)
-    for planned in road.plan.blocks:
+    for planned in pipeline.plan.blocks:
         _note(planned, seen)
     for node in sqlglot.parse_one(asked.sql, dialect="postgres").walk():
         seen.nodes[type(node).__name__] += 1
-    if _error(connection, road) is None:
+    if _error(connection, pipeline) is None:
         seen.evaluations += ROWS * len(asked.select)
         return
     for one in asked.alone():
@@ -240,8 +240,8 @@ def _run(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> None:
     seen.evaluations += ROWS * len(asked.select)
 
 
-def _error(connection: psycopg.Connection, road: Road) -> str | None:
-    for query in (query for several in road.queries for query in several):
+def _error(connection: psycopg.Connection, pipeline: Pipeline) -> str | None:
+    for query in (query for several in pipeline.queries for query in several):
         values = {**query.parameters, **dict.fromkeys(query.seeds, 4_242_424_242)}
         try:
             values |= list_values(connection, query)
@@ -251,13 +251,13 @@ def _error(connection: psycopg.Connection, road: Road) -> str | None:
     return None
 
 
-def _note(block: Block | BlockPlan, seen: Seen) -> None:
+def _note(block: AggregateBlock | BlockPlan, seen: Seen) -> None:
     for part in parts_of(block):
         seen.nodes[part] += 1
     seen.deepest = max([seen.deepest, *map(ir.depth, _expressions(block))])
 
 
-def _expressions(block: Block | BlockPlan) -> Iterator[ir.Expression]:
+def _expressions(block: AggregateBlock | BlockPlan) -> Iterator[ir.Expression]:
     if isinstance(block, BlockPlan):
         return
     yield from (key.expression for key in block.keys)
@@ -277,7 +277,7 @@ def parts_of(value: object) -> Iterator[str]:
         match value:
             case ir.Extract():
                 yield f"extract {value.field}"
-            case ir.Truncated():
+            case ir.DateTrunc():
                 yield f"date_trunc {value.unit}"
             case ir.Cast():
                 yield f"cast to {value.type.sql}"

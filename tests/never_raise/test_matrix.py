@@ -21,15 +21,15 @@ from proxy.compiler import expression_sql
 from proxy.planner import bounds, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_binaries import Binaries
+from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.nodes import times
-from proxy.query.bind.reading import READERS
 from proxy.query.ir import expressions as ir
 from tests.never_raise.extremes import errors
 from tests.never_raise.hostile_rows import make_hostile_tables
 from tests.never_raise.matrix import DEPTH, Seen, run, run_pairs
+from tests.pipeline_world import POLICIES, walk
 from tests.postgres_majors import all_other_binaries
 from tests.servers_fixture import servers
-from tests.world import POLICIES, walk
 
 _SEED = 20261121
 _FEW, _MANY = 10_000, 100_000
@@ -120,9 +120,9 @@ def test_nothing_raises_on_a_text_of_which_a_multiple_cannot_be_had(
         with pytest.raises(psycopg.errors.InternalError_), hostile.transaction():
             hostile.execute(plain.encode())
         for condition in (f"{use.format('t')} = 'a'", "t ILIKE '%a'"):
-            road = walk(f"SELECT count(*) FROM people WHERE {condition}", POLICIES["world"])
-            assert road is not None
-            for query in (query for several in road.queries for query in several):
+            pipeline = walk(f"SELECT count(*) FROM people WHERE {condition}", POLICIES["world"])
+            assert pipeline is not None
+            for query in (query for several in pipeline.queries for query in several):
                 hostile.execute(query.sql.encode(), query.parameters)
 
 

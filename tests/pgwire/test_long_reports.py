@@ -11,7 +11,7 @@ from proxy.pgwire.frames import U32, decode_report, frame
 @pytest.mark.parametrize("tag", [b"E", b"N"])
 @pytest.mark.parametrize("piece", [1 << 16, 1 << 20, 65_537])
 @pytest.mark.parametrize("letter", ["x", "ä", "\U0001f600"])
-def test_a_long_report_is_cut(tag: bytes, piece: int, letter: str) -> None:
+def test_a_long_report_is_truncated(tag: bytes, piece: int, letter: str) -> None:
     text = letter.encode() * (3 * 1024 * 1024 // len(letter.encode()))
     fields = b"SERROR\0VERROR\0CP0001\0M" + text + b"\0Hhint\0\0"
     ready = frame(b"Z", b"I")

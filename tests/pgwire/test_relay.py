@@ -54,14 +54,14 @@ class Link:
         elif effects.more:
             self._perform(self.machine.go_on())
 
-    def _answer(self, ask: Wanted) -> Result:
-        if isinstance(ask, Look):
-            return pieces_of(self.engine, ask)
-        if isinstance(ask, LookPrepared):
-            return prepared_of(self.engine, ask)
-        if isinstance(ask, Read):
-            return self.engine.read(ask)
-        return asyncio.run(self.engine.run("alice", ask))
+    def _answer(self, request: Wanted) -> Result:
+        if isinstance(request, Look):
+            return pieces_of(self.engine, request)
+        if isinstance(request, LookPrepared):
+            return prepared_of(self.engine, request)
+        if isinstance(request, Read):
+            return self.engine.read(request)
+        return asyncio.run(self.engine.run("alice", request))
 
     def listen(self, ready: int, piece: int = 1 << 16) -> bytes:
         """Until so many ReadyForQuery have come, reading the shadow in pieces of that size."""
@@ -123,7 +123,7 @@ _READY = 9
     st.lists(st.integers(0, len(_TALK)), max_size=8), st.sampled_from([1 << 16, 1, 2, 7, 64, 333])
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_cut_of_the_bytes_gives_the_same(link: Link, cuts: list[int], piece: int) -> None:
+def test_any_truncated_of_the_bytes_gives_the_same(link: Link, cuts: list[int], piece: int) -> None:
     link.reset()
     link.say(_TALK)
     whole, asked = link.listen(_READY), link.asked

@@ -14,9 +14,9 @@ from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import NoisyStatistic, PrivatePlan
 from proxy.planner.statistics import Counted, Statistic
-from proxy.release.releasing import release_block
+from proxy.release.adding_noise import release_block
+from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
-from tests.world import POLICIES, walk
 
 _INTEGER = SqlType.INT4
 _SUMS = (
@@ -27,22 +27,22 @@ _COUNTS = _SUMS.replace("sum(i4)", "count(*)").replace("avg(i4)", "variance(i4)"
 
 
 def _plan(sql: str, policy: str, *arguments: str) -> PrivatePlan:
-    road = walk(sql, POLICIES[policy], (_INTEGER,) * len(arguments), arguments)
-    assert road is not None
-    return road.plan
+    pipeline = walk(sql, POLICIES[policy], (_INTEGER,) * len(arguments), arguments)
+    assert pipeline is not None
+    return pipeline.plan
 
 
 @pytest.mark.parametrize("other", ["1", "2"])
 @pytest.mark.parametrize("policy", ["ratio", "best", "world"])
 @pytest.mark.parametrize("sql", [_SUMS, _COUNTS], ids=["sums", "counts"])
-def test_equal_aggregates_cost_what_was_asked_for(sql: str, policy: str, other: str) -> None:
+def test_equal_aggregates_cost_what_was_run_for(sql: str, policy: str, other: str) -> None:
     wanted = POLICIES[policy].privacy
     loss = _plan(sql, policy, "1", other).loss
     assert (loss.epsilon, loss.delta) <= (wanted.epsilon, wanted.delta)
     assert loss.epsilon == wanted.epsilon
 
 
-def test_a_sum_asked_for_twice_is_drawn_once() -> None:
+def test_a_sum_run_for_twice_is_drawn_once() -> None:
     block = _plan(_SUMS, "ratio", "1", "1").blocks[0]
     first, second = block.answers[:2]
     assert first.releases == second.releases == (0,)

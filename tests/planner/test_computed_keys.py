@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.world import walk
+from tests.pipeline_world import walk
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from tests.world import walk
     ],
 )
 def test_zero_has_no_sign(key: str, some: tuple[str, ...]) -> None:
-    road = walk(f"SELECT {key}, count(*) FROM people GROUP BY 1")
-    assert road is not None
-    values = road.plan.blocks[0].keys[0].values
+    pipeline = walk(f"SELECT {key}, count(*) FROM people GROUP BY 1")
+    assert pipeline is not None
+    values = pipeline.plan.blocks[0].keys[0].values
     assert values is not None
     assert set(some) <= set(values)
     assert {"-0", "-0.0", "-0.00"}.isdisjoint(values)

@@ -13,14 +13,14 @@ import pytest
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.planner.constant_sizes import check_sizes
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.query import Block, Key, Query
+from proxy.query.ir.query import AggregateBlock, Key, Query
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.typing_rules import number
-from tests.world import walk
+from tests.pipeline_world import walk
 
 TEXT = SqlType.TEXT
 LARGE = (
@@ -44,10 +44,10 @@ _PLAIN: dict[type, ir.Expression] = {
     ir.Like: ir.Like(_COLUMN, ir.Constant("x", TEXT), False),
     ir.Arithmetic: ir.Arithmetic(ir.Operator.ADD, _COLUMN, _COLUMN, TEXT),
     ir.Quotient: ir.Quotient(_COLUMN, ir.Constant(Fraction(1), TEXT), False, TEXT),
-    ir.Rounded: ir.Rounded(ir.Rounding.ABS, _COLUMN, 0, TEXT),
+    ir.NumericCall: ir.NumericCall(ir.NumericFunction.ABS, _COLUMN, 0, TEXT),
     ir.TextCall: ir.TextCall(ir.TextFunction.STRPOS, _COLUMN, (ir.Constant("x", TEXT),), TEXT),
     ir.Extract: ir.Extract("year", _COLUMN),
-    ir.Truncated: ir.Truncated("year", _COLUMN, TEXT),
+    ir.DateTrunc: ir.DateTrunc("year", _COLUMN, TEXT),
     ir.Bucket: ir.Bucket(_COLUMN, Fraction(0), Fraction(1), 3),
     ir.Case: ir.Case(((_COLUMN, _COLUMN),), _COLUMN, TEXT),
     ir.Choose: ir.Choose(ir.Choice.COALESCE, (_COLUMN, _COLUMN), TEXT),
@@ -75,7 +75,7 @@ def _with_one(value: Any, put: ir.Constant) -> Iterator[Any]:
 
 
 def _query(where: ir.Expression | None = None, source: Relation = _SCAN) -> Query:
-    return Query((Block(source, where, (), False, (_AGGREGATE,)),))
+    return Query((AggregateBlock(source, where, (), False, (_AGGREGATE,)),))
 
 
 def _is_refused(query: Query) -> bool:
@@ -106,22 +106,22 @@ def test_every_place_in_every_node(kind: type) -> None:
     assert places >= len(LARGE) * expected
 
 
-_BLOCK = Block(
+_BLOCK = AggregateBlock(
     _SCAN,
     _COLUMN,
     (Key(_COLUMN, TEXT, "text"),),
     True,
     (Aggregate(AggregateKind.SUM, _COLUMN, _COLUMN, TEXT),),
 )
-_DERIVED = Derived("r2", _SCAN, _COLUMN, (("x", _COLUMN),))
+_DERIVED = Subquery("r2", _SCAN, _COLUMN, (("x", _COLUMN),))
 _RELATIONS: tuple[Relation, ...] = (
-    Joined(_SCAN, _SCAN, False, (), _COLUMN),
-    Joined(_DERIVED, _SCAN, False, (), None),
-    Joined(_SCAN, _DERIVED, False, (), None),
+    Join(_SCAN, _SCAN, False, (), _COLUMN),
+    Join(_DERIVED, _SCAN, False, (), None),
+    Join(_SCAN, _DERIVED, False, (), None),
     _DERIVED,
-    PerUnit("r3", _DERIVED, _COLUMN, _COLUMN, _BLOCK.aggregates),
-    Stacked("r4", (_DERIVED, _DERIVED)),
-    Kept(_DERIVED, None, None, (), (), (), "p"),
+    GroupByUnit("r3", _DERIVED, _COLUMN, _COLUMN, _BLOCK.aggregates),
+    UnionAll("r4", (_DERIVED, _DERIVED)),
+    Truncate(_DERIVED, None, None, (), (), (), "p"),
 )
 
 
@@ -282,7 +282,7 @@ def test_what_is_searched_for_is_short(condition: str) -> None:
         )
 
     assert asked(limits.SEARCHED_BYTES - condition.count("%"))
-    with pytest.raises(Refusal, match="searched for"):
+    with pytest.raises(Refusal, match="search text"):
         asked(limits.SEARCHED_BYTES + 1)
 
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.errors import Code, Refusal
-from proxy.catalog.model import TableName
-from proxy.policy.model import Mechanism, MedianNoise, Policy, Privacy, ProtectedTable
-from tests.world import POLICIES, walk
+from proxy.catalog.catalog_model import TableName
+from proxy.policy.policy_model import Mechanism, MedianNoise, Policy, Privacy, ProtectedTable
+from tests.pipeline_world import POLICIES, walk
 
 
 def _policy(epsilon: str, most: str, **chosen: object) -> Policy:
@@ -55,7 +55,9 @@ def test_where_the_policy_allows_it_for_one_alone_only() -> None:
     policy = _policy("0.001", "0.01")
     refusal = _refused("SELECT avg(i4), min(i4), max(i4), avg(n2) FROM people", policy)
     assert refusal is not None
-    found = re.search(r"Ask for it alone, with dp.epsilon = ([0-9.e-]+);", refusal.hint)
+    found = re.search(
+        r"Run it in a statement of its own, with dp.epsilon = ([0-9.e-]+);", refusal.hint
+    )
     assert found is not None, refusal.hint
     assert _refused("SELECT avg(i4) FROM people", policy, found.group(1)) is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.base.errors import Refusal
-from tests.world import walk
+from tests.pipeline_world import walk
 
 _ALWAYS = "Join on the privacy unit (a.unit = b.unit), or a public table on its key"
 _ASK = "; or ask the data owner for `join_keys` in the policy: "

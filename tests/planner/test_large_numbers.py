@@ -9,7 +9,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from tests.world import walk
+from tests.pipeline_world import walk
 
 _LONG = "9" * 299
 _SMALL = f"0.{'0' * 396}123"

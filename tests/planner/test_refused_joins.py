@@ -6,8 +6,8 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, Table, TableName
-from proxy.cli.explanation import NoData, UnspentLedger, resolved
+from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.cli.explain_command import NoData, UnspentLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import BlockPlan, NoisyStatistic
@@ -30,7 +30,7 @@ budgets: {{total: {{epsilon: 100, delta: 1e-3}}, default: {{epsilon: 10, delta: 
 _COLUMNS = "columns: {id: {}, k: {}, g: {values: [1, 2]}, t: {}}"
 _ROW = f"{{unit: {{rows: 1}}, {_COLUMNS}}}"
 _KEYED = f"{{unit: {{rows: 1}}, join_keys: {{k: {{keep: 2}}}}, {_COLUMNS}}}"
-_CUT = "or united already, so they cannot be cut for a join"
+_CUT = "or united already, so they cannot be truncated for a join"
 _BPCHAR, _VARCHAR, _TEXT = SqlType.BPCHAR, SqlType.VARCHAR, SqlType.TEXT
 
 
@@ -133,7 +133,7 @@ def test_rows_that_nothing_names_are_kept_by_no_order(keep: str) -> None:
             _planned(join, tables, a=keyed, checked=False)
 
 
-def test_a_cut_carries_what_may_be_asked_of_and_a_name_that_is_free() -> None:
+def test_a_truncated_carries_what_may_be_run_of_and_a_name_that_is_free() -> None:
     source = "(SELECT id, k, g AS dp_place, t AS dp_place_ FROM s.a) a JOIN s.b ON a.k = b.k"
     block = _planned(f"SELECT count(*) FROM {source}", _THREE, a=_KEYED)
     (query,) = compile_block(block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.base.errors import Refusal
-from tests.world import walk
+from tests.pipeline_world import walk
 
 _AGGREGATES = (
     *("count(*)", "sum(i4)", "avg(f8)", "min(d)", "max(ts)", "max(tz)", "max(f4)", "sum(n2)"),
@@ -46,7 +46,7 @@ def test_an_answer_in_another_block(condition: str) -> None:
 
 
 def test_an_answer_in_a_list_is_compared_like_the_others() -> None:
-    road = walk("SELECT count(*) FROM people WHERE i4 IN ((SELECT count(*) FROM orders), 3)")
-    assert road is not None
-    sql = road.queries[1][0].sql
+    pipeline = walk("SELECT count(*) FROM people WHERE i4 IN ((SELECT count(*) FROM orders), 3)")
+    assert pipeline is not None
+    sql = pipeline.queries[1][0].sql
     assert "::numeric IN (%(s" in sql and ")s::numeric, %(p" in sql

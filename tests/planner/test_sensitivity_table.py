@@ -17,8 +17,8 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, Table, TableName
-from proxy.cli.explanation import NoData, UnspentLedger, resolved
+from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.cli.explain_command import NoData, UnspentLedger, resolved
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms import zcdp
 from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyStatistic

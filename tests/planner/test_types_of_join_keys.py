@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from proxy.base.sql_types import SqlType
-from proxy.planner.truncation import can_be_cut_by
+from proxy.planner.truncation import can_be_truncated_by
 from proxy.query.ir.expressions import ColumnRef
 
 _EXACT = {SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.NUMERIC}
@@ -30,7 +30,7 @@ def test_types(x: SqlType | None) -> None:
     for y in (*SqlType, None):
         # None is no type that is written down, and is refused all the same.
         a, b = (ColumnRef("c", kind, None, "t") for kind in (x, y))  # type: ignore[arg-type]
-        assert can_be_cut_by(a, b) is _expected(x, y), (x, y)
+        assert can_be_truncated_by(a, b) is _expected(x, y), (x, y)
 
 
 def test_it_does_not_matter_which_side_is_which() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Catalog, Column, Table, TableName
+from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 
 
 def column(

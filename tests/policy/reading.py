@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 
 

@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 
 from proxy.mechanisms import polyplace, recentred_mean, variance, zcdp
-from proxy.policy import model
+from proxy.policy import policy_model
 from proxy.policy.accuracy import accuracy_table
-from proxy.policy.accuracy_line import Accuracy, Aggregate, Mechanism
-from proxy.policy.model import MedianNoise, Noise, Policy
+from proxy.policy.accuracy_line import AccuracyAggregate, AccuracyMechanism, PolicyAccuracy
 from proxy.policy.noise_proposal import noise_proposals
+from proxy.policy.policy_model import MedianNoise, Noise, Policy
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
 from tests.seeded_bits import SeededBits
@@ -30,7 +30,7 @@ tables:
 """
 
 
-def lines(policy: Policy) -> dict[tuple[str, str], Accuracy]:
+def lines(policy: Policy) -> dict[tuple[str, str], PolicyAccuracy]:
     return {
         (line.column, line.aggregate.value): line
         for line in accuracy_table(policy, SHOP)
@@ -120,7 +120,7 @@ tables:
     assert found == {"shop.orders": 7, "shop.order_lines": 9}
 
 
-def chosen(**choices: object) -> dict[tuple[str, str], Accuracy]:
+def chosen(**choices: object) -> dict[tuple[str, str], PolicyAccuracy]:
     policy = read(TEXT.replace("UNIT", "{rows: 2}"))
     return lines(replace(policy, privacy=replace(policy.privacy, **choices)))  # type: ignore[arg-type]
 
@@ -129,7 +129,7 @@ def test_gaussian_noise_has_the_sigma_of_rho() -> None:
     table = chosen(noise=Noise.GAUSSIAN)
     count, total = table["*", "count"], table["seconds", "sum"]
     rho = float(zcdp.rho_of_loss(Fraction(1), Fraction(1, 10**6)))
-    assert count.mechanism is Mechanism.GAUSSIAN
+    assert count.mechanism is AccuracyMechanism.GAUSSIAN
     assert count.scale is not None
     assert total.scale is not None
     assert total.error_95 is not None
@@ -142,7 +142,7 @@ def test_polyplace_partitions_by_hand() -> None:
     table = chosen(median_noise=MedianNoise.POLYPLACE)
     gamma = 0.5 / 2  # two rows: half of epsilon each; shape 2
     average, least = table["seconds", "avg"], table["seconds", "min"]
-    assert average.mechanism is Mechanism.POLYPLACE
+    assert average.mechanism is AccuracyMechanism.POLYPLACE
     assert average.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
     assert least.partitions == math.ceil(2 / gamma * math.log(120)) | 1
     assert least.noise_floor == pytest.approx(1 / gamma)
@@ -151,7 +151,7 @@ def test_polyplace_partitions_by_hand() -> None:
 
 
 def test_best_mechanisms_say_what_their_error_depends_on() -> None:
-    table = chosen(mechanism=model.Mechanism.BEST)
+    table = chosen(mechanism=policy_model.Mechanism.BEST)
     average, least = table["seconds", "avg"], table["seconds", "min"]
     assert (average.error_95, average.partitions, least.error_95) == (None, None, None)
     # Noise of scale 2 * 2 * 120 / (23/25) in half seconds about the farthest mean, missed by 5 %.
@@ -165,7 +165,7 @@ def test_best_mechanisms_say_what_their_error_depends_on() -> None:
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
 def test_moments_stay_within_what_the_table_says(share: float) -> None:
     """Columns of 0 and 120 only, which have the farthest means and the largest variances."""
-    table = chosen(mechanism=model.Mechanism.BEST)
+    table = chosen(mechanism=policy_model.Mechanism.BEST)
     rows = 200_000
     tops = int(share * rows)
     exact_mean, exact_variance = 120 * share, 120**2 * share * (1 - share)
@@ -186,7 +186,7 @@ def test_moments_stay_within_what_the_table_says(share: float) -> None:
 
 
 def test_every_line_has_an_error_of_one_kind() -> None:
-    for mechanism in model.Mechanism:
+    for mechanism in policy_model.Mechanism:
         for line in chosen(mechanism=mechanism).values():
             errors = (line.error_95, line.error_times_rows, line.error_in_rank)
             assert sum(error is not None for error in errors) == 1, line
@@ -221,8 +221,8 @@ def test_a_policy_that_does_not_fit_has_no_accuracy() -> None:
 
 def test_enumerations_print() -> None:
     aggregates = ["count", "sum", "avg", "min", "max", "variance", "quantile"]
-    assert [member.value for member in Aggregate] == aggregates
-    assert {member.value for member in Mechanism} == {
+    assert [member.value for member in AccuracyAggregate] == aggregates
+    assert {member.value for member in AccuracyMechanism} == {
         "discrete laplace",
         "discrete gaussian",
         "smoothed median",
@@ -234,14 +234,14 @@ def test_enumerations_print() -> None:
     }
 
 
-def _with(policy: Policy, mechanism: model.Mechanism) -> Policy:
+def _with(policy: Policy, mechanism: policy_model.Mechanism) -> Policy:
     return replace(policy, privacy=replace(policy.privacy, mechanism=mechanism))
 
 
 def test_a_clipped_mean_by_hand() -> None:
     policy = read(TEXT.replace("UNIT", "{rows: 2}"))
-    average = lines(_with(policy, model.Mechanism.CLIPPED_MEAN))["seconds", "avg"]
-    assert average.mechanism is Mechanism.CLIPPED_MEAN
+    average = lines(_with(policy, policy_model.Mechanism.CLIPPED_MEAN))["seconds", "avg"]
+    assert average.mechanism is AccuracyMechanism.CLIPPED_MEAN
     m = math.ceil(2 * math.log(20) * 100) | 1  # two rows move two of m means: 600
     assert average.partitions == m == 601
     assert average.scale == Fraction(2 * 120, m)
@@ -250,15 +250,15 @@ def test_a_clipped_mean_by_hand() -> None:
     )  # Lap(2 * 12000 / epsilon) / m steps of 0.01, and half a step
     assert abs(float(average.error_95) - 2 * 120 * math.log(20) / m) < 0.02
     assert (
-        lines(_with(policy, model.Mechanism.CLIPPED_MEAN))["seconds", "min"]
+        lines(_with(policy, policy_model.Mechanism.CLIPPED_MEAN))["seconds", "min"]
         == (lines(policy)["seconds", "min"])
     )
 
 
 def test_a_sum_over_a_count_by_hand() -> None:
     policy = read(TEXT.replace("UNIT", "row"))
-    average = lines(_with(policy, model.Mechanism.SUM_OVER_COUNT))["seconds", "avg"]
-    assert average.mechanism is Mechanism.SUM_OVER_COUNT
+    average = lines(_with(policy, policy_model.Mechanism.SUM_OVER_COUNT))["seconds", "avg"]
+    assert average.mechanism is AccuracyMechanism.SUM_OVER_COUNT
     # Each half width at epsilon/2 and 97.5 %: 2 ln 40 rows, 2 * 120 ln 40 seconds; the farthest mean is 120.
     assert average.error_times_rows is not None
     assert abs(float(average.error_times_rows) - 4 * 120 * math.log(40)) < 130

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from proxy.policy import check as checking
-from proxy.policy.model import Noise, Policy, ProtectedTable
+from proxy.policy.policy_model import Noise, Policy, ProtectedTable
 from proxy.policy_file import policy_errors, yaml_positions
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column, Table, TableName
+from proxy.catalog.catalog_model import Column, Table, TableName
 from proxy.policy.join_keys import join_key_problems
-from proxy.policy.model import (
+from proxy.policy.policy_model import (
     ColumnPolicy,
     IdentifierUnit,
     JoinKey,
@@ -32,7 +32,7 @@ _NO_KEY, _UNIQUE = Table(_NAME, _COLUMNS), Table(_NAME, _COLUMNS, unique=(("pers
         (IdentifierUnit("person", "person"), 2, _UNIQUE, "keep: 2 needs a primary key"),
     ],
 )
-def test_rows_are_cut_only_where_they_have_names(
+def test_rows_are_truncated_only_where_they_have_names(
     unit: Unit, keep: int | None, there: Table, wrong: str
 ) -> None:
     keys, columns = {"page": JoinKey(keep)}, {"page": ColumnPolicy("page")}
@@ -41,6 +41,6 @@ def test_rows_are_cut_only_where_they_have_names(
     assert [problem.message.startswith(wrong) for problem in found] == ([True] if wrong else [])
 
 
-def test_a_public_table_is_cut_only_where_its_rows_have_names() -> None:
+def test_a_public_table_is_truncated_only_where_its_rows_have_names() -> None:
     found = join_key_problems(PublicTable(_NAME, {"page": JoinKey(2)}), _NO_KEY)
     assert [problem.path[-1] for problem in found] == ["page"]

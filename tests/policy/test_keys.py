@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column
-from proxy.policy.keys import has_keys, printed
+from proxy.catalog.catalog_model import Column
+from proxy.policy.key_texts import has_keys, printed
 from tests.policy.catalogs import column
 from tests.policy.postgres import server
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.base.limits import POLICY_BYTES
 from proxy.policy.check import check
-from proxy.policy.model import Policy
+from proxy.policy.policy_model import Policy
 from proxy.policy.problem import Problem
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
@@ -88,7 +88,7 @@ def test_any_golden_policy_with_a_part_replaced(source: str, data: st.DataObject
 
 
 @given(st.sampled_from(SOURCES), st.data())
-def test_any_golden_policy_cut_short(source: str, data: st.DataObject) -> None:
+def test_any_golden_policy_truncated_short(source: str, data: st.DataObject) -> None:
     outcome(source[: data.draw(st.integers(0, len(source)))])
 
 
@@ -127,7 +127,7 @@ def test_hostile_text_ends_soon(text: str) -> None:
     assert time.process_time() - before < 10  # 1 MiB is read in about 3 s; no run-away
 
 
-def test_many_problems_are_told_in_part() -> None:
+def test_many_problems_are_reported_in_part() -> None:
     text = "\n".join(f"key{number}: 1" for number in range(1_000))
     errors = outcome(text)
     assert isinstance(errors, PolicyErrors)
@@ -161,7 +161,7 @@ def test_a_file_has_at_most_a_mebibyte(tmp_path: Path) -> None:
         "source: ${geheim",
     ],
 )
-def test_no_password_is_shown(line: str) -> None:
+def test_no_password_is_displayed(line: str) -> None:
     errors = outcome(f"dpproxy: 1\n{line}\n")
     assert isinstance(errors, PolicyErrors)
     assert "geheim" not in str(errors)

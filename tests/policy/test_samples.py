@@ -5,10 +5,10 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from proxy.catalog.model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.policy.accuracy import accuracy_table
 from proxy.policy.check import check, fitted
-from proxy.policy.model import Bounds, BoundsKind, Policy, PublicTable
+from proxy.policy.policy_model import Bounds, BoundsKind, Policy, PublicTable
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.protected.catalog_reader import read_catalog
 from tests.policy.postgres import demo_sources

@@ -16,7 +16,7 @@ from proxy.query.syntax.statements import pieces
 from tests.cases import in_folder
 from tests.fuzz_loop import fuzz, mutated
 from tests.live import attacks
-from tests.world import CATALOG, NAMES, POLICIES, walk
+from tests.pipeline_world import CATALOG, NAMES, POLICIES, walk
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 # The hostile corpus is about tables of its own: its names become those of the world.
@@ -57,7 +57,7 @@ _CALLED = ("abs", "lower", "coalesce", "nullif", "sum", "avg", "round", "count")
 
 
 def _corpus() -> list[str]:
-    found = [case.statement for case in in_folder(_GOLDEN / "road")]
+    found = [case.statement for case in in_folder(_GOLDEN / "pipeline")]
     found += [case.statement for case in in_folder(_GOLDEN / "refused")]
     if attacks.PRESENT:
         word = re.compile(r"\b(" + "|".join(_NAMES) + r")\b", re.IGNORECASE)

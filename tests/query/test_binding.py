@@ -28,7 +28,7 @@ from proxy.query.syntax.placeholders import (
 )
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, look
-from tests.world import EXPOSED, NAMES, read, resolve
+from tests.pipeline_world import EXPOSED, NAMES, read, resolve
 
 
 def _bound(text: str, types: tuple[SqlType, ...] = ()) -> tuple[Statement, BoundStatement]:

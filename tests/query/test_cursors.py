@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.query.syntax.statements import Statement, look
-from tests.world import NAMES
+from tests.pipeline_world import NAMES
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from proxy.query.syntax.from_clause import Item, read_from
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.tokens import Lexed
 from tests.cases import Case, in_folder
-from tests.planner.test_golden_road import REFUSED, ROAD, arguments_of
-from tests.world import read
+from tests.pipeline_world import read
+from tests.planner.test_golden_pipeline import PIPELINE, REFUSED, arguments_of
 
-_CASES = [*in_folder(ROAD), *in_folder(REFUSED)]
+_CASES = [*in_folder(PIPELINE), *in_folder(REFUSED)]
 _TWICE = (
     "WITH q AS (SELECT uid, i4 FROM orders WHERE i4 > 1) "
     "SELECT count(*) FROM q a JOIN q b ON a.uid = b.uid"

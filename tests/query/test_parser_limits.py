@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import Column, TableName
+from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.statements import Names, Statement, look

@@ -6,7 +6,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import by_oid
-from proxy.catalog.model import Column, TableName
+from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.probes import reads_nothing, unused_ctes
@@ -192,7 +192,7 @@ def test_unused_ctes(text: str, names: set[str]) -> None:
     assert {cte.name for cte in unused_ctes(lexed, visible_ctes(lexed))} == names
 
 
-def test_nothing_is_asked_by_a_cte_that_nobody_uses() -> None:
+def test_nothing_is_run_by_a_cte_that_nobody_uses() -> None:
     assert _read("WITH x AS (SELECT count(*) FROM shop.orders) SELECT 5") is None
     reading = _read(
         "WITH x AS (SELECT count(*) FROM shop.orders), y AS (SELECT count(*) n FROM shop.orders)"

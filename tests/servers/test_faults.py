@@ -16,15 +16,15 @@ import structlog
 from proxy.engine import query_pipeline
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.protected.protected_database import ProtectedSession
+from proxy.protected.protected_database import DatabaseSession
 from tests.live_proxy import sample_databases, start_proxy
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD, servers
 
 _LITERAL = "4711"
 _COUNT = f"SELECT count(*) FROM shop.orders WHERE total > {_LITERAL}"
 _AWAY = "the privacy budget ledger is not available"
-_NEUTRAL = "the question could not be answered"
+_NEUTRAL = "the statement could not be run"
 _HINT = "What it cost stays charged. Try again later."
 
 Lines = list[Mapping[str, Any]]
@@ -35,7 +35,7 @@ Told = tuple[str | None, str | None, str | None]  # SQLSTATE, message, hint
 class Faulty:
     """Both listeners of one proxy, with a ledger's server of their own."""
 
-    listeners: BothDoors
+    listeners: BothListeners
     ledger_server: EmbeddedPostgres
 
     def over_the_wire(self) -> Told:
@@ -110,7 +110,7 @@ def test_a_fault_that_was_logged_below(faulty: Faulty, monkeypatch: pytest.Monke
     async def broken(*_: object) -> None:
         raise psycopg.OperationalError(f"secret of {_COUNT}")
 
-    monkeypatch.setattr(ProtectedSession, "_read", broken)
+    monkeypatch.setattr(DatabaseSession, "_read", broken)
     for run in (faulty.over_the_wire, lambda: faulty.over_http(503)):
         told, line = faulty.once(run)
         assert told == ("58000", _NEUTRAL, _HINT)

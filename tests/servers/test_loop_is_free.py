@@ -20,7 +20,7 @@ from proxy.pgwire import frames
 from tests.live_proxy import sample_databases, start_proxy
 from tests.query.test_parser_limits import HOSTILE
 from tests.raw_client import RawClient
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers.loop_watch import Watch, watched
 from tests.servers_fixture import PASSWORD, servers
 
@@ -30,7 +30,7 @@ LIMIT_SECONDS = 0.05
 
 
 @pytest.fixture(scope="module")
-def plain() -> Iterator[BothDoors]:
+def plain() -> Iterator[BothListeners]:
     """Both listeners on asyncio's own loop."""
     pair = servers()
     proxy = start_proxy(pair, sample_databases(pair), asyncio.new_event_loop())
@@ -41,7 +41,7 @@ def plain() -> Iterator[BothDoors]:
 
 
 @pytest.fixture
-def watch(monkeypatch: pytest.MonkeyPatch, plain: BothDoors) -> Iterator[Watch]:
+def watch(monkeypatch: pytest.MonkeyPatch, plain: BothListeners) -> Iterator[Watch]:
     plain.query("SELECT count(*) FROM shop.orders")
     gc.collect()
     gc.freeze()
@@ -97,7 +97,7 @@ def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_http(name: str, plain: BothDoors, watch: Watch) -> None:
+def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
 
     def act() -> None:
@@ -109,7 +109,7 @@ def test_http(name: str, plain: BothDoors, watch: Watch) -> None:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_wire(name: str, plain: BothDoors, watch: Watch) -> None:
+def test_wire(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
 
     def act() -> None:
@@ -120,8 +120,8 @@ def test_wire(name: str, plain: BothDoors, watch: Watch) -> None:
     _best_of_three(watch, act, LIMIT_SECONDS)
 
 
-def _post(body: bytes, doors: BothDoors, chunked: bool = False) -> bytes:
-    token = base64.b64encode(f"{doors.analyst}:{PASSWORD}".encode())
+def _post(body: bytes, listeners: BothListeners, chunked: bool = False) -> bytes:
+    token = base64.b64encode(f"{listeners.analyst}:{PASSWORD}".encode())
     head = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     head += b"Connection: close\r\nAuthorization: Basic " + token + b"\r\n"
     if not chunked:
@@ -150,7 +150,7 @@ _BODIES: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("name", _BODIES)
-def test_bodies(name: str, chunked: bool, plain: BothDoors, watch: Watch) -> None:
+def test_bodies(name: str, chunked: bool, plain: BothListeners, watch: Watch) -> None:
     def act() -> None:
         with socket.create_connection(plain.server.address, 20) as client:
             with contextlib.suppress(OSError):  # it was told to stop, and goes on
@@ -173,7 +173,7 @@ _BATCHES = {
 
 @pytest.mark.parametrize("name", _BATCHES)
 @pytest.mark.parametrize("as_parse", [False, True])
-def test_many_at_once(name: str, as_parse: bool, plain: BothDoors, watch: Watch) -> None:
+def test_many_at_once(name: str, as_parse: bool, plain: BothListeners, watch: Watch) -> None:
     """Statements that come in one piece, all different."""
     count, text = _BATCHES[name]
     numbers = itertools.count()
@@ -190,7 +190,7 @@ def test_many_at_once(name: str, as_parse: bool, plain: BothDoors, watch: Watch)
     _best_of_three(watch, act, LIMIT_SECONDS)
 
 
-def test_long_stored_statements(plain: BothDoors, watch: Watch) -> None:
+def test_long_stored_statements(plain: BothListeners, watch: Watch) -> None:
     def act() -> None:
         with plain.proxy.connect() as connection:
             connection.execute(f"PREPARE q AS SELECT quantity IN ({_LONG_IN}) FROM shop.orders")
@@ -200,7 +200,7 @@ def test_long_stored_statements(plain: BothDoors, watch: Watch) -> None:
     _best_of_three(watch, act, LIMIT_SECONDS)
 
 
-def test_large_statements(plain: BothDoors, watch: Watch) -> None:
+def test_large_statements(plain: BothListeners, watch: Watch) -> None:
     """Larger ones, up to the 64 MB that a message may have, are the relay's own business (pgwire)."""
     with plain.proxy.connect() as connection:
         for text in (f"{_COUNT} -- {'x' * 2**20}", f"SELECT '{'x' * 2**20}' FROM nothing"):

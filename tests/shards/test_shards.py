@@ -18,19 +18,19 @@ from proxy.planner.plan import (
     RowNeighbours,
     SampleAggregate,
 )
-from proxy.policy.model import IdentifierUnit, ProtectedTable
-from proxy.query.ir.relations import Joined, scans
-from proxy.release import releasing
-from tests.audit import planted
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
+from proxy.query.ir.relations import Join, scans
+from proxy.release import adding_noise
+from tests.audit import synthetic
 from tests.audit.exact_results import Auditor
 from tests.audit.reach import is_crowded
-from tests.audit.seen_without_noise import Exact, watching
-from tests.fifty.questions import cases, database_of, planned
-from tests.planner.test_golden_road import golden_road, planned_cases
+from tests.audit.without_noise import Exact, watching
+from tests.fifty_queries.queries import cases, database_of, planned
+from tests.pipeline_world import CATALOG, POLICIES, PUBLIC
+from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
 from tests.seeded_bits import SeededBits
 from tests.shards.cluster import SHARDS, Cluster, binaries_with_foreign_tables, start_cluster
 from tests.stored_types import create_types
-from tests.world import CATALOG, POLICIES, PUBLIC
 
 pytestmark = pytest.mark.long
 
@@ -48,7 +48,8 @@ def _sharded(base: str) -> str:
 
 
 def _units() -> dict[str, str | None]:
-    """By what each table of tests.world is distributed: the column of its unit, or that which leads to it."""
+    """By what each table of tests.pipeline_world is distributed: the column of its unit, or that which leads
+    to it."""
     found: dict[str, str | None] = {name.name: None for name in PUBLIC}
     for table in POLICIES["world"].protected():
         described = CATALOG.tables[table.name]
@@ -75,8 +76,8 @@ class Both:
             for same in zip(*each, strict=True)
         ]
         with watching() as seen:
-            noised = releasing.release_block(block, tables, SeededBits(1))
-        return Exact.of(block, tables, [row.keys for row in noised.rows], seen)
+            noisy = adding_noise.release_block(block, tables, SeededBits(1))
+        return Exact.of(block, tables, [row.keys for row in noisy.rows], seen)
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +90,9 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
         with psycopg.connect(cluster.dsn, autocommit=True) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             cluster.everywhere(create_types())
-            for base, _, rows, _ in planted._bases():
+            for base, _, rows, _ in synthetic._bases():
                 if base in _BASES:
-                    planted.plant_rows(connection, base, rows)
+                    synthetic.plant_rows(connection, base, rows)
             for script in ("demo_shop.sql", "demo_census.sql"):
                 text = files("proxy.cli.demo").joinpath(script).read_text(encoding="utf-8")
                 with connection.transaction():
@@ -112,7 +113,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 def _comparable(block: BlockPlan, exact: Exact) -> Exact:
     """Without medians whose partitions are drawn per row, which no two runs have in common."""
     unit = block.neighbours
-    if not block.cells or not isinstance(unit, RowNeighbours) or not unit.is_random:
+    if not block.sub_partitions or not isinstance(unit, RowNeighbours) or not unit.is_random:
         return exact
     kept = tuple(
         {} if isinstance(release, SampleAggregate) else numbers
@@ -134,8 +135,8 @@ def test_rows_are_on_all_shards(both: Both) -> None:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_the_same_results_as_on_one_server(number: int, both: Both) -> None:
-    road = golden_road(CASES[number])
-    for block in road.plan.blocks:
+    pipeline = golden_pipeline(CASES[number])
+    for block in pipeline.plan.blocks:
         base = "crowd" if is_crowded(block.source) else "hostile"
         one, three = (both.auditor.exact(block, schema) for schema in (base, _sharded(base)))
         assert _comparable(block, three) == _comparable(block, one)
@@ -156,7 +157,7 @@ def _is_local(block: BlockPlan) -> bool:
     units = [
         t.unit for t in protected if isinstance(t.unit, IdentifierUnit) and t.unit.path is None
     ]
-    alone = len(protected) == 1 and not isinstance(block.source, Joined)
+    alone = len(protected) == 1 and not isinstance(block.source, Join)
     return not is_crowded(block.source) and (len(units) == len(protected) or alone)
 
 
@@ -172,7 +173,7 @@ def _additive(block: BlockPlan, exact: Exact) -> Exact:
 
 def _blocks() -> Iterator[tuple[str, BlockPlan]]:
     for case in CASES:
-        yield from ((case.place, block) for block in golden_road(case).plan.blocks)
+        yield from ((case.place, block) for block in golden_pipeline(case).plan.blocks)
 
 
 def test_shards_can_answer_for_themselves(both: Both) -> None:

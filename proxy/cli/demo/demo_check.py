@@ -11,36 +11,38 @@ from decimal import Decimal
 from typing import Any
 
 from proxy.cli.demo.demo_databases import ANALYST
-from proxy.cli.demo.wire_client import Told, ask_over_the_wire
-from proxy.cli.doors import Doors
+from proxy.cli.demo.wire_client import StatementReport, query_over_the_wire
+from proxy.cli.listeners import ListenerPorts
 from proxy.cli.text_table import text_table
 
 _HTTP_SECONDS = 60
-_SHOWN = 60
+_LISTED = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    door: str
+class _DemoQuery:
+    listener: str
     database: str
     sql: str
     rows: int | None  # None: it must be refused
 
 
 _QUESTIONS = (
-    _Question("wire", "census", "SELECT count(*) FROM census.adult WHERE age >= 65", 1),
-    _Question("http", "census", "SELECT avg(age), max(age) FROM census.adult", 1),
-    _Question("wire", "census", "SELECT sex, count(*) FROM census.adult GROUP BY sex", 2),
-    _Question("http", "shop", "SELECT status, sum(total) FROM shop.orders GROUP BY status", 4),
-    _Question("wire", "shop", "SELECT round(sum(total) / count(*), 2) AS mean FROM shop.orders", 1),
-    _Question("http", "shop", "SELECT count(*) FROM shop.customers WHERE state = 'CA'", 1),
-    _Question("wire", "shop", "SELECT * FROM shop.customers", None),
-    _Question("http", "shop", "SELECT * FROM shop.customers", None),
+    _DemoQuery("wire", "census", "SELECT count(*) FROM census.adult WHERE age >= 65", 1),
+    _DemoQuery("http", "census", "SELECT avg(age), max(age) FROM census.adult", 1),
+    _DemoQuery("wire", "census", "SELECT sex, count(*) FROM census.adult GROUP BY sex", 2),
+    _DemoQuery("http", "shop", "SELECT status, sum(total) FROM shop.orders GROUP BY status", 4),
+    _DemoQuery(
+        "wire", "shop", "SELECT round(sum(total) / count(*), 2) AS mean FROM shop.orders", 1
+    ),
+    _DemoQuery("http", "shop", "SELECT count(*) FROM shop.customers WHERE state = 'CA'", 1),
+    _DemoQuery("wire", "shop", "SELECT * FROM shop.customers", None),
+    _DemoQuery("http", "shop", "SELECT * FROM shop.customers", None),
 )
 _REFUSED = "42501"
 
 
-def check_demo(doors: Doors, password: str) -> tuple[list[str], bool]:
+def check_demo(ports: ListenerPorts, password: str) -> tuple[list[str], bool]:
     """
     Gives    the lines to print, and whether everything was as it must be
     """
@@ -48,71 +50,73 @@ def check_demo(doors: Doors, password: str) -> tuple[list[str], bool]:
     problems: list[str] = []
     left: dict[str, Decimal] = {}
     for number, question in enumerate(_QUESTIONS, start=1):
-        told = _ask(question, doors, password)
+        report = _run_query(question, ports, password)
         problems += [
             f"question {number}: {problem}"
-            for problem in _problems(question, told, left.get(question.database))
+            for problem in _problems(question, report, left.get(question.database))
         ]
-        left[question.database] = told.remaining
+        left[question.database] = report.remaining
         rows.append(
             [
                 str(number),
-                question.door,
+                question.listener,
                 question.sql,
-                _shown(told),
-                f"{told.charged:.6g}",
-                f"{told.remaining:.6g}",
+                _displayed(report),
+                f"{report.charged:.6g}",
+                f"{report.remaining:.6g}",
             ]
         )
-    heads = ["", "door", "question", "answer", "epsilon charged", "epsilon left"]
+    heads = ["", "listener", "question", "answer", "epsilon charged", "epsilon left"]
     lines = list(text_table(heads, rows))
-    return [*lines, *(problems or ["everything is as it must be"])], not problems
+    return [*lines, *(problems or ["all checks passed"])], not problems
 
 
-def _problems(question: _Question, told: Told, before: Decimal | None) -> Iterator[str]:
+def _problems(
+    question: _DemoQuery, report: StatementReport, before: Decimal | None
+) -> Iterator[str]:
     if question.rows is None:
-        if told.refusal is None or told.refusal[0] != _REFUSED or told.charged != 0:
-            yield "it was not refused"
+        if report.refusal is None or report.refusal[0] != _REFUSED or report.charged != 0:
+            yield "it was answered, although it should be refused"
         return
-    if told.refusal is not None:
-        yield f"it was refused: {told.refusal[1]}"
+    if report.refusal is not None:
+        yield f"it was refused, although it should be answered: {report.refusal[1]}"
         return
-    if len(told.rows) != question.rows:
-        yield f"{len(told.rows)} rows instead of {question.rows}"
-    if any(value is None for row in told.rows for value in row):
+    if len(report.rows) != question.rows:
+        yield f"{len(report.rows)} rows instead of {question.rows}"
+    if any(value is None for row in report.rows for value in row):
         yield "an answer is NULL"
-    if told.charged <= 0:
+    if report.charged <= 0:
         yield "nothing was charged"
-    if before is not None and told.remaining != before - told.charged:
-        yield "the remaining budget is not what it was less the charge"
+    if before is not None and report.remaining != before - report.charged:
+        yield "the remaining budget did not fall by exactly the charge"
 
 
-def _ask(question: _Question, doors: Doors, password: str) -> Told:
-    if question.door == "wire":
-        return ask_over_the_wire(doors.wire, question.database, ANALYST, password, question.sql)
-    before = _spent(doors, password, question.database)
+def _run_query(question: _DemoQuery, ports: ListenerPorts, password: str) -> StatementReport:
+    if question.listener == "wire":
+        return query_over_the_wire(ports.wire, question.database, ANALYST, password, question.sql)
+    before = _spent(ports, password, question.database)
     status, body = _call(
-        doors, password, "POST", "/v1/query", {"database": question.database, "sql": question.sql}
+        ports, password, "POST", "/v1/query", {"database": question.database, "sql": question.sql}
     )
-    charged = _spent(doors, password, question.database) - before
-    _, budget = _call(doors, password, "GET", f"/v1/budget?database={question.database}")
+    charged = _spent(ports, password, question.database) - before
+    _, budget = _call(ports, password, "GET", f"/v1/budget?database={question.database}")
     remaining = min(Decimal(str(line["epsilon_remaining"])) for line in budget["budget"])
     if status != http.client.OK:
-        return Told((), charged, remaining, (str(body["sqlstate"]), str(body["detail"])))
-    return Told(tuple(tuple(row) for row in body["rows"]), charged, remaining)
+        return StatementReport((), charged, remaining, (str(body["sqlstate"]), str(body["detail"])))
+    return StatementReport(tuple(tuple(row) for row in body["rows"]), charged, remaining)
 
 
-def _spent(doors: Doors, password: str, database: str) -> Decimal:
-    _, body = _call(doors, password, "GET", f"/v1/history?database={database}")
+def _spent(ports: ListenerPorts, password: str, database: str) -> Decimal:
+    _, body = _call(ports, password, "GET", f"/v1/history?database={database}")
     return sum((Decimal(str(entry["epsilon"])) for entry in body["history"]), Decimal(0))
 
 
 def _call(
-    doors: Doors, password: str, method: str, path: str, body: object = None
+    ports: ListenerPorts, password: str, method: str, path: str, body: object = None
 ) -> tuple[int, Any]:
     token = base64.b64encode(f"{ANALYST}:{password}".encode()).decode()
     headers = {"Authorization": f"Basic {token}", "Content-Type": "application/json"}
-    connection = http.client.HTTPConnection(*doors.http, timeout=_HTTP_SECONDS)
+    connection = http.client.HTTPConnection(*ports.http, timeout=_HTTP_SECONDS)
     try:
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         response = connection.getresponse()
@@ -121,8 +125,8 @@ def _call(
         connection.close()
 
 
-def _shown(told: Told) -> str:
-    if told.refusal is not None:
-        return f"refused ({told.refusal[0]})"
-    text = "; ".join(", ".join(map(str, row)) for row in told.rows)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+def _displayed(report: StatementReport) -> str:
+    if report.refusal is not None:
+        return f"refused ({report.refusal[0]})"
+    text = "; ".join(", ".join(map(str, row)) for row in report.rows)
+    return text if len(text) <= _LISTED else text[: _LISTED - 3] + "..."

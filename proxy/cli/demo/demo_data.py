@@ -49,7 +49,8 @@ def _is_complete(dsn: str) -> bool:
 
 def _fill(dsn: str, schema: str, script: str) -> None:
     with psycopg.connect(dsn) as connection:
-        # VACUUM sets no page visible whose commit may not have reached the disk yet (manual 28.4).
+        # VACUUM sets no page visible whose commit may not have reached the disk yet (PostgreSQL 17
+        # documentation, section 28.4).
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(files("proxy.cli.demo").joinpath(script).read_text(encoding="utf-8"))
         connection.execute(

@@ -1,4 +1,4 @@
-"""`dpproxy demo`: two embedded servers with invented data, both doors, and lines to copy."""
+"""`dpproxy demo`: two embedded servers with invented data, both listeners, and lines to copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxy.cli.assembly import Database
 from proxy.cli.building import build
 from proxy.cli.demo.demo_data import make_demo_data
 from proxy.cli.demo_folder import claim_demo_folder
-from proxy.cli.doors import Doors
+from proxy.cli.listeners import ListenerPorts
 from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
 from proxy.cli.shadow_building import shadows_being_built
@@ -95,9 +95,9 @@ def _source(checked: CheckedPolicy, ledger_dsn: str) -> Source:
         return adopt(ledger_dsn, identity, name)
 
 
-def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
+def lines_to_copy(ports: ListenerPorts, password: str) -> dict[str, str]:
     """Shell commands that work as they stand. psycopg is in this program's own environment."""
-    (wire_host, wire_port), (http_host, http_port) = doors.wire, doors.http
+    (wire_host, wire_port), (http_host, http_port) = ports.wire, ports.http
     dsn = f"host={wire_host} port={wire_port} user={ANALYST} password={password} dbname=census"
     script = f'import psycopg; print(*psycopg.connect("{dsn}").execute("{_AGES}"))'
     body = f'{{"database": "{DATABASE}", "sql": "{QUESTION}"}}'
@@ -112,11 +112,11 @@ def lines_to_copy(doors: Doors, password: str) -> dict[str, str]:
 
 def _with_analyst(ledger_dsn: str, state: Path) -> str:
     """In the demo's own ledger. The same password at each start: a line copied yesterday works today."""
-    kept = state / "analyst.password"
-    if not kept.exists():
-        kept.touch(mode=0o600)
-    password = kept.read_text() or os.urandom(9).hex()
-    kept.write_text(password)
+    password_file = state / "analyst.password"
+    if not password_file.exists():
+        password_file.touch(mode=0o600)
+    password = password_file.read_text() or os.urandom(9).hex()
+    password_file.write_text(password)
     if ANALYST in list_analysts(ledger_dsn):
         set_password(ledger_dsn, ANALYST, password)
     else:

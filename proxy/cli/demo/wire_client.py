@@ -1,4 +1,4 @@
-"""A client of dpproxy's own PostgreSQL door: what `dpproxy demo --check` asks with."""
+"""A client of dpproxy's own PostgreSQL listener: what `dpproxy demo --check` asks with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psycopg
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StatementReport:
     """remaining: epsilon that is left; refusal: SQLSTATE and message, if it was one."""
 
     rows: tuple[tuple[Any, ...], ...]
@@ -19,9 +19,9 @@ class Told:
     refusal: tuple[str, str] | None = None
 
 
-def ask_over_the_wire(
+def query_over_the_wire(
     address: tuple[str, int], database: str, user: str, password: str, sql: str
-) -> Told:
+) -> StatementReport:
     """One question in a session of its own, and what the ledger says of it."""
     host, port = address
     with psycopg.connect(
@@ -36,7 +36,7 @@ def ask_over_the_wire(
             refusal = (error.sqlstate or "", error.diag.message_primary or "")
         left = connection.execute("SELECT min(epsilon_remaining) FROM dp.budget").fetchone()
         assert left is not None
-        return Told(rows, _spent(connection) - before, left[0], refusal)
+        return StatementReport(rows, _spent(connection) - before, left[0], refusal)
 
 
 def _spent(connection: psycopg.Connection) -> Decimal:

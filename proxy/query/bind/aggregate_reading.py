@@ -11,8 +11,8 @@ from sqlglot import exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import aggregate_column
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.expression_reading import READERS, read_condition, read_expression
 from proxy.query.bind.nodes.operands import read_constant
-from proxy.query.bind.reading import READERS, read_condition, read_expression
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
@@ -40,7 +40,7 @@ _QUANTILES: Mapping[type[exp.Expr], AggregateKind] = {
 }
 
 
-# Of two arguments; all give double precision (manual 9.21).
+# Of two arguments; all give double precision (PostgreSQL 17 documentation, section 9.21).
 _PAIRS: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Corr: AggregateKind.CORR,
     exp.CovarPop: AggregateKind.COVAR_POP,
@@ -172,7 +172,8 @@ def _result_type(kind: AggregateKind, of: SqlType) -> SqlType:
         case AggregateKind.MIN | AggregateKind.MAX | AggregateKind.QUANTILE_DISC:
             return of
         case AggregateKind.QUANTILE_CONT:
-            return SqlType.FLOAT8  # percentile_cont(double precision), manual 9.21
+            # percentile_cont(double precision), PostgreSQL 17 documentation, section 9.21
+            return SqlType.FLOAT8
         case _:
             return typing_rules.avg_type(of)
 

@@ -13,10 +13,10 @@ from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import AggregateSubquery, IntervalValue
-from proxy.query.ir.query import Block
+from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import Select
-from proxy.query.syntax.slices import HINT as _ASK
+from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse_item
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed
@@ -52,10 +52,13 @@ def read_subquery(
     grouped = "group" in select.clauses or select.distinct
     if not grouped and not aggregates:  # count(*) OVER () and the like
         raise Refusal(
-            Code.RAW_ROWS, "rows of a protected table cannot be read", _ASK, context.start()
+            Code.RAW_ROWS,
+            "rows of a protected table cannot be read",
+            _RUN_BY_ITSELF,
+            context.start(),
         )
     numbers = {aggregate: place for place, aggregate in enumerate(aggregates, start=1)}
-    block = Block(
+    block = AggregateBlock(
         relation,
         where,
         tuple(written.key for written in keys),
@@ -85,7 +88,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
         raise Refusal(
             Code.UNSUPPORTED,
             "a subquery in a condition on a protected table must be one aggregate of a table",
-            "Write (SELECT avg(column) FROM table), or ask for the value first.",
+            "Write (SELECT avg(column) FROM table), or run it by itself and write its result as a constant.",
             sources.lexed.lexemes[select.keyword].position,
         )
     _, scope = source_of(sources, select)
@@ -99,6 +102,6 @@ def _no_empty_clause(lexed: Lexed, select: Select) -> None:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "a clause of the question cannot be read",
-                _ASK,
+                _RUN_BY_ITSELF,
                 lexed.lexemes[select.keyword].position,
             )

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.expression_reading import read_condition, read_expression
 from proxy.query.bind.join_conditions import with_equalities
-from proxy.query.bind.reading import read_condition, read_expression
 from proxy.query.bind.scope import ColumnType, Scope
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.subquery_columns import all_columns, column_type

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.reading import read_expression
+from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.select_context import SelectContext, placed
 from proxy.query.bind.subquery_columns import column_type
 from proxy.query.ir.expressions import Expression
@@ -21,7 +21,7 @@ from proxy.query.syntax.selects import (
     is_call,
     own_lexemes,
 )
-from proxy.query.syntax.slices import HINT as _ASK
+from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexeme, fold
@@ -36,11 +36,12 @@ class WrittenKey:
 
 
 def read_keys(context: SelectContext) -> tuple[WrittenKey, ...]:
-    """GROUP BY: input columns first, then output names, then ordinals (manual 7.2.3, SELECT)."""
+    """GROUP BY: input columns first, then output names, then ordinals (PostgreSQL 17 documentation, section
+    7.2.3, SELECT)."""
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.lexed.lexemes[context.select.keyword + 2].word == "on":
-            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _ASK, context.start())
+            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _RUN_BY_ITSELF, context.start())
         spans = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
     else:
         spans = split_commas(context.lexed, *clauses["group"]) if "group" in clauses else ()
@@ -79,7 +80,7 @@ def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tupl
         raise Refusal(
             Code.SYNTAX,
             f"GROUP BY position {'of this form' if number is None else number} is not in select list",
-            _ASK,
+            _RUN_BY_ITSELF,
             lexeme.position,
         )
     item = context.items[number - 1]

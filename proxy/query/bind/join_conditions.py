@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
-from proxy.query.ir.relations import Joined, Relation
+from proxy.query.ir.relations import Join, Relation
 
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:
@@ -43,7 +43,7 @@ def equalities(
 
 def with_equalities(relation: Relation, condition: Expression) -> Relation:
     """Joins written with commas, completed by the equalities of WHERE (which stays as it is)."""
-    if not isinstance(relation, Joined):
+    if not isinstance(relation, Join):
         return relation
     left = with_equalities(relation.left, condition)
     right = with_equalities(relation.right, condition)
@@ -54,6 +54,6 @@ def with_equalities(relation: Relation, condition: Expression) -> Relation:
 
 
 def aliases(relation: Relation) -> set[str]:
-    if isinstance(relation, Joined):
+    if isinstance(relation, Join):
         return aliases(relation.left) | aliases(relation.right)
     return {relation.alias}

@@ -13,14 +13,14 @@ from proxy.query.bind.sources import Sources
 from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import Derived, PerUnit, Relation
+from proxy.query.ir.relations import GroupByUnit, Relation, Subquery
 from proxy.query.syntax.selects import Select
 from proxy.query.syntax.statements import split_commas
 
 
 def read_per_unit(
     sources: Sources, select: Select, relation: Relation, where: Expression | None, scope: Scope
-) -> tuple[Derived, dict[str, ColumnType]]:
+) -> tuple[Subquery, dict[str, ColumnType]]:
     """GROUP BY the unit: its aggregates become columns of one row per unit."""
     units = unit_columns(relation, sources.tables.values())
     keys = [
@@ -55,8 +55,8 @@ def read_per_unit(
     having = None
     if "having" in select.clauses:
         having = rebuild(condition_of(sources, select.clauses["having"], reading), one_row)
-    grouped = PerUnit(inner.alias, relation, where, unit, tuple(inner.aggregates))
+    grouped = GroupByUnit(inner.alias, relation, where, unit, tuple(inner.aggregates))
     place = sources.lexed.lexemes[select.clauses["group"][0]].position
     named = tuple((name, expression) for name, expression, _ in outputs)
-    derived = Derived(sources.alias(), grouped, having, named, place)
-    return derived, {name: kind for name, _, kind in outputs}
+    subquery = Subquery(sources.alias(), grouped, having, named, place)
+    return subquery, {name: kind for name, _, kind in outputs}

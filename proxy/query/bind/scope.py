@@ -12,7 +12,7 @@ from sqlglot.errors import ErrorLevel
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer
@@ -106,8 +106,8 @@ def identifier(node: object) -> str:
     if not isinstance(node, exp.Identifier):
         raise Refusal(
             Code.UNSUPPORTED,
-            "a name in the question on a protected table cannot be read",
-            "Write plain names of tables and columns.",
+            "a name in this query on a protected table is not supported",
+            "Use plain names of tables and columns.",
         )
     return truncate(node.name) if node.args.get("quoted") else fold(node.name)
 
@@ -164,7 +164,7 @@ def unknown(node: exp.Expr) -> Refusal:
     if written is not None:
         return Refusal(
             Code.UNSUPPORTED,
-            f"{written} is not allowed in a question on a protected table",
+            f"{written} is not allowed in a query on a protected table",
             "Use plain comparisons, arithmetic and CASE on the columns of the table.",
             position_of(node),
         )
@@ -179,7 +179,7 @@ def unknown(node: exp.Expr) -> Refusal:
         )
     return Refusal(
         Code.UNSUPPORTED,
-        f"{type(node).__name__} is not allowed in a question on a protected table",
+        f"{type(node).__name__} is not allowed in a query on a protected table",
         "Use plain comparisons, arithmetic and CASE on the columns of the table.",
         position_of(node),
     )

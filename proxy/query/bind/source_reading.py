@@ -10,16 +10,16 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
+from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.join_conditions import conjunction, equalities
 from proxy.query.bind.per_unit_reading import read_per_unit
-from proxy.query.bind.reading import READERS
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import Derived, Joined, Relation, Scan
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, query_parts
 from proxy.query.syntax.statements import split_commas
@@ -180,7 +180,7 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
     if table is None or item.columns:
         sources.refuse(item.first, "only tables of the policy can be joined with a protected table")
     alias = sources.alias()
-    columns = {c.name: ColumnType(c.type, c.shown_type_name) for c in table.columns.values()}
+    columns = {c.name: ColumnType(c.type, c.display_type_name) for c in table.columns.values()}
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
     if item.alias is not None:
         qualifiers = frozenset({(item.alias,)})
@@ -212,7 +212,7 @@ def _join(
         equal += found
         rest = conjunction(others)
     place = sources.lexed.lexemes[item.place].position
-    joined = Joined(left, right, item.left_outer, tuple(equal), rest, place)
+    joined = Join(left, right, item.left_outer, tuple(equal), rest, place)
     return joined, named
 
 
@@ -227,7 +227,7 @@ def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType
     return union_all(sources, read, span[0])
 
 
-def _rows(sources: Sources, select: Select) -> tuple[Derived, dict[str, ColumnType]]:
+def _rows(sources: Sources, select: Select) -> tuple[Subquery, dict[str, ColumnType]]:
     """A SELECT that gives rows, as a relation, and its columns.
 
     Refuses  LIMIT, ORDER BY, DISTINCT and windows below an aggregate: which rows stay would be data's
@@ -253,5 +253,5 @@ def _rows(sources: Sources, select: Select) -> tuple[Derived, dict[str, ColumnTy
     found = outputs_of(sources, select, scope)
     outputs = tuple((name, expression) for name, expression, _ in found)
     place = sources.lexed.lexemes[select.keyword].position
-    derived = Derived(sources.alias(), relation, where, outputs, place)
-    return derived, {name: kind for name, _, kind in found}
+    subquery = Subquery(sources.alias(), relation, where, outputs, place)
+    return subquery, {name: kind for name, _, kind in found}

@@ -10,7 +10,7 @@ from typing import NoReturn
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.reading import READERS
+from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.scope import Named, PublicColumn, Scope
 from proxy.query.ir.bound_statement import AggregateSubquery
 from proxy.query.ir.exposed import Exposed

@@ -26,7 +26,7 @@ from proxy.query.syntax.selects import (
     is_call,
     opens_query,
 )
-from proxy.query.syntax.slices import HINT as _ASK
+from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed
@@ -68,13 +68,14 @@ def _refuse_star(context: SelectContext, item: OutputItem) -> None:
         raise Refusal(
             Code.RAW_ROWS,
             "rows of a protected table cannot be read",
-            _ASK,
+            _RUN_BY_ITSELF,
             context.lexed.lexemes[item.span[0]].position,
         )
 
 
 def _is_output_name(lexed: Lexed, part: Span, names: frozenset[str]) -> bool:
-    """ORDER BY with a bare name means the output column of that name first (manual, SELECT)."""
+    """ORDER BY with a bare name means the output column of that name first (PostgreSQL 17 documentation,
+    SELECT)."""
     lexemes = lexed.lexemes[part[0] : part[1]]
     rest = {lexeme.word for lexeme in lexemes[1:]}
     return bool(lexemes) and lexemes[0].name in names and rest <= _AFTER_A_NAME
@@ -235,7 +236,7 @@ def _column_at(
         raise Refusal(
             Code.RAW_ROWS,
             f'"{name}" of a protected table can only be read inside an aggregate or as a GROUP BY key',
-            _ASK,
+            _RUN_BY_ITSELF,
             lexemes[index].position,
         )
     return last + 1, None

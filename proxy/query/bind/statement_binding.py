@@ -15,10 +15,10 @@ from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.from_functions import refuse_in_function
 from proxy.query.syntax.probes import unused_ctes
 from proxy.query.syntax.selects import Select
-from proxy.query.syntax.statements import Kind, Statement
+from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
 
-_HINT = "Ask for aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
+_HINT = "Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
 
 
 def bind_statement(
@@ -48,7 +48,7 @@ def bind_statement(
             refuse_in_function(statement.lexed, select, found)
             bind_subquery(sources, select)
         elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
-            if statement.kind is Kind.EXPLAIN and not _is_run(statement):
+            if statement.kind is StatementKind.EXPLAIN and not _is_run(statement):
                 return None
             _refuse_rows(statement, select, protected)
     return BoundStatement(tuple(sources.subqueries), tuple(sources.scalars))
@@ -73,7 +73,7 @@ def _refuse_rows(
     if "group" in select.clauses:  # by anything but the unit it would be an aggregate subquery
         raise Refusal(
             Code.RAW_ROWS,
-            "the privacy unit cannot be a key of the result",
+            "the privacy unit cannot be a GROUP BY key of the result",
             "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).",
             statement.lexed.lexemes[select.clauses["group"][0]].position,
         )
@@ -87,7 +87,7 @@ def refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
     """
     raise Refusal(
         Code.RAW_ROWS,
-        f"rows of the protected table {table.name} cannot be read",
+        f"rows of the protected table {table.name} cannot be returned",
         _HINT,
         statement.lexed.lexemes[index].position,
     )

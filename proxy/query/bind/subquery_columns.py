@@ -8,7 +8,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.scope import ColumnType, Named, Scope
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import Derived, Relation
+from proxy.query.ir.relations import Relation, Subquery
 
 
 def renamed(
@@ -16,8 +16,8 @@ def renamed(
 ) -> tuple[Relation, tuple[Named, ...]]:
     """A subquery under its alias, its first columns renamed by the alias' column list."""
     own = list(columns)
-    assert isinstance(relation, Derived)
-    shown = [*names, *own[len(names) :]]
+    assert isinstance(relation, Subquery)
+    displayed = [*names, *own[len(names) :]]
     if names:
         if len(own) != len(relation.outputs) or len(names) > len(own):
             raise Refusal(
@@ -26,10 +26,11 @@ def renamed(
                 "Give each of its columns a name of its own: SELECT a AS x, a AS y.",
             )
         outputs = tuple(
-            (new, expression) for new, (_, expression) in zip(shown, relation.outputs, strict=True)
+            (new, expression)
+            for new, (_, expression) in zip(displayed, relation.outputs, strict=True)
         )
         relation = replace(relation, outputs=outputs)
-    kinds = dict(zip(shown, columns.values(), strict=True))
+    kinds = dict(zip(displayed, columns.values(), strict=True))
     qualifiers = frozenset({(alias,)}) if alias is not None else frozenset[tuple[str, ...]]()
     return relation, (Named(relation.alias, qualifiers, kinds),)
 

@@ -23,6 +23,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Connective,
     Constant,
+    DateTrunc,
     Expression,
     Extract,
     In,
@@ -31,16 +32,15 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NullIf,
+    NumericCall,
     Parameter,
     Quotient,
-    Rounded,
     TextCall,
-    Truncated,
     children,
 )
 from proxy.query.ir.query import Query
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.typing_rules import names_its_zone
 
 _WITHOUT_ZONE = (SqlType.DATE, SqlType.TIMESTAMP)
@@ -61,12 +61,12 @@ def check_zone(query: Query) -> None:
 
 def _check(expressions: Iterable[Expression]) -> None:
     waiting = list(expressions)
-    seen: set[int] = set()
+    visited: set[int] = set()
     while waiting:
         part = waiting.pop()
-        if id(part) in seen:
+        if id(part) in visited:
             continue
-        seen.add(id(part))
+        visited.add(id(part))
         what = _dependent(part)
         if what is not None:
             raise Refusal(
@@ -88,13 +88,14 @@ def _dependent(part: Expression) -> str | None:
         case Extract():
             is_instant = part.operand.type is SqlType.TIMESTAMPTZ and part.field != "epoch"
             return f"extract({part.field}) of a timestamp with time zone" if is_instant else None
-        case Truncated():
-            # date_trunc of a date is that of its midnight in the session's zone (manual 9.9.2).
-            moves = part.operand.type is not SqlType.TIMESTAMP
-            return "date_trunc() of a date or of a timestamp with time zone" if moves else None
+        case DateTrunc():
+            # date_trunc of a date is that of its midnight in the session's zone (PostgreSQL 17 documentation,
+            # section 9.9.2).
+            depends = part.operand.type is not SqlType.TIMESTAMP
+            return "date_trunc() of a date or of a timestamp with time zone" if depends else None
         case Cast(type=SqlType.DATE):
-            moves = part.operand.type is SqlType.TIMESTAMPTZ
-            return "the date of a timestamp with time zone" if moves else None
+            depends = part.operand.type is SqlType.TIMESTAMPTZ
+            return "the date of a timestamp with time zone" if depends else None
         case Comparison():
             return _meeting((part.left, part.right))
         case In():
@@ -119,7 +120,7 @@ def _dependent(part: Expression) -> str | None:
             | Like()
             | Arithmetic()
             | Quotient()
-            | Rounded()
+            | NumericCall()
             | TextCall()
             | Bucket()
         ):
@@ -139,26 +140,26 @@ def _of_relation(relation: Relation) -> Iterator[Expression]:
     match relation:
         case Scan():
             return
-        case Joined():
+        case Join():
             yield from _of_relation(relation.left)
             yield from _of_relation(relation.right)
             yield from (
                 NullIf(left, right, left.type) for left, right in relation.equal
             )  # which meet as in a comparison
             yield from _given(relation.rest)
-        case Derived():
+        case Subquery():
             yield from _of_relation(relation.source)
             yield from (expression for _, expression in relation.outputs)
             yield from _given(relation.where)
-        case PerUnit():
+        case GroupByUnit():
             yield from _of_relation(relation.source)
             yield from _given(relation.where)
             yield relation.unit
             yield from _of_aggregates(relation.aggregates)
-        case Stacked():  # its columns have equal types
+        case UnionAll():  # its columns have equal types
             for part in relation.parts:
                 yield from _of_relation(part)
-        case Kept():
+        case Truncate():
             yield from _of_relation(relation.source)
         case _:
             assert_never(relation)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proxy.base.result_columns import IntervalEnd
-from proxy.query.ir.query import Block, Key, Query, Scalar
+from proxy.query.ir.query import AggregateBlock, Key, Query, Scalar
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import Select, Span
 
@@ -17,7 +17,7 @@ from proxy.query.syntax.selects import Select, Span
 @dataclass(frozen=True, slots=True)
 class KeyValue:
     """A GROUP BY key, written again. as_float: as date_part(), which gives double precision where the key,
-    EXTRACT, is numeric (manual 9.9.1)."""
+    EXTRACT, is numeric (PostgreSQL 17 documentation, section 9.9.1)."""
 
     key: Key
     as_float: bool = False
@@ -45,7 +45,7 @@ class AggregateSubquery:
 
     number: int
     select: Select
-    block: Block
+    block: AggregateBlock
     spans: Mapping[Span, SpanMeaning]
     unnamed: tuple[Span, ...]
     is_constant: bool

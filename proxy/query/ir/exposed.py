@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing_extensions import assert_never
 
 from proxy.base.result_columns import UNIT_COLUMN
-from proxy.catalog.model import Column, TableName
+from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Derived, Joined, Kept, PerUnit, Relation, Scan, Stacked
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,21 @@ def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str
             case Scan():
                 unit = units.get(part.table)
                 return frozenset() if unit is None else frozenset({(part.alias, unit)})
-            case Joined():
+            case Join():
                 # After a LEFT JOIN the far side's is NULL for every unit without a partner: one group of many.
                 return of(part.left) | (frozenset() if part.left_outer else of(part.right))
-            case Derived():
+            case Subquery():
                 below = of(part.source)
                 return frozenset(
                     (part.alias, name)
                     for name, e in part.outputs
                     if isinstance(e, ColumnRef) and (e.relation, e.column) in below
                 )
-            case Kept():
+            case Truncate():
                 return of(part.source)
-            case PerUnit():
+            case GroupByUnit():
                 return frozenset({(part.alias, UNIT_COLUMN)})
-            case Stacked():
+            case UnionAll():
                 names = [{name for _, name in of(branch)} for branch in part.parts]
                 return frozenset((part.alias, name) for name in set.intersection(*names))
             case _:

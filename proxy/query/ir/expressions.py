@@ -11,7 +11,7 @@ from enum import Enum
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
 ConstantValue = Fraction | str | bool | None
@@ -162,7 +162,7 @@ class Quotient:
     position: int | None = field(default=None, compare=False)
 
 
-class Rounding(Enum):
+class NumericFunction(Enum):
     ABS = "abs"
     NEGATE = "negate"
     FLOOR = "floor"
@@ -173,10 +173,10 @@ class Rounding(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded:
+class NumericCall:
     """abs, unary minus, floor, ceil, sign, trunc, round of a number; digits for the last two."""
 
-    function: Rounding
+    function: NumericFunction
     operand: Expression
     digits: int
     type: SqlType
@@ -215,7 +215,7 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class Truncated:
+class DateTrunc:
     """date_trunc(unit, operand), the operand clamped: at the ends of the calendar it would raise."""
 
     unit: str
@@ -287,10 +287,10 @@ Expression = (
     | Like
     | Arithmetic
     | Quotient
-    | Rounded
+    | NumericCall
     | TextCall
     | Extract
-    | Truncated
+    | DateTrunc
     | Bucket
     | Case
     | Choose
@@ -308,7 +308,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (expression.left, expression.right)
         case Connective() | Choose():
             return expression.operands
-        case Not() | Is() | Rounded() | Extract() | Cast() | Clamped() | Truncated() | Bucket():
+        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | DateTrunc() | Bucket():
             return (expression.operand,)
         case InPublic():
             return (expression.operand,)  # the rest is of no row of the question

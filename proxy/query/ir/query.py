@@ -26,7 +26,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AggregateBlock:
     """One SELECT that aggregates rows of protected tables.
 
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
@@ -53,11 +53,11 @@ class Scalar:
 class Query:
     """All blocks of a statement; a block whose answer stands in another comes before it."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[AggregateBlock, ...]
     scalars: tuple[Scalar, ...] = ()
 
 
-def bind(block: Block, values: Mapping[int, Constant]) -> Block:
+def bind(block: AggregateBlock, values: Mapping[int, Constant]) -> AggregateBlock:
     """The block with the client's parameters, by number, replaced by constants; a text that the question
     casts ($1::date) is read as that type.
 
@@ -78,7 +78,7 @@ def bind(block: Block, values: Mapping[int, Constant]) -> Block:
     return changed(block, again)
 
 
-def changed(block: Block, change: Callable[[Expression], Expression]) -> Block:
+def changed(block: AggregateBlock, change: Callable[[Expression], Expression]) -> AggregateBlock:
     """The block with every expression in it changed."""
     return replace(
         block,

@@ -18,6 +18,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Connective,
     Constant,
+    DateTrunc,
     Expression,
     Extract,
     In,
@@ -26,11 +27,10 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NullIf,
+    NumericCall,
     Parameter,
     Quotient,
-    Rounded,
     TextCall,
-    Truncated,
 )
 
 
@@ -57,7 +57,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return change(replace(expression, left=left, right=right))
         case Connective() | Choose():
             return change(replace(expression, operands=tuple(map(again, expression.operands))))
-        case Not() | Is() | Rounded() | Extract() | Cast() | Clamped() | Truncated() | Bucket():
+        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | DateTrunc() | Bucket():
             return change(replace(expression, operand=again(expression.operand)))
         case In():
             items = tuple(map(constant, expression.items))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
 
@@ -25,7 +25,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Join:
     """INNER or LEFT JOIN. equal: pairs of columns that ON sets equal, left side first; rest: what else ON
     says; left_outer: rows of the left side without partner stay, with NULLs on the right."""
 
@@ -38,7 +38,7 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class Subquery:
     """A row-wise subquery or CTE: filtered, renamed, computed; one output row per row that passes."""
 
     alias: str
@@ -49,7 +49,7 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
-class PerUnit:
+class GroupByUnit:
     """GROUP BY the privacy unit: one row per unit, columns `unit`, a1, a2, ... rows: the most that a count
     in it can be (the planner knows)."""
 
@@ -62,15 +62,15 @@ class PerUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Stacked:
+class UnionAll:
     """UNION ALL of row-wise relations; columns c1, c2, ... matched by place."""
 
     alias: str
-    parts: tuple[Derived, ...]
+    parts: tuple[Subquery, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Truncate:
     """Rows of a table or subquery, of which few have equal values in `by`; under the same alias. Only the
     planner makes it.
 
@@ -80,7 +80,7 @@ class Kept:
     below_join: by the privacy unit, below a join on it; where: a condition on single rows that comes before.
     """
 
-    source: Scan | Derived | Stacked | Kept
+    source: Scan | Subquery | UnionAll | Truncate
     by: ColumnRef | None
     most: int | None
     ordered_by: tuple[ColumnRef, ...]
@@ -95,7 +95,7 @@ class Kept:
         return self.source.alias
 
 
-Relation = Scan | Joined | Derived | PerUnit | Stacked | Kept
+Relation = Scan | Join | Subquery | GroupByUnit | UnionAll | Truncate
 
 
 def scans(relation: Relation) -> Iterator[Scan]:
@@ -103,22 +103,22 @@ def scans(relation: Relation) -> Iterator[Scan]:
     match relation:
         case Scan():
             yield relation
-        case Joined():
+        case Join():
             yield from scans(relation.left)
             yield from scans(relation.right)
-        case Derived() | PerUnit() | Kept():
+        case Subquery() | GroupByUnit() | Truncate():
             yield from scans(relation.source)
-        case Stacked():
+        case UnionAll():
             for part in relation.parts:
                 yield from scans(part)
         case _:
             assert_never(relation)
 
 
-Change = Callable[[Expression], Expression]
+ExpressionChange = Callable[[Expression], Expression]
 
 
-def rewrite(relation: Relation, change: Change) -> Relation:
+def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
     """The relation with every expression in it changed."""
 
     def maybe(part: Expression | None) -> Expression | None:
@@ -127,29 +127,29 @@ def rewrite(relation: Relation, change: Change) -> Relation:
     match relation:
         case Scan():
             return relation
-        case Joined():
+        case Join():
             left, right = rewrite(relation.left, change), rewrite(relation.right, change)
             return replace(relation, left=left, right=right, rest=maybe(relation.rest))
-        case Derived():
+        case Subquery():
             outputs = tuple((name, change(part)) for name, part in relation.outputs)
             source = rewrite(relation.source, change)
             return replace(relation, source=source, where=maybe(relation.where), outputs=outputs)
-        case PerUnit():
+        case GroupByUnit():
             aggregates = tuple(a.changed(change) for a in relation.aggregates)
             source = rewrite(relation.source, change)
             return replace(
                 relation, source=source, where=maybe(relation.where), aggregates=aggregates
             )
-        case Stacked():
+        case UnionAll():
             parts = []
             for part in relation.parts:
                 rewritten = rewrite(part, change)
-                assert isinstance(rewritten, Derived)
+                assert isinstance(rewritten, Subquery)
                 parts.append(rewritten)
             return replace(relation, parts=tuple(parts))
-        case Kept():
-            kept = rewrite(relation.source, change)
-            assert isinstance(kept, Scan | Derived | Stacked | Kept)
-            return replace(relation, source=kept, where=maybe(relation.where))
+        case Truncate():
+            rewritten_source = rewrite(relation.source, change)
+            assert isinstance(rewritten_source, Scan | Subquery | UnionAll | Truncate)
+            return replace(relation, source=rewritten_source, where=maybe(relation.where))
         case _:
             assert_never(relation)

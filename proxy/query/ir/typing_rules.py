@@ -1,4 +1,5 @@
-"""PostgreSQL's type resolution for the few types that questions use (manual 10.2, 10.3, 10.5)."""
+"""PostgreSQL's type resolution for the few types that questions use (PostgreSQL 17 documentation, section
+10.2, 10.3, 10.5)."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def number(text: str) -> Fraction | None:
 def too_many_digits(position: int | None = None) -> Refusal:
     return Refusal(
         Code.TOO_COMPLEX,
-        "a number in a question on a protected table may not have more than "
+        "a number in a query on a protected table may not have more than "
         f"{limits.NUMBER_DIGITS} digits before or after its point",
         "Use a number with fewer digits.",
         position,
@@ -86,7 +87,8 @@ def ordinal(text: str) -> int | None:
 
 
 def is_value_of(value: Fraction, kind: SqlType) -> bool:
-    """Whether PostgreSQL reads a number in this type without raising 22003 (manual 8.1).
+    """Whether PostgreSQL reads a number in this type without raising 22003 (PostgreSQL 17 documentation,
+    section 8.1).
 
     >>> is_value_of(Fraction(40000), SqlType.INT2), is_value_of(Fraction(1, 10**400), SqlType.FLOAT8)
     (False, False)
@@ -101,7 +103,7 @@ def is_value_of(value: Fraction, kind: SqlType) -> bool:
 
 
 def literal_type(text: str) -> SqlType:
-    """Type of an unquoted number (manual 4.1.2.6).
+    """Type of an unquoted number (PostgreSQL 17 documentation, section 4.1.2.6).
 
     >>> literal_type("3000000000").sql
     'bigint'
@@ -124,7 +126,7 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
     if SqlType.OTHER in distinct:
         raise Refusal(
             Code.UNSUPPORTED,
-            "values of this type cannot be compared in a question on a protected table",
+            "values of this type cannot be compared in a query on a protected table",
             "Use IS NULL, or a column of another type.",
             position,
         )
@@ -142,7 +144,7 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
         return SqlType.TIMESTAMPTZ if SqlType.TIMESTAMPTZ in distinct else SqlType.TIMESTAMP
     raise Refusal(
         Code.UNSUPPORTED,
-        "operands of different kinds cannot be compared in a question on a protected table: "
+        "operands of different types cannot be compared in a query on a protected table: "
         + ", ".join(sorted(kind.sql or "another type" for kind in distinct)),
         "Write constants in the type of the column they meet.",
         position,
@@ -150,7 +152,8 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
 
 
 def common_result(types: Sequence[SqlType], position: int | None) -> SqlType:
-    """The type of CASE, COALESCE, GREATEST and LEAST (manual 10.5): unlike an operator's operands, a real and
+    """The type of CASE, COALESCE, GREATEST and LEAST (PostgreSQL 17 documentation, section 10.5): unlike an
+    operator's operands, a real and
     an exact number give real.
 
     Refuses  as `common`
@@ -230,12 +233,12 @@ def names_its_zone(text: str) -> bool:
 
 
 def sum_type(operand: SqlType) -> SqlType:
-    """Type of sum(operand) (manual 9.21)."""
+    """Type of sum(operand) (PostgreSQL 17 documentation, section 9.21)."""
     if operand in (SqlType.INT2, SqlType.INT4):
         return SqlType.INT8
     return SqlType.NUMERIC if operand is SqlType.INT8 else operand
 
 
 def avg_type(operand: SqlType) -> SqlType:
-    """Type of avg(operand) (manual 9.21)."""
+    """Type of avg(operand) (PostgreSQL 17 documentation, section 9.21)."""
     return SqlType.FLOAT8 if operand.is_float else SqlType.NUMERIC

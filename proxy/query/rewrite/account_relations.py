@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from proxy.base.result_columns import account_relation
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.edits import Edit, marker
 from proxy.query.rewrite.empty_twins import in_place_of
@@ -43,7 +43,7 @@ def account_edits(
              which holds {"budget": [rows], "history": [rows]}
     Gives    the edits that put the rows into every FROM, under the names that the relations had
     """
-    # Named like noisy relations: a plan that reads it needs an answer (pgwire/rehearsing.py).
+    # Named like noisy relations: a plan that reads it needs an answer (pgwire/rehearsal.py).
     texts = {
         name: f"(SELECT * FROM pg_catalog.jsonb_to_recordset({marker(parameter)}->'{name.name}')"  # noqa: S608
         f" AS {account_relation(name.name)}({columns}))"

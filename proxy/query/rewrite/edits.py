@@ -32,7 +32,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         if edit.start < done:  # of a text that PostgreSQL does not take for a statement either
             raise Refusal(
                 Code.SYNTAX,
-                "the parts of the statement cannot be told apart",
+                "the parts of the statement cannot be distinguished",
                 "Write one statement.",
             )
         parts += [text[done : edit.start], edit.text]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import TokenType
 
 from proxy.base.limits import IDENTIFIER_BYTES
-from proxy.catalog.model import TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.edits import Edit, quoted
 from proxy.query.syntax.selects import Select, Span

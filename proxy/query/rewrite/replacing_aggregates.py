@@ -25,7 +25,7 @@ from proxy.query.ir.bound_statement import (
     KeyValue,
     SpanMeaning,
 )
-from proxy.query.ir.query import Block
+from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.rewrite.edits import Edit, marker, quoted
 from proxy.query.syntax.output_names import output_name
@@ -75,7 +75,7 @@ def _edits(lexed: Lexed, subquery: AggregateSubquery, parameter: int) -> Iterato
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
-def _column(block: Block, meaning: SpanMeaning) -> str:
+def _column(block: AggregateBlock, meaning: SpanMeaning) -> str:
     match meaning:
         case Aggregate():
             return aggregate_column(_number(block, meaning))
@@ -88,7 +88,7 @@ def _column(block: Block, meaning: SpanMeaning) -> str:
             assert_never(meaning)
 
 
-def _number(block: Block, aggregate: Aggregate) -> int:
+def _number(block: AggregateBlock, aggregate: Aggregate) -> int:
     return block.aggregates.index(aggregate) + 1
 
 
@@ -112,7 +112,7 @@ def _recordset(parameter: int, subquery: AggregateSubquery) -> str:
     return f"FROM pg_catalog.jsonb_to_recordset({rows}) AS {alias}({declared})"
 
 
-def _columns(block: Block) -> Iterator[tuple[str, str]]:
+def _columns(block: AggregateBlock) -> Iterator[tuple[str, str]]:
     """Names of columns and of their types."""
     for number, key in enumerate(block.keys, start=1):
         yield key_column(number), key.type_name

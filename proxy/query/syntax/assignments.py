@@ -1,4 +1,4 @@
-"""SET of the settings dp.*, recognised on tokens (manual, SET)."""
+"""SET of the settings dp.*, recognised on tokens (PostgreSQL 17 documentation, SET)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A FROM clause as a tree of items, by tokens: tables, subqueries and CTEs, joined (manual 7.2.1)."""
+"""A FROM clause as a tree of items, by tokens: tables, subqueries and CTEs, joined (PostgreSQL 17
+documentation, section 7.2.1)."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def read_from(lexed: Lexed, span: Span) -> Item:
     """
     Refuses  UNSUPPORTED: FULL and NATURAL joins, functions, LATERAL, TABLESAMPLE
     """
-    cursor = _Cursor(lexed, span[0], span[1])
+    cursor = _TokenCursor(lexed, span[0], span[1])
     item = _joined(cursor)
     while cursor.is_symbol(TokenType.COMMA):
         place = cursor.at
@@ -71,7 +72,7 @@ def read_from(lexed: Lexed, span: Span) -> Item:
 
 
 @dataclass(slots=True)
-class _Cursor:
+class _TokenCursor:
     lexed: Lexed
     at: int
     end: int
@@ -103,7 +104,7 @@ def _refuse(lexeme: Lexeme, message: str) -> NoReturn:
     )
 
 
-def _joined(cursor: _Cursor) -> Item:
+def _joined(cursor: _TokenCursor) -> Item:
     left = _primary(cursor)
     while cursor.word in _JOIN_WORDS - {"on", "using"}:
         place = cursor.at
@@ -125,7 +126,7 @@ def _joined(cursor: _Cursor) -> Item:
     return left
 
 
-def _condition(cursor: _Cursor) -> tuple[Span | None, tuple[str, ...]]:
+def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
     if cursor.take("using"):
         return None, _names(cursor)
     if not cursor.take("on"):
@@ -151,7 +152,7 @@ def _condition(cursor: _Cursor) -> tuple[Span | None, tuple[str, ...]]:
     return (start, cursor.at), ()
 
 
-def _primary(cursor: _Cursor) -> Item:
+def _primary(cursor: _TokenCursor) -> Item:
     if cursor.is_symbol(TokenType.L_PAREN):
         close = cursor.lexed.partner[cursor.at]
         inside = (cursor.at + 1, close)
@@ -182,11 +183,11 @@ def _primary(cursor: _Cursor) -> Item:
     return TableItem(first, tuple(chain), alias, columns)
 
 
-def _alias(cursor: _Cursor) -> tuple[str | None, tuple[str, ...]]:
+def _alias(cursor: _TokenCursor) -> tuple[str | None, tuple[str, ...]]:
     has_as = cursor.take("as")
     if cursor.at >= cursor.end or cursor.word in _JOIN_WORDS or not cursor.lexeme.name:
         if has_as:
-            _refuse(cursor.lexeme, "an alias cannot be read")
+            _refuse(cursor.lexeme, "this alias is not supported")
         return None, ()
     if cursor.word == "tablesample":
         _refuse(cursor.lexeme, "TABLESAMPLE is not available on a protected table")
@@ -195,10 +196,10 @@ def _alias(cursor: _Cursor) -> tuple[str | None, tuple[str, ...]]:
     return alias, _names(cursor) if cursor.is_symbol(TokenType.L_PAREN) else ()
 
 
-def _names(cursor: _Cursor) -> tuple[str, ...]:
+def _names(cursor: _TokenCursor) -> tuple[str, ...]:
     """(a, b, ...)"""
     if not cursor.is_symbol(TokenType.L_PAREN):
-        _refuse(cursor.lexeme, "a list of columns cannot be read")
+        _refuse(cursor.lexeme, "this list of columns is not supported")
     close = cursor.lexed.partner[cursor.at]
     names = tuple(x.name for x in cursor.lexed.lexemes[cursor.at + 1 : close] if x.name)
     cursor.at = close + 1

@@ -22,7 +22,7 @@ def refuse_in_function(lexed: Lexed, select: Select, found: tuple[Select, ...]) 
                 raise Refusal(
                     Code.UNSUPPORTED,
                     "a question cannot be an argument of a function in FROM",
-                    "Ask for the value first.",
+                    "Run the subquery by itself and write its result as a constant.",
                     lexed.lexemes[select.keyword].position,
                 )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import TokenType
 
 from proxy.query.syntax.selects import Select, Span, selects
-from proxy.query.syntax.statements import Kind, Statement
+from proxy.query.syntax.statements import Statement, StatementKind
 
 _WHOLE_NUMBERS = frozenset({"int", "integer", "bigint", "smallint", "int2", "int4", "int8"})
 _OPERATORS = frozenset(
@@ -25,7 +25,7 @@ _KINDS_OF_TABLES = frozenset({"temp", "temporary", "unlogged", "local", "global"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeByStatement:
     """Of CREATE TABLE AS, SELECT INTO, DECLARE. `head` and then a query makes it.
 
     if_not_exists: it was said, and is not in head. tag: what PostgreSQL calls the command, where head has it
@@ -45,26 +45,28 @@ def inner_query(statement: Statement, rewritten: str) -> str:
     return rewritten[before : len(rewritten) - after]
 
 
-def made(statement: Statement) -> Made | None:
+def made(statement: Statement) -> MadeByStatement | None:
     lexemes = statement.lexed.lexemes
     first = lexemes[0].word
-    if statement.kind is Kind.WRAPPED and first in ("create", "declare"):
+    if statement.kind is StatementKind.WRAPPED and first in ("create", "declare"):
         head = statement.text[: lexemes[statement.first].start]
         words = [x.word for x in lexemes[: statement.first]]
         for index in range(len(words) - 2):
             if first == "create" and words[index : index + 3] == ["if", "not", "exists"]:
-                said = slice(lexemes[index].start, lexemes[index + 2].end)
-                return Made(head[: said.start] + head[said.stop :], if_not_exists=True)
-        return Made(head)
-    if statement.kind is Kind.QUERY:
+                clause = slice(lexemes[index].start, lexemes[index + 2].end)
+                return MadeByStatement(
+                    head[: clause.start] + head[clause.stop :], if_not_exists=True
+                )
+        return MadeByStatement(head)
+    if statement.kind is StatementKind.QUERY:
         for select in selects(statement):
             if "into" in select.clauses:
                 return _into(statement, select.clauses["into"])
     return None
 
 
-def _into(statement: Statement, span: Span) -> Made:
-    """SELECT INTO is CREATE TABLE AS (manual, SELECT INTO)."""
+def _into(statement: Statement, span: Span) -> MadeByStatement:
+    """SELECT INTO is CREATE TABLE AS (PostgreSQL 17 documentation, SELECT INTO)."""
     lexemes = statement.lexed.lexemes
     at, kinds = span[0], []
     while lexemes[at].word in _KINDS_OF_TABLES and at + 1 < span[1]:
@@ -73,7 +75,7 @@ def _into(statement: Statement, span: Span) -> Made:
     if lexemes[at].word == "table" and at + 1 < span[1]:
         at += 1
     name = statement.text[lexemes[at].start : lexemes[span[1] - 1].end]
-    return Made(" ".join(["CREATE", *kinds, "TABLE", name, "AS "]), tag="SELECT INTO")
+    return MadeByStatement(" ".join(["CREATE", *kinds, "TABLE", name, "AS "]), tag="SELECT INTO")
 
 
 def copy_around(statement: Statement, query: str) -> str:
@@ -94,10 +96,10 @@ def limits(statement: Statement) -> Iterator[tuple[str, bool]]:
     lets no row through, the statement has none."""
     found = selects(statement)
     depth = statement.lexed.lexemes[statement.first].depth
-    alone = sum(select.depth == depth for select in found) == 1
+    is_single = sum(select.depth == depth for select in found) == 1
     is_query = statement.lexed.lexemes[statement.first].word in ("select", "with")
     for select in found:
-        outermost = alone and is_query and select.depth == depth
+        outermost = is_single and is_query and select.depth == depth
         for name, span in _bounds(select):
             text = _constant_text(statement, span, name == "fetch")
             if text is not None:

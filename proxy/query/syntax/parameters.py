@@ -52,7 +52,7 @@ def parameters(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _after_comment(text: str, at: int) -> int:
-    """Comments nest (manual 4.1.5)."""
+    """Comments nest (PostgreSQL 17 documentation, section 4.1.5)."""
     depth = 1
     for mark in _COMMENT_MARK.finditer(text, at):
         depth += 1 if mark[0] == "/*" else -1

@@ -116,13 +116,13 @@ class _Probe:
         close = self._lexed.partner[opening]
         rest = self._lexemes[close + 1 : source[1]]
         # One subquery and its alias, nothing joined to it.
-        is_alone = all(
+        is_only = all(
             x.name
             or x.token.token_type in (TokenType.L_PAREN, TokenType.R_PAREN)
             or (x.token.token_type is TokenType.COMMA and x.depth > select.depth)
             for x in rest
         ) and not any(x.word == "join" for x in rest)
-        return is_alone and self.query((opening + 1, close))
+        return is_only and self.query((opening + 1, close))
 
     def _reads_in_subquery(self, span: Span) -> bool:
         return any(

@@ -1,7 +1,7 @@
 """The SELECTs of a statement as spans of tokens, clause by clause.
 
 PostgreSQL itself has analysed the statement on the shadow before; so this needs to find clauses, not to
-judge grammar (manual 7.8, SELECT).
+judge grammar (PostgreSQL 17 documentation, section 7.8, SELECT).
 """
 
 from __future__ import annotations

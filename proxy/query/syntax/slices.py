@@ -13,7 +13,7 @@ from proxy.query.syntax.string_literals import plain_strings
 from proxy.query.syntax.tokens import Lexed
 
 _POSTGRES = Postgres()
-HINT = "Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
+HINT = "Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
 
 def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
@@ -30,7 +30,7 @@ def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
     if len(trees) != 1 or trees[0] is None:
         raise Refusal(
             Code.UNSUPPORTED,
-            "an expression in the question on a protected table cannot be read",
+            "an expression in this query on a protected table is not supported",
             "Use plain comparisons, arithmetic and CASE on the columns of the table.",
             _position(lexed, span),
         )
@@ -50,7 +50,7 @@ def parse_item(
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1:
         raise Refusal(
             Code.UNSUPPORTED,
-            "an output column of the question on a protected table cannot be read",
+            "an output column of this query on a protected table is not supported",
             HINT,
             _position(lexed, span),
         )
@@ -76,7 +76,7 @@ def _no_operator_for_parameter(lexed: Lexed, index: int, last: int) -> None:
     ):
         raise Refusal(
             Code.UNSUPPORTED,
-            f"operator {lexeme.token.text} is not allowed in a question on a protected table",
+            f"operator {lexeme.token.text} is not allowed in a query on a protected table",
             "Write abs(x).",
             lexeme.position,
         )

@@ -17,7 +17,7 @@ from proxy.query.syntax.assignments import may_assign
 from proxy.query.syntax.tokens import Lexed, Lexeme, fold, lex
 
 
-class Kind(Enum):
+class StatementKind(Enum):
     QUERY = "query"  # SELECT, WITH, VALUES, parenthesised
     WRAPPED = "wrapped"  # DECLARE ... FOR query, CREATE TABLE ... AS query, INSERT ... query
     COPY = "copy"  # COPY (query) TO
@@ -35,7 +35,7 @@ class Statement:
     """
 
     lexed: Lexed
-    kind: Kind
+    kind: StatementKind
     first: int
     last: int
     relations: tuple[str, ...]
@@ -49,7 +49,7 @@ class Statement:
     @property
     def needs_transaction(self) -> bool:
         """DECLARE of a cursor without WITH HOLD, which PostgreSQL refuses outside a transaction block
-        (manual, DECLARE)."""
+        (PostgreSQL 17 documentation, DECLARE)."""
         before = [lexeme.word for lexeme in self.lexed.lexemes[: self.first]]
         return before[:1] == ["declare"] and before[-3:-1] != ["with", "hold"]
 
@@ -257,7 +257,7 @@ def _starts_query(lexeme: Lexeme) -> bool:
     return lexeme.word in _QUERY_WORDS or lexeme.token.token_type is TokenType.L_PAREN
 
 
-def _inner_query(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
+def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
     """Where the query of a statement is: (kind, first, last exclusive, EXPLAIN asked for JSON).
 
     Statements that are not listed are the shadow's: it holds no data and grants no writes.
@@ -266,10 +266,10 @@ def _inner_query(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
     whole = len(lexemes)
     first = lexemes[0]
     if _starts_query(first):
-        return Kind.QUERY, 0, whole, False
+        return StatementKind.QUERY, 0, whole, False
     match first.word:
         case "table":
-            return Kind.TABLE, 0, whole, False
+            return StatementKind.TABLE, 0, whole, False
         case "declare":
             return _after(lexed, "for")
         case "create":
@@ -290,25 +290,25 @@ def _inner_query(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
             end = next(
                 (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word == "returning"), whole
             )
-            return (Kind.WRAPPED, start, end, False) if 0 < start < end else None
+            return (StatementKind.WRAPPED, start, end, False) if 0 < start < end else None
         case "copy":
             if whole > 1 and lexemes[1].token.token_type is TokenType.L_PAREN:
-                return Kind.COPY, 2, lexed.partner[1], False
-            return Kind.TABLE, 0, whole, False
+                return StatementKind.COPY, 2, lexed.partner[1], False
+            return StatementKind.TABLE, 0, whole, False
         case "explain":
             return _explained(lexed)
         case _:
             return None
 
 
-def _after(lexed: Lexed, word: str) -> tuple[Kind, int, int, bool] | None:
+def _after(lexed: Lexed, word: str) -> tuple[StatementKind, int, int, bool] | None:
     for index, lexeme in enumerate(lexed.lexemes[:-1]):
         if lexeme.word == word and lexeme.depth == 0 and _starts_query(lexed.lexemes[index + 1]):
-            return Kind.WRAPPED, index + 1, len(lexed.lexemes), False
+            return StatementKind.WRAPPED, index + 1, len(lexed.lexemes), False
     return None
 
 
-def _explained(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
+def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
     lexemes = lexed.lexemes
     index = 1
     as_json = False
@@ -321,5 +321,5 @@ def _explained(lexed: Lexed) -> tuple[Kind, int, int, bool] | None:
     while index < len(lexemes) and lexemes[index].word in ("analyze", "analyse", "verbose"):
         index += 1
     if index < len(lexemes) and _starts_query(lexemes[index]):
-        return Kind.EXPLAIN, index, len(lexemes), as_json
+        return StatementKind.EXPLAIN, index, len(lexemes), as_json
     return None

@@ -1,4 +1,5 @@
-"""String constants as PostgreSQL reads them, as far as the parser does not (manual 4.1.2.1, 4.1.2.2): constants
+"""String constants as PostgreSQL reads them, as far as the parser does not (PostgreSQL 17 documentation,
+section 4.1.2.1, 4.1.2.2): constants
 that go on after a line break, and E'' strings."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A statement as tokens: folded as PostgreSQL folds, limited before anything is parsed.
 
 sqlglot's tokenizer finds the tokens; what they mean to PostgreSQL (folding to lower case in ASCII only,
-truncation to 63 bytes, quoted or not) is decided here (PostgreSQL manual 4.1.1).
+truncation to 63 bytes, quoted or not) is decided here (PostgreSQL 17 documentation, section 4.1.1).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def fold(identifier: str) -> str:
 
 
 def truncate(identifier: str) -> str:
-    """NAMEDATALEN - 1 bytes, at a character boundary (manual 4.1.1)."""
+    """NAMEDATALEN - 1 bytes, at a character boundary (PostgreSQL 17 documentation, section 4.1.1)."""
     encoded = identifier.encode("utf-8", "surrogatepass")
     if len(encoded) <= limits.IDENTIFIER_BYTES:
         return identifier
@@ -198,5 +198,5 @@ def too_complex(what: str) -> Refusal:
     return Refusal(
         Code.TOO_COMPLEX,
         f"a statement on protected tables may not be {what}",
-        "Ask a shorter question, or several.",
+        "Use a shorter statement, or several.",
     )

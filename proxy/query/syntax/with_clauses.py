@@ -1,4 +1,5 @@
-"""WITH clauses on tokens: which names hide tables, and where (manual 7.8, SELECT).
+"""WITH clauses on tokens: which names hide tables, and where (PostgreSQL 17 documentation, section 7.8,
+SELECT).
 
 Whoever does not see a name of a WITH takes it for the table of that name, and answers another question. So a
 WITH that cannot be read to its end is refused.
@@ -56,7 +57,7 @@ def visible_ctes(lexed: Lexed) -> tuple[Visible, ...]:
             if recursive or not _is_no_clause(lexed, index + 1):
                 raise Refusal(
                     Code.UNSUPPORTED,
-                    "a WITH clause in a statement on protected tables cannot be read",
+                    "this WITH clause is not supported in a statement on protected tables",
                     "Write WITH name AS (SELECT ...), with plain names.",
                     lexeme.position,
                 )
@@ -86,7 +87,7 @@ def refuse_unicode_names(lexed: Lexed) -> None:
             raise Refusal(
                 Code.UNSUPPORTED,
                 'U&"..." is not available in a statement on protected tables',
-                'Write the name itself, in quotes if need be: "name".',
+                'Write the name itself, in double quotes if needed: "name".',
                 first.position,
             )
 

@@ -86,7 +86,7 @@ class HttpProtocol(H11Protocol):
             self.transport.abort()
 
 
-class Connection(asyncio.BufferedProtocol):
+class HttpConnection(asyncio.BufferedProtocol):
     """uvicorn's protocol on one socket, with deadlines."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Connection(asyncio.BufferedProtocol):
         address: str,
         inner: H11Protocol,
         limits: ConnectionLimits,
-        on_lost: Callable[[Connection], None],
+        on_lost: Callable[[HttpConnection], None],
     ) -> None:
         self.address = address
         self.inner = inner
@@ -228,7 +228,7 @@ class Connections:
         self._make = make
         self._tls = tls
         self._limits = limits or ConnectionLimits()
-        self._open: dict[Connection, None] = {}  # the oldest first
+        self._open: dict[HttpConnection, None] = {}  # the oldest first
         self._of_addresses: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -259,15 +259,15 @@ class Connections:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             address = network_of(peer[0] if isinstance(peer, tuple) else None)
-            if not self._make_room(address):
+            if not self._close_one_waiting(address):
                 client.close()
                 continue
-            connection = Connection(address, self._make(), self._limits, self._remove)
+            connection = HttpConnection(address, self._make(), self._limits, self._remove)
             self._open[connection] = None
             self._of_addresses[address] += 1
             connection.opening = loop.create_task(self._serve(connection, client))
 
-    def _make_room(self, address: str) -> bool:
+    def _close_one_waiting(self, address: str) -> bool:
         """Whether there is a place, if need be one that was taken from somebody."""
         if self._of_addresses[address] >= self._limits.each:
             return self._close_longest_waiting(address)
@@ -284,7 +284,7 @@ class Connections:
                 return True
         return False
 
-    async def _serve(self, connection: Connection, client: socket.socket) -> None:
+    async def _serve(self, connection: HttpConnection, client: socket.socket) -> None:
         """Until it is open; from then on its protocol hears when it is lost."""
         loop = asyncio.get_running_loop()
         seconds = None if self._tls is None else self._limits.header_seconds
@@ -298,7 +298,7 @@ class Connections:
             if not isinstance(error, (OSError, asyncio.TimeoutError)):
                 raise
 
-    def _remove(self, connection: Connection) -> None:
+    def _remove(self, connection: HttpConnection) -> None:
         if connection in self._open:
             del self._open[connection]
             self._of_addresses[connection.address] -= 1

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from proxy.base.errors import Code
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import log_failure
-from proxy.servers.http.problem import CONTENT_TYPE, Problem, busy
+from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem, busy
 
 _LOG = structlog.get_logger("dpproxy.http")
 
@@ -117,9 +117,9 @@ class Guard:
             log_failure(error, "request")
             if started:
                 raise
-            problem = Problem(
+            problem = HttpProblem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,
-                "the question could not be answered",
+                "the statement could not be run",
                 sqlstate=Code.UNAVAILABLE.sqlstate,
             )
         await response_of(problem)(scope, receive, watched)
@@ -138,18 +138,18 @@ class Guard:
             if not self._under_way[address]:
                 del self._under_way[address]
 
-    def _objection(self, headers: Headers) -> Problem | None:
+    def _objection(self, headers: Headers) -> HttpProblem | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1:
-            return Problem(HTTPStatus.BAD_REQUEST, "a request has one Host header")
+            return HttpProblem(HTTPStatus.BAD_REQUEST, "a request has one Host header")
         if self._hosts_are_local and not is_loopback(_name(hosts[0])):
-            return Problem(
+            return HttpProblem(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 "this server listens on loopback, and that is not its name",
                 hint="Use http://127.0.0.1 or http://localhost.",
             )
         if "transfer-encoding" in headers and "content-length" in headers:
-            return Problem(
+            return HttpProblem(
                 HTTPStatus.BAD_REQUEST,
                 "Content-Length and Transfer-Encoding together are ambiguous",
                 headers={"Connection": "close"},
@@ -161,7 +161,7 @@ def _has_body(headers: Headers) -> bool:
     return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
-def response_of(problem: Problem) -> Response:
+def response_of(problem: HttpProblem) -> Response:
     return Response(
         problem.body(), problem.status, headers=problem.headers, media_type=CONTENT_TYPE
     )

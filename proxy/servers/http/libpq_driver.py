@@ -14,17 +14,17 @@ from typing import Any, TypeVar
 from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code, Refusal
-from proxy.engine.answering import Answer
-from proxy.engine.policy_statements import Question
-from proxy.engine.sessions import AnalystSession, PostgresError, Rows
+from proxy.engine.noisy_answers import Answer
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.sessions import AnalystSession, PostgresError, ResultRows
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
-    Answered,
     Arguments,
     ExecutePrepared,
     Inspect,
     Look,
+    QueryAnswer,
     Read,
     ReadArguments,
     Refuse,
@@ -36,9 +36,9 @@ from proxy.pgwire.calls import (
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
-from proxy.query.syntax.statements import Kind
+from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
-from proxy.servers.http.problem import problem_of, refused
+from proxy.servers.http.http_problem import problem_of, refused
 from proxy.servers.http.request_reading import QueryRequest
 
 P = ParamSpec("P")
@@ -49,7 +49,7 @@ T = TypeVar("T")
 class QueryResult:
     """privacy: None where nothing protected was queried."""
 
-    rows: Rows
+    rows: ResultRows
     privacy: Answer | None
 
 
@@ -74,7 +74,7 @@ class LibpqDriver:
         if isinstance(decided, Verbatim):
             return QueryResult(await session.run(request.sql, request.parameters), None)
         question = _question(decided)
-        if question.statement.kind not in (Kind.QUERY, Kind.EXPLAIN):
+        if question.statement.kind not in (StatementKind.QUERY, StatementKind.EXPLAIN):
             raise Refusal(
                 Code.UNSUPPORTED,
                 "over HTTP a question is a SELECT: nothing outlives a request",
@@ -165,7 +165,7 @@ class LibpqDriver:
                 assert decided is not None
                 await self._prepare(decided)  # an error of PostgreSQL's comes before the charge
                 answered = await self._engine.run(session.analyst, step)
-                if isinstance(answered, Answered):
+                if isinstance(answered, QueryAnswer):
                     self._answer = answered.handle
                 return answered
             case _:
@@ -177,7 +177,9 @@ class LibpqDriver:
             text = _question(decided).statement.analysed_text()
             await self._session.analyse(text, names_hint=True)
             await self._session.run_prepared(given)
-            raise PostgresError("08P01", "the number of params is not that of the statement")
+            raise PostgresError(
+                "08P01", "the number of params differs from the statement's parameters"
+            )
         return Arguments(await self._session.arguments(given, oids), step.settings)
 
     async def _prepare(self, decided: Rewritten) -> None:
@@ -186,7 +188,7 @@ class LibpqDriver:
             await self._session.prepare(text, (*decided.parameter_oids, JSONB_OID))
             self._prepared = text
 
-    async def _run(self, decided: Rewritten, run: ShadowStatement) -> Rows:
+    async def _run(self, decided: Rewritten, run: ShadowStatement) -> ResultRows:
         await self._prepare(decided)
         try:
             return await self._session.run_prepared((*self._request.parameters, run.relation))
@@ -198,9 +200,9 @@ class LibpqDriver:
             raise problem from None
 
 
-def _question(decided: Rewritten) -> Question:
+def _question(decided: Rewritten) -> ProtectedQuery:
     question = decided.substitute.handle
-    assert isinstance(question, Question)
+    assert isinstance(question, ProtectedQuery)
     return question
 
 

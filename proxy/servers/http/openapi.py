@@ -12,7 +12,7 @@ _EXAMPLE = {
     "params": [20],
     "epsilon": 0.5,
 }
-_ASKED: dict[str, Any] = {
+_QUERY_BODY: dict[str, Any] = {
     "required": True,
     "content": {
         "application/json": {
@@ -48,7 +48,7 @@ class Operation:
     method: str
     path: str
     summary: str
-    asks: bool = False
+    has_query: bool = False
     by_name: bool = True
 
     def described(self) -> dict[str, Any]:
@@ -57,8 +57,8 @@ class Operation:
             "operationId": f"{self.method.lower()}{self.path.replace('/', '_')}",
             "responses": {"200": {"description": "The answer"}},
         }
-        if self.asks:
-            found["requestBody"] = _ASKED
+        if self.has_query:
+            found["requestBody"] = _QUERY_BODY
         if self.by_name:
             found["security"] = [{"postgres": []}]
         return found

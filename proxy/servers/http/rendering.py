@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.engine.answering import Answer
-from proxy.engine.sessions import Rows
+from proxy.engine.noisy_answers import Answer
+from proxy.engine.sessions import ResultRows
 from proxy.servers.http.libpq_driver import QueryResult
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
@@ -29,12 +29,12 @@ async def as_json(result: QueryResult) -> bytes:
     return await _rendered(result.rows, _json, result)
 
 
-async def as_csv(rows: Rows) -> bytes:
+async def as_csv(rows: ResultRows) -> bytes:
     """RFC 4180 with a header line; NULL is empty, an empty text is "" (as PostgreSQL's COPY does)."""
     return await _rendered(rows, _csv, rows)
 
 
-async def _rendered(rows: Rows, render: Callable[[T], bytes], given: T) -> bytes:
+async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) -> bytes:
     """What takes long runs in a thread, so that other requests go on meanwhile."""
     few = len(rows.values) * len(rows.columns) <= _CELLS_AT_ONCE
     if few and sum(len(v or b"") for values in rows.values for v in values) <= _BYTES_AT_ONCE:
@@ -63,7 +63,7 @@ def _json(result: QueryResult) -> bytes:
     ).encode()
 
 
-def _csv(rows: Rows) -> bytes:
+def _csv(rows: ResultRows) -> bytes:
     lines = [",".join(_field(column.name.encode()) for column in rows.columns)]
     lines += [
         ",".join("" if value is None else _field(value) for value in values)

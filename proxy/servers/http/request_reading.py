@@ -12,7 +12,7 @@ from http import HTTPStatus
 from starlette.requests import ClientDisconnect, Request
 
 from proxy.base.errors import Code
-from proxy.servers.http.problem import Problem, unauthorized
+from proxy.servers.http.http_problem import HttpProblem, unauthorized
 from proxy.servers.http.strict_json import JsonNumber, NotStrict, read_json
 
 BODY_BYTES = 256 * 1024  # a statement about protected data has 16 KiB, its parameters 64 KiB
@@ -67,23 +67,23 @@ async def read_query_request(request: Request) -> QueryRequest:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         # Also what keeps other sites' forms out: browsers ask first before they send this type.
-        raise Problem(
+        raise HttpProblem(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             "the body must be JSON",
             hint="Send the header Content-Type: application/json.",
         )
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "compressed bodies are not accepted")
+        raise HttpProblem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "compressed bodies are not accepted")
     try:
         body = await asyncio.wait_for(_body(request), _BODY_SECONDS)
     except asyncio.TimeoutError:
-        raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
+        raise HttpProblem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
     try:
         if len(body) <= _READ_AT_ONCE_BYTES:
             return _query_request(read_json(body))
         return _query_request(await asyncio.to_thread(read_json, body))
     except NotStrict as error:
-        raise Problem(HTTPStatus.BAD_REQUEST, str(error)) from None
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, str(error)) from None
 
 
 async def _body(request: Request) -> bytes:
@@ -98,13 +98,13 @@ async def _body(request: Request) -> bytes:
             _check_size(size)
             parts.append(part)
     except ClientDisconnect:
-        raise Problem(HTTPStatus.BAD_REQUEST, "the client went away") from None
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, "the client went away") from None
     return b"".join(parts)
 
 
 def _check_size(size: int) -> None:
     if size > BODY_BYTES:
-        raise Problem(
+        raise HttpProblem(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f"the body has more than {BODY_BYTES} bytes",
             headers={"Connection": "close"},
@@ -116,7 +116,7 @@ def _query_request(body: object) -> QueryRequest:
         raise _bad("the body must be an object", f"Its keys are {', '.join(_KEYS)}.")
     for key in body:
         if key not in _KEYS:
-            raise _bad("the body has an unknown key", f"Known are {', '.join(_KEYS)}.")
+            raise _bad("the body has an unknown key", f"The keys are {', '.join(_KEYS)}.")
     parameters = [] if body.get("params") is None else body["params"]
     if not isinstance(parameters, list) or len(parameters) > PARAMETERS:
         raise _bad("params must be a list", f"Of at most {PARAMETERS} values, for $1, $2, ...")
@@ -165,7 +165,7 @@ def _storable(value: str) -> str:
     except UnicodeEncodeError:
         value = "\0"
     if "\0" in value:
-        raise Problem(
+        raise HttpProblem(
             HTTPStatus.BAD_REQUEST,
             "a text holds a character that UTF-8 text of PostgreSQL cannot hold",
             sqlstate="22021",
@@ -173,5 +173,5 @@ def _storable(value: str) -> str:
     return value
 
 
-def _bad(message: str, hint: str) -> Problem:
-    return Problem(HTTPStatus.BAD_REQUEST, message, hint=hint, sqlstate=Code.SETTING.sqlstate)
+def _bad(message: str, hint: str) -> HttpProblem:
+    return HttpProblem(HTTPStatus.BAD_REQUEST, message, hint=hint, sqlstate=Code.SETTING.sqlstate)

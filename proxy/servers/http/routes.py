@@ -31,10 +31,10 @@ from proxy.servers.client_address import network_of
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
+from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.openapi import Operation, openapi_document
-from proxy.servers.http.problem import Problem, problem_of
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
 from proxy.servers.http.request_reading import (
     Credentials,
@@ -84,17 +84,23 @@ class Routes:
         self._docs = ""
 
     def app(self) -> Starlette:
-        asks = partial(Operation, method="POST", asks=True)
+        has_query = partial(Operation, method="POST", has_query=True)
         described: dict[Operation, Callable[[Request], Awaitable[Response]]] = {
-            asks(path="/v1/query", summary="Ask, and be charged"): self.query,
-            asks(
-                path="/v1/explain", summary="What it would cost, and how exact it would be"
+            has_query(path="/v1/query", summary="Run a statement and charge its cost"): self.query,
+            has_query(
+                path="/v1/explain",
+                summary="The cost and accuracy of a statement, without running it",
             ): self.explain,
         }
         for path, handler, summary, by_name in (
             ("/v1/databases", self.databases, "The databases", True),
-            ("/v1/schema", self.schema, "What can be asked of a database", True),
-            ("/v1/budget", self.budget, "What is left of the privacy budget", True),
+            (
+                "/v1/schema",
+                self.schema,
+                "Tables and columns of a database that can be queried",
+                True,
+            ),
+            ("/v1/budget", self.budget, "The remaining privacy budget", True),
             ("/v1/history", self.history, "Your receipts, the latest first", True),
             ("/healthz", self.healthz, "Whether the process runs", False),
             ("/readyz", self.readyz, "Whether the databases answer", False),
@@ -105,10 +111,10 @@ class Routes:
         self._openapi, self._docs = document, docs_page(document)
         routes = [Route(one.path, to, methods=[one.method]) for one, to in described.items()]
         routes += [Route("/docs", self.docs), Route("/openapi.json", self.openapi)]
-        told = (Problem, Refusal, Fault, PostgresError, WrongCredentials, Busy)
+        detail = (HttpProblem, Refusal, Fault, PostgresError, WrongCredentials, Busy)
         return Starlette(
             routes=routes,
-            exception_handlers={**dict.fromkeys(told, _told), HTTPException: _unknown_route},
+            exception_handlers={**dict.fromkeys(detail, _reported), HTTPException: _unknown_route},
         )
 
     async def query(self, request: Request) -> Response:
@@ -257,7 +263,7 @@ class _NoDatabase(AbstractAsyncContextManager[AnalystSession]):
         if not self._database:
             message, hint = "no database is named", f"Add ?database=NAME. {hint}"
         async with self._session:
-            raise Problem(HTTPStatus.NOT_FOUND, message, hint=hint, sqlstate="3D000")
+            raise HttpProblem(HTTPStatus.NOT_FOUND, message, hint=hint, sqlstate="3D000")
 
     async def __aexit__(self, *_: object) -> None:
         return None
@@ -271,7 +277,7 @@ async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        raise Problem(HTTPStatus.BAD_REQUEST, "the client went away")
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, "the client went away")
     finally:
         for task in (leaving, working):
             task.cancel()
@@ -284,7 +290,7 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def _told(_: Request, error: Exception) -> Response:
+async def _reported(_: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem is None:
         raise error
@@ -295,7 +301,7 @@ async def _unknown_route(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     hint = "GET /docs lists what there is."
     return response_of(
-        Problem(
+        HttpProblem(
             error.status_code,
             HTTPStatus(error.status_code).description or str(error.detail),
             hint=hint,

@@ -62,7 +62,7 @@ def _check_depth(body: bytes) -> None:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise NotStrict("a key stands twice in the body")
+        raise NotStrict("a key occurs twice in the body")
     return found
 
 

@@ -33,13 +33,13 @@ class CancelRegistry:
         if held is not None and held[1] == cancel:
             del self._sessions[key]
 
-    def leave_running(self, key: bytes, asker: str) -> None:
+    def leave_running(self, key: bytes, requester: str) -> None:
         """The client of a session is gone in the middle of a statement, which nobody needs any more."""
         held = self._sessions.get(key)
         if held is None:
             return
         packet = U32.pack(8 + len(key)) + U32.pack(_CANCEL_REQUEST) + key
-        leaving = asyncio.ensure_future(self._forward(held[0], packet, asker))
+        leaving = asyncio.ensure_future(self._forward(held[0], packet, requester))
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)
 
@@ -48,11 +48,12 @@ class CancelRegistry:
             leaving.cancel()
         await asyncio.gather(*self._leaving, return_exceptions=True)
 
-    async def request(self, key: bytes, packet: bytes, asker: str) -> None:
+    async def request(self, key: bytes, packet: bytes, requester: str) -> None:
         """
         Given    asker: the address it comes from
 
-        Never answered, whether it was known or not (manual 55.2.8). An unknown key is nobody's: the shadow
+        Never answered, whether it was known or not (PostgreSQL 17 documentation, section 55.2.8). An unknown
+        key is nobody's: the shadow
         serves this process alone, and is not bothered with guesses.
         """
         held = self._sessions.get(key)
@@ -60,11 +61,11 @@ class CancelRegistry:
             return
         address, cancel = held
         cancel()
-        await self._forward(address, packet, asker)
+        await self._forward(address, packet, requester)
 
-    async def _forward(self, address: ShadowAddress, packet: bytes, asker: str) -> None:
+    async def _forward(self, address: ShadowAddress, packet: bytes, requester: str) -> None:
         with contextlib.suppress(Busy):
-            async with self._slots.place(asker, _TIMEOUT_SECONDS):
+            async with self._slots.place(requester, _TIMEOUT_SECONDS):
                 await _forward(address, packet)
 
 

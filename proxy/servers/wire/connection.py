@@ -19,7 +19,7 @@ from proxy.pgwire.relay import Relay
 from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of
-from proxy.servers.login_gate import shown
+from proxy.servers.login_gate import printable
 from proxy.servers.wire.login import TOO_SLOW, Login
 from proxy.servers.wire.query_tasks import QueryTasks
 from proxy.servers.wire.shadow_connection import ShadowConnection
@@ -194,7 +194,7 @@ class ClientConnection(asyncio.Protocol):
             self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
         self._relay = relay = Relay(served.engine, authentication.client_encoding)
         self._tasks = QueryTasks(served.engine, self._analyst, self._go_on_with)
-        _log.info("session_started", analyst=shown(self._analyst))
+        _log.info("session_started", analyst=printable(self._analyst))
         from_client, from_shadow = authentication.left_over()
         if from_shadow:
             self._perform(relay.from_shadow(from_shadow))
@@ -215,7 +215,7 @@ class ClientConnection(asyncio.Protocol):
         self._state.analysts[self._analyst] -= 1
         if not self._state.analysts[self._analyst]:
             del self._state.analysts[self._analyst]
-        _log.info("session_ended", analyst=shown(self._analyst))
+        _log.info("session_ended", analyst=printable(self._analyst))
 
     def send(self, data: bytes) -> None:
         self._write(data)
@@ -287,7 +287,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             yield
         except ProtocolError:
-            _log.error("shadow_protocol_broken", analyst=shown(self._analyst))
+            _log.error("shadow_protocol_broken", analyst=printable(self._analyst))
             self.end_with(_SHADOW_BROKEN)
         except Exception as error:
             refuse = refuse_of(error, "relay")

@@ -15,7 +15,7 @@ from proxy.pgwire.frames import fatal
 from proxy.pgwire.startup import Connect
 from proxy.servers.login_gate import Attempt
 from proxy.servers.wire.served_database import ServedDatabase
-from proxy.servers.wire.shadow_connection import Owner, ShadowConnection, connect_to_shadow
+from proxy.servers.wire.shadow_connection import ShadowConnection, ShadowListener, connect_to_shadow
 from proxy.servers.wire.shared_server_state import SharedServerState
 
 _log = structlog.get_logger("dpproxy.wire")
@@ -25,7 +25,7 @@ _SHADOW_AWAY = fatal("57P03", "the database system is not available")
 _TOO_MANY = fatal("53300", "sorry, too many clients already")
 
 
-class LoginClient(Owner, Protocol):
+class LoginClient(ShadowListener, Protocol):
     """The connection that logs in."""
 
     def send(self, data: bytes) -> None: ...

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.pgwire.calls import Answered, Refuse, RunQuery, StatementReader
+from proxy.pgwire.calls import QueryAnswer, Refuse, RunQuery, StatementReader
 
 
 class EnginePort(StatementReader, Protocol):
     """`split`, `look`, `prepared` and `read`, and the one thing that takes time. Nothing of it raises."""
 
-    async def run(self, analyst: str, query: RunQuery) -> Answered | Refuse:
+    async def run(self, analyst: str, query: RunQuery) -> QueryAnswer | Refuse:
         """Charges. May be cancelled at any time: the client went away, or asked to cancel."""
         ...
 

@@ -10,7 +10,7 @@ from proxy.servers.wire.served_database import ShadowAddress
 _PIECE_BYTES = 64 * 1024
 
 
-class Owner(Protocol):
+class ShadowListener(Protocol):
     def from_shadow(self, data: bytes) -> None: ...
     def shadow_lost(self) -> None: ...
     def shadow_is_full(self, is_full: bool) -> None: ...
@@ -19,8 +19,8 @@ class Owner(Protocol):
 class ShadowConnection(asyncio.BufferedProtocol):
     """Takes in less at once than a loop would: 256 KiB of small rows are looked through in 60 ms."""
 
-    def __init__(self, owner: Owner) -> None:
-        self._owner = owner
+    def __init__(self, listener: ShadowListener) -> None:
+        self._listener = listener
         self._buffer = memoryview(bytearray(_PIECE_BYTES))
         self._transport: asyncio.Transport | None = None
 
@@ -32,17 +32,17 @@ class ShadowConnection(asyncio.BufferedProtocol):
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._owner.from_shadow(bytes(self._buffer[:nbytes]))
+        self._listener.from_shadow(bytes(self._buffer[:nbytes]))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._owner.shadow_lost()
+        self._listener.shadow_lost()
 
     def pause_writing(self) -> None:
-        self._owner.shadow_is_full(True)
+        self._listener.shadow_is_full(True)
 
     def resume_writing(self) -> None:
-        self._owner.shadow_is_full(False)
+        self._listener.shadow_is_full(False)
 
     def write(self, data: bytes) -> None:
         if self._transport is not None:
@@ -60,15 +60,15 @@ class ShadowConnection(asyncio.BufferedProtocol):
             self._transport.close()
 
 
-async def connect_to_shadow(address: ShadowAddress, owner: Owner) -> ShadowConnection:
+async def connect_to_shadow(address: ShadowAddress, listener: ShadowListener) -> ShadowConnection:
     """Refuses with OSError."""
     loop = asyncio.get_running_loop()
     if address.socket_path is not None:
         _, connection = await loop.create_unix_connection(
-            lambda: ShadowConnection(owner), address.socket_path
+            lambda: ShadowConnection(listener), address.socket_path
         )
     else:
         _, connection = await loop.create_connection(
-            lambda: ShadowConnection(owner), address.host, address.port
+            lambda: ShadowConnection(listener), address.host, address.port
         )
     return connection

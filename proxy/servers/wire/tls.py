@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import ssl
 
-ALPN = "postgresql"  # must be negotiated on a direct connection (manual 55.2.11, ALPACA attack)
+# must be negotiated on a direct connection (PostgreSQL 17 documentation, section 55.2.11, ALPACA attack)
+ALPN = "postgresql"
 
 
 class TlsError(Exception):

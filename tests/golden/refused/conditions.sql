@@ -24,7 +24,7 @@ SELECT sum(extract(month FROM CASE WHEN s LIKE 'SECRET\' THEN d END)) FROM peopl
 SELECT count(*) FROM people WHERE s LIKE 'a' ESCAPE 'a'
 -- => refused
 -- UNSUPPORTED at 53: 'a'
--- ESCAPE is not allowed in a question on a protected table
+-- ESCAPE is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: pattern from the data
@@ -81,7 +81,7 @@ SELECT sum(s::int) FROM people
 SELECT count(*) FROM people WHERE d + 1 > '2010-01-01'
 -- => refused
 -- UNSUPPORTED at 39: 1
--- operands of different kinds cannot be compared in a question on a protected table: date, integer
+-- operands of different types cannot be compared in a query on a protected table: date, integer
 -- Write constants in the type of the column they meet.
 
 -- case: subquery in an aggregate
@@ -124,7 +124,7 @@ SELECT count(*) FROM people GROUP BY 3
 -- => refused
 -- SYNTAX at 38: 3
 -- GROUP BY position 3 is not in select list
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: huge numbers
 SELECT sum(i8 * 1e200 * i8 * 1e200) FROM people
@@ -145,7 +145,7 @@ SELECT avg(i8 + 1e15) FROM people
 SELECT count(*) FROM people WHERE $1 IS NULL
 -- => refused
 -- UNSUPPORTED at 36: 1
--- a parameter of unknown type is not allowed in a question on a protected table
+-- a parameter of unknown type is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: nan parameter
@@ -153,7 +153,7 @@ SELECT count(*) FROM people WHERE $1 IS NULL
 SELECT count(*) FROM people WHERE f8 < $1
 -- => refused
 -- UNSUPPORTED
--- NaN and infinity cannot be parameters of a question on a protected table
+-- NaN and infinity cannot be parameters of a query on a protected table
 -- Pass a finite number.
 
 -- case: a constant outside its type
@@ -202,7 +202,7 @@ SELECT count(*) FROM people WHERE t IN (SELECT max(code) FROM places)
 SELECT count(*) FROM people WHERE i4 IN (SELECT code FROM places)
 -- => refused
 -- UNSUPPORTED at 35: i4
--- operands of different kinds cannot be compared in a question on a protected table: integer, text
+-- operands of different types cannot be compared in a query on a protected table: integer, text
 -- Write constants in the type of the column they meet.
 
 -- case: a sleeping list
@@ -237,5 +237,5 @@ WITH places(code) AS (VALUES ('x')) SELECT count(*) FROM people WHERE t IN (SELE
 SELECT count(*) FROM people WHERE t IN (SELECT DISTINCT ON (zone) code FROM places)
 -- => refused
 -- UNSUPPORTED at 57: ON
--- an output column of the question on a protected table cannot be read
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- an output column of this query on a protected table is not supported
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.

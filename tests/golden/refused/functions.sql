@@ -45,14 +45,14 @@ SELECT sum(DISTINCT i4) FROM people
 -- => refused
 -- UNSUPPORTED at 8: sum(DISTINCT
 -- this form of sum is not available on a protected table
--- Use the plain aggregate of one expression, with FILTER (WHERE ...) if need be.
+-- Use the plain aggregate of one expression, such as sum(column), with FILTER (WHERE ...) if needed.
 
 -- case: ordered aggregate
 SELECT sum(i4 ORDER BY s) FROM people
 -- => refused
 -- UNSUPPORTED at 8: sum(i4
 -- this form of sum is not available on a protected table
--- Use the plain aggregate of one expression, with FILTER (WHERE ...) if need be.
+-- Use the plain aggregate of one expression, such as sum(column), with FILTER (WHERE ...) if needed.
 
 -- case: nested aggregate
 SELECT sum(count(*)) FROM people
@@ -93,14 +93,14 @@ SELECT count(*) FROM people WHERE substring(s from 'a(') = 'a'
 SELECT count(*) FROM people WHERE s ~ 'a'
 -- => refused
 -- UNSUPPORTED at 39: 'a'
--- operator ~ is not allowed in a question on a protected table
+-- operator ~ is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: concatenation
 SELECT count(*) FROM people WHERE s || 'a' = 'ba'
 -- => refused
 -- UNSUPPORTED at 40: 'a'
--- operator || is not allowed in a question on a protected table
+-- operator || is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: max of an expression of dates
@@ -128,7 +128,7 @@ SELECT avg(e) FROM people
 SELECT count(*) FROM people WHERE e = 3
 -- => refused
 -- UNSUPPORTED at 39: 3
--- operands of different kinds cannot be compared in a question on a protected table: integer, text
+-- operands of different types cannot be compared in a query on a protected table: integer, text
 -- Write constants in the type of the column they meet.
 
 -- case: a cast to an enumeration
@@ -149,8 +149,8 @@ SELECT regr_r2(DISTINCT i4, i2) FROM people
 SELECT covar_pop(i4) FROM people
 -- => refused
 -- UNSUPPORTED at 8: covar_pop(i4)
--- an output column of the question on a protected table cannot be read
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- an output column of this query on a protected table is not supported
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: correlation with a text
 SELECT corr(i4, s) FROM people

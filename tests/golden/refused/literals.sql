@@ -3,7 +3,7 @@ SELECT * FROM generate_series(1, (SELECT count(*) FROM w.orders))
 -- => refused
 -- UNSUPPORTED at 35: SELECT
 -- a question cannot be an argument of a function in FROM
--- Ask for the value first.
+-- Run the subquery by itself and write its result as a constant.
 
 -- case: a function with a schema in FROM
 SELECT * FROM w.orders o, pg_catalog.generate_series(1, abs((SELECT count(*)::int FROM w.orders))) g
@@ -17,7 +17,7 @@ SELECT * FROM ROWS FROM (generate_series(1, (SELECT count(*) FROM w.orders)))
 -- => refused
 -- UNSUPPORTED at 46: SELECT
 -- a question cannot be an argument of a function in FROM
--- Ask for the value first.
+-- Run the subquery by itself and write its result as a constant.
 
 -- case: an aggregate with a schema
 SELECT pg_catalog.sum(i4) FROM w.orders
@@ -38,13 +38,13 @@ SELECT count(*) FROM w.orders WHERE i4 * 100000000 > 0
 -- => refused
 -- UNSUPPORTED at 37: i4
 -- the result of this arithmetic can be out of range for type integer
--- Turn one operand into numeric first: column::numeric * ...
+-- Cast one operand to numeric first: column::numeric * ...
 
 -- case: bytes in an E string
 SELECT count(*) FROM w.orders WHERE s = E'\xc3\xa9'
 -- => refused
 -- UNSUPPORTED at 41: E'\xc3\xa9'
--- ByteString is not allowed in a question on a protected table
+-- ByteString is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: a string that goes on after an E string

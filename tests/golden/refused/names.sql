@@ -38,7 +38,7 @@ SELECT sum(x) FROM people AS p(x, y)
 -- => refused
 -- UNSUPPORTED at 20: people
 -- only tables of the policy can be joined with a protected table
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: quoted name is another
 SELECT sum("I4") FROM people
@@ -52,7 +52,7 @@ SELECT sum(U&"\0069\0034") FROM people
 -- => refused
 -- UNSUPPORTED at 12: U&"\0069\0034")
 -- U&"..." is not available in a statement on protected tables
--- Write the name itself, in quotes if need be: "name".
+-- Write the name itself, in double quotes if needed: "name".
 
 -- case: no bounds
 SELECT avg(free) FROM people
@@ -86,5 +86,5 @@ SELECT sum(uid) FROM orders
 SELECT count(*) FROM orders GROUP BY uid
 -- => refused
 -- RAW_ROWS at 38: uid
--- the privacy unit cannot be a key of the result
+-- the privacy unit cannot be a GROUP BY key of the result
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).

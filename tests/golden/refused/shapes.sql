@@ -44,28 +44,28 @@ SELECT count(*) FROM (people CROSS JOIN regions)
 SELECT t, count(*) FROM people GROUP BY ROLLUP (t)
 -- => refused
 -- UNSUPPORTED at 41: ROLLUP
--- an expression in the question on a protected table cannot be read
+-- an expression in this query on a protected table is not supported
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: grouping sets
 SELECT count(*) FROM people GROUP BY GROUPING SETS ((t), ())
 -- => refused
 -- UNSUPPORTED at 38: GROUPING
--- an expression in the question on a protected table cannot be read
+-- an expression in this query on a protected table is not supported
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: group by a row
 SELECT count(*) FROM people GROUP BY (t, b)
 -- => refused
 -- UNSUPPORTED at 39: t,
--- a list in brackets is not allowed in a question on a protected table
+-- a list in brackets is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: group by nothing
 SELECT count(*) FROM people GROUP BY ()
 -- => refused
 -- UNSUPPORTED at 38: ()
--- a list in brackets is not allowed in a question on a protected table
+-- a list in brackets is not allowed in a query on a protected table
 -- Use plain comparisons, arithmetic and CASE on the columns of the table.
 
 -- case: too deep
@@ -73,21 +73,21 @@ SELECT count(*) FROM people WHERE ((((((((((((((((((((((((((((((((((((((((b)))))
 -- => refused
 -- TOO_COMPLEX
 -- a statement on protected tables may not be nested deeper than 32 brackets
--- Ask a shorter question, or several.
+-- Use a shorter statement, or several.
 
 -- case: too many negations
 SELECT count(*) FROM people WHERE NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT b
 -- => refused
 -- TOO_COMPLEX
 -- a statement on protected tables may not be a chain of more than 16 NOT or sign operators
--- Ask a shorter question, or several.
+-- Use a shorter statement, or several.
 
 -- case: doubling
 SELECT count(*) FROM people WHERE CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN CASE WHEN i4 BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END BETWEEN 0 AND 1 THEN 1 ELSE 0 END = 1
 -- => refused
 -- TOO_COMPLEX at 35: CASE
 -- a statement on protected tables may not be of a BETWEEN or CASE on an expression of more than 64 parts
--- Ask a shorter question, or several.
+-- Use a shorter statement, or several.
 
 -- case: too many aggregates
 SELECT sum(i4 + 0), sum(i4 + 1), sum(i4 + 2), sum(i4 + 3), sum(i4 + 4), sum(i4 + 5), sum(i4 + 6), sum(i4 + 7), sum(i4 + 8), sum(i4 + 9), sum(i4 + 10), sum(i4 + 11), sum(i4 + 12), sum(i4 + 13), sum(i4 + 14), sum(i4 + 15), sum(i4 + 16), sum(i4 + 17), sum(i4 + 18), sum(i4 + 19), sum(i4 + 20), sum(i4 + 21), sum(i4 + 22), sum(i4 + 23), sum(i4 + 24), sum(i4 + 25), sum(i4 + 26), sum(i4 + 27), sum(i4 + 28), sum(i4 + 29), sum(i4 + 30), sum(i4 + 31), sum(i4 + 32), sum(i4 + 33), sum(i4 + 34), sum(i4 + 35), sum(i4 + 36), sum(i4 + 37), sum(i4 + 38), sum(i4 + 39), sum(i4 + 40), sum(i4 + 41), sum(i4 + 42), sum(i4 + 43), sum(i4 + 44), sum(i4 + 45), sum(i4 + 46), sum(i4 + 47), sum(i4 + 48), sum(i4 + 49), sum(i4 + 50), sum(i4 + 51), sum(i4 + 52), sum(i4 + 53), sum(i4 + 54), sum(i4 + 55), sum(i4 + 56), sum(i4 + 57), sum(i4 + 58), sum(i4 + 59), sum(i4 + 60), sum(i4 + 61), sum(i4 + 62), sum(i4 + 63), sum(i4 + 64) FROM people
@@ -101,7 +101,7 @@ SELECT sum(i4 + 0), sum(i4 + 1), sum(i4 + 2), sum(i4 + 3), sum(i4 + 4), sum(i4 +
 SELECT count(*) FROM people
 -- => refused
 -- OVER_BUDGET
--- the privacy budget of "alice" does not cover this statement: it costs epsilon 8, delta 0, left are epsilon 1.5, delta 0.5
+-- the privacy budget of "alice" does not cover this statement: it costs epsilon 8, delta 0, but only epsilon 1.5, delta 0.5 remains
 -- The budget renews at 2026-12-01 00:00 UTC. A smaller dp.epsilon costs less.
 
 -- case: infeasible epsilon
@@ -110,7 +110,7 @@ SELECT avg(i4) FROM people
 -- => refused
 -- INFEASIBLE at 8: avg(i4)
 -- avg cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0056
--- SET dp.epsilon = 0.0056; with `mechanism: best`, which the data owner can choose, it is answered at any epsilon.
+-- SET dp.epsilon = 0.0056; with `mechanism: best`, which the data owner can set, it is answered at any epsilon.
 
 -- case: no delta
 -- policy: pure
@@ -126,7 +126,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.magic is not known
--- Known are dp.epsilon, dp.delta, dp.notice.
+-- The settings are dp.epsilon, dp.delta, dp.notice.
 
 -- case: epsilon above the policy
 -- set: dp.epsilon=100
@@ -206,28 +206,28 @@ SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM notes) q
 -- => refused
 -- UNSUPPORTED at 23: SELECT
 -- UNION ALL of rows with different privacy units is not available
--- Unite rows of the same privacy unit, or ask of each table by itself.
+-- Combine rows of the same privacy unit only, or query each table by itself.
 
 -- case: union of rows without repeats
 SELECT count(*) FROM (SELECT i4 FROM orders UNION SELECT i4 FROM calls) q
 -- => refused
 -- UNSUPPORTED at 23: SELECT
 -- only UNION ALL can combine rows of protected tables
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: limit below an aggregate
 SELECT sum(i4) FROM (SELECT i4 FROM people LIMIT 5) q
 -- => refused
 -- UNSUPPORTED at 44: LIMIT
 -- LIMIT is not available below an aggregate on a protected table
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: per unit and more keys
 SELECT avg(n) FROM (SELECT uid, t, count(*) AS n FROM orders GROUP BY uid, t) q
 -- => refused
 -- UNSUPPORTED at 71: uid,
 -- GROUP BY here can only be on the privacy unit itself
--- Ask for aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: float as private key
 SELECT f8, count(*) FROM people GROUP BY f8
@@ -262,7 +262,7 @@ SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b)
 SELECT avg(n) FROM (SELECT o.uid, count(*) AS n FROM members m LEFT JOIN orders o ON m.uid = o.uid GROUP BY o.uid) x
 -- => refused
 -- RAW_ROWS at 109: o.uid)
--- the privacy unit cannot be a key of the result
+-- the privacy unit cannot be a GROUP BY key of the result
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...); after a LEFT JOIN it is the left table's.
 
 -- case: join key of one side only
@@ -294,7 +294,7 @@ SELECT count(*) FROM people a JOIN people b ON a.t = b.t
 SELECT count(*) FROM people a JOIN trips b ON a.t = b.t JOIN visits c ON c.t = b.t
 -- => refused
 -- UNSUPPORTED at 57: JOIN
--- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
 
 -- case: a union by truncation
@@ -310,7 +310,7 @@ SELECT count(*) FROM (SELECT t FROM people UNION ALL SELECT t FROM people) a JOI
 SELECT count(*) FROM visits v JOIN members m ON v.uid = m.uid JOIN people p ON p.t = v.t
 -- => refused
 -- UNSUPPORTED at 63: JOIN
--- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
 
 -- case: a computed key by truncation
@@ -342,7 +342,7 @@ SELECT count(*) FROM lines l JOIN people b ON l.t = b.t
 SELECT count(*) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, t FROM people) a JOIN places q ON a.z = q.zone JOIN trips b ON a.t = b.t
 -- => refused
 -- UNSUPPORTED at 125: JOIN
--- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
 
 -- case: grouping by the unit of a cut join
@@ -358,7 +358,7 @@ SELECT avg(n) FROM (SELECT v.uid, count(*) AS n FROM visits v JOIN notes k ON v.
 SELECT count(*) FROM people a JOIN places p ON a.t = p.code JOIN trips b ON p.code = b.t
 -- => refused
 -- UNSUPPORTED at 61: JOIN
--- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
 
 -- case: a public table within a side, on the other hand
@@ -366,5 +366,5 @@ SELECT count(*) FROM people a JOIN places p ON a.t = p.code JOIN trips b ON p.co
 SELECT count(*) FROM trips b JOIN (people a JOIN places p ON a.t = p.code) ON b.t = p.code
 -- => refused
 -- UNSUPPORTED at 30: JOIN
--- the rows of this relation are joined, grouped or united already, so they cannot be cut for a join
+-- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.

@@ -9,16 +9,16 @@ from decimal import Decimal
 
 import pytest
 
-from tests.servers.http.both_doors import BothDoors
+from tests.servers.http.both_listeners import BothListeners
 from tests.servers_fixture import PASSWORD
 
 _COUNT = "SELECT count(*) FROM shop.orders"
 
 
-def test_an_answer_says_what_it_cost(doors: BothDoors) -> None:
-    before = doors.proxy.spent()
-    body = doors.query("SELECT count(*) AS n, avg(total) FROM shop.orders", epsilon=0.5).json()
-    after = doors.proxy.spent()
+def test_an_answer_says_what_it_cost(listeners: BothListeners) -> None:
+    before = listeners.proxy.spent()
+    body = listeners.query("SELECT count(*) AS n, avg(total) FROM shop.orders", epsilon=0.5).json()
+    after = listeners.proxy.spent()
     assert (after[0] - before[0], round(after[1] - before[1], 9)) == (1, 0.5)
     assert [column["name"] for column in body["columns"]] == ["n", "avg"]
     assert body["columns"][0]["type"] == "bigint"
@@ -33,17 +33,17 @@ def test_an_answer_says_what_it_cost(doors: BothDoors) -> None:
     assert sum(entry["epsilon"] for entry in body["accuracy"]) == pytest.approx(0.5)
     assert body["accuracy"][0]["error_95"] > 0
     assert body["accuracy"][1]["error_95"] is None  # private
-    history = doors.get("/v1/history", database="shop").json()["history"]
+    history = listeners.get("/v1/history", database="shop").json()["history"]
     assert str(history[0]["receipt"]) == privacy["receipt"]
     assert history[0]["epsilon"] == 0.5
-    budget = doors.get("/v1/budget", database="shop").json()["budget"]
+    budget = listeners.get("/v1/budget", database="shop").json()["budget"]
     assert min(line["epsilon_remaining"] for line in budget) == pytest.approx(
         privacy["remaining"]["epsilon"]
     )
 
 
-def test_values_keep_their_digits(doors: BothDoors) -> None:
-    response = doors.query(
+def test_values_keep_their_digits(listeners: BothListeners) -> None:
+    response = listeners.query(
         "SELECT 12345678901234567890.1234567890::numeric AS a, 9007199254740993::bigint AS b,"
         " 'NaN'::float8 AS c, 'Infinity'::numeric AS d, NULL AS e, true AS f, date '2020-02-29' AS g,"
         " 'é\"€'::text AS h, '{\"x\": [1.50]}'::json AS i, ARRAY[1, 2] AS j,"
@@ -75,8 +75,8 @@ def test_values_keep_their_digits(doors: BothDoors) -> None:
     }
 
 
-def test_csv(doors: BothDoors) -> None:
-    response = doors.query(
+def test_csv(listeners: BothListeners) -> None:
+    response = listeners.query(
         "SELECT status, count(*), NULL AS nothing, '' AS empty, E'a\"b,c\\nd' AS hard"
         " FROM shop.orders GROUP BY status",
         headers={"Accept": "text/csv"},
@@ -92,8 +92,8 @@ def test_csv(doors: BothDoors) -> None:
     assert Decimal(response.headers["dpproxy-remaining-epsilon"]) > 0
 
 
-def test_parameters_are_read_as_their_types(doors: BothDoors) -> None:
-    body = doors.query(
+def test_parameters_are_read_as_their_types(listeners: BothListeners) -> None:
+    body = listeners.query(
         "SELECT $1::int + 1, $2::numeric, $3::text, $4::bool, $5::date",
         41,
         0.50,
@@ -102,32 +102,32 @@ def test_parameters_are_read_as_their_types(doors: BothDoors) -> None:
         "2020-01-01",
     ).json()
     assert body["rows"] == [[42, 0.5, None, True, "2020-01-01"]]
-    asked = doors.query(
+    asked = listeners.query(
         "SELECT count(*) FROM shop.orders WHERE total > $1 AND status = $2", 1000, "paid"
     )
     assert abs(asked.json()["rows"][0][0]) < 2_000  # no total is above its bound
 
 
-def test_explain_costs_nothing(doors: BothDoors) -> None:
-    before = doors.proxy.spent()
+def test_explain_costs_nothing(listeners: BothListeners) -> None:
+    before = listeners.proxy.spent()
     sql = "SELECT status, sum(total) FROM shop.orders WHERE total > $1 GROUP BY status"
-    plan = doors.query(sql, 5, path="/v1/explain", epsilon=0.25).json()
+    plan = listeners.query(sql, 5, path="/v1/explain", epsilon=0.25).json()
     assert plan["privacy"]["epsilon"] == 0.25
     (block,) = plan["blocks"]
     assert (block["tables"], block["groups"]) == (["shop.orders"], 4)
     assert plan["aggregates"][0]["error_95"] > 0
-    as_rows = doors.query(f"EXPLAIN {_COUNT}").json()
+    as_rows = listeners.query(f"EXPLAIN {_COUNT}").json()
     assert as_rows["columns"][0]["name"] == "QUERY PLAN"
     assert any("Nothing was read" in line for (line,) in as_rows["rows"])
-    nothing = doors.query("SELECT 1", path="/v1/explain").json()
+    nothing = listeners.query("SELECT 1", path="/v1/explain").json()
     assert (nothing["privacy"]["epsilon"], nothing["blocks"]) == (0, [])
-    refused = doors.query("SELECT total FROM shop.orders", path="/v1/explain")
+    refused = listeners.query("SELECT total FROM shop.orders", path="/v1/explain")
     assert (refused.status_code, refused.json()["sqlstate"]) == (403, "42501")
-    assert doors.proxy.spent() == before
+    assert listeners.proxy.spent() == before
 
 
-def test_refusals_cost_nothing(doors: BothDoors) -> None:
-    before = doors.proxy.spent()
+def test_refusals_cost_nothing(listeners: BothListeners) -> None:
+    before = listeners.proxy.spent()
     for sql in (
         "SELECT * FROM shop.orders",
         f"COPY ({_COUNT}) TO STDOUT",
@@ -136,22 +136,22 @@ def test_refusals_cost_nothing(doors: BothDoors) -> None:
         f"{_COUNT} WHERE nothing = 1",
         f"{_COUNT}; {_COUNT}",
     ):
-        response = doors.query(sql)
+        response = listeners.query(sql)
         assert response.status_code in (400, 403), sql
         assert response.json()["sqlstate"] in ("42501", "0A000", "42703", "42601")
-    assert doors.proxy.spent() == before
+    assert listeners.proxy.spent() == before
 
 
-def test_a_charge_whose_statement_fails_after_it_is_told(doors: BothDoors) -> None:
-    before = doors.proxy.spent()
-    response = doors.query("SELECT 1 / (count(*) - count(*)) FROM shop.orders")
+def test_a_charge_whose_statement_fails_after_it_is_reported(listeners: BothListeners) -> None:
+    before = listeners.proxy.spent()
+    response = listeners.query("SELECT 1 / (count(*) - count(*)) FROM shop.orders")
     assert (response.status_code, response.json()["sqlstate"]) == (400, "22012")
-    assert doors.proxy.spent()[0] == before[0] + 1
-    history = doors.get("/v1/history", database="shop").json()["history"]
+    assert listeners.proxy.spent()[0] == before[0] + 1
+    history = listeners.get("/v1/history", database="shop").json()["history"]
     assert response.json()["receipt"] == str(history[0]["receipt"])
 
 
-def test_nothing_outlives_a_request(doors: BothDoors) -> None:
+def test_nothing_outlives_a_request(listeners: BothListeners) -> None:
     for sql in (
         "SET dp.epsilon = 0.001",
         "SET search_path = pg_catalog",
@@ -161,11 +161,11 @@ def test_nothing_outlives_a_request(doors: BothDoors) -> None:
         "COMMIT",
         "BEGIN",
     ):
-        assert doors.query(sql).status_code == 200, sql
-    assert doors.query("SELECT count(*) FROM orders").json()["privacy"]["epsilon"] == 1
-    held = doors.query("SELECT count(*) FROM pg_listening_channels()").json()
+        assert listeners.query(sql).status_code == 200, sql
+    assert listeners.query("SELECT count(*) FROM orders").json()["privacy"]["epsilon"] == 1
+    held = listeners.query("SELECT count(*) FROM pg_listening_channels()").json()
     assert held["rows"] == [[0]]
-    assert doors.query("EXECUTE p").json()["sqlstate"] == "26000"
+    assert listeners.query("EXECUTE p").json()["sqlstate"] == "26000"
 
 
 @pytest.mark.parametrize(
@@ -179,42 +179,42 @@ def test_nothing_outlives_a_request(doors: BothDoors) -> None:
         ("-- nothing", "42601"),
     ],
 )
-def test_what_a_response_cannot_hold(doors: BothDoors, sql: str, sqlstate: str) -> None:
-    assert doors.query(sql).json()["sqlstate"] == sqlstate
-    assert doors.query("SELECT 1").json()["rows"] == [[1]]
+def test_what_a_response_cannot_hold(listeners: BothListeners, sql: str, sqlstate: str) -> None:
+    assert listeners.query(sql).json()["sqlstate"] == sqlstate
+    assert listeners.query("SELECT 1").json()["rows"] == [[1]]
 
 
-def test_most_rows(doors: BothDoors) -> None:
-    assert len(doors.query("SELECT generate_series(1, 100000)").json()["rows"]) == 100_000
+def test_most_rows(listeners: BothListeners) -> None:
+    assert len(listeners.query("SELECT generate_series(1, 100000)").json()["rows"]) == 100_000
 
 
-def test_schema_and_databases(doors: BothDoors) -> None:
-    assert doors.get("/v1/databases").json() == {"databases": ["census", "shop"]}
-    tables = {t["name"]: t for t in doors.get("/v1/schema", database="shop").json()["tables"]}
+def test_schema_and_databases(listeners: BothListeners) -> None:
+    assert listeners.get("/v1/databases").json() == {"databases": ["census", "shop"]}
+    tables = {t["name"]: t for t in listeners.get("/v1/schema", database="shop").json()["tables"]}
     assert set(tables) == {"shop.customers", "shop.orders", "shop.products"}
     columns = {column["name"]: column for column in tables["shop.orders"]["columns"]}
     assert list(columns)[:2] == ["id", "customer_id"]
     assert columns["status"]["values"] == ["paid", "shipped", "returned", "cancelled"]
     assert (columns["total"]["low"], columns["total"]["high"]) == ("0", "175")
-    unknown = doors.get("/v1/schema", database="nothing")
+    unknown = listeners.get("/v1/schema", database="nothing")
     assert (unknown.status_code, unknown.json()["sqlstate"]) == (404, "3D000")
 
 
-def test_docs_load_nothing_from_elsewhere(doors: BothDoors) -> None:
-    page = doors.client.get("/docs")
+def test_docs_load_nothing_from_elsewhere(listeners: BothListeners) -> None:
+    page = listeners.client.get("/docs")
     assert page.status_code == 200
     assert "/v1/query" in page.text
     for tag in ("<script", "<link", "<img", "src=", "@import"):
         assert tag not in page.text
-    document = doors.client.get("/openapi.json").json()
+    document = listeners.client.get("/openapi.json").json()
     assert {"/v1/query", "/v1/explain", "/v1/schema", "/v1/budget"} <= set(document["paths"])
     example = document["paths"]["/v1/query"]["post"]["requestBody"]["content"]["application/json"]
-    answered = doors.client.post(
-        "/v1/query", json=example["example"], auth=(doors.analyst, PASSWORD)
+    answered = listeners.client.post(
+        "/v1/query", json=example["example"], auth=(listeners.analyst, PASSWORD)
     )
     assert answered.status_code == 200
 
 
-def test_health(doors: BothDoors) -> None:
-    assert doors.client.get("/healthz").json() == {"status": "ok"}
-    assert doors.client.get("/readyz").status_code in (200, 503)
+def test_health(listeners: BothListeners) -> None:
+    assert listeners.client.get("/healthz").json() == {"status": "ok"}
+    assert listeners.client.get("/readyz").status_code in (200, 503)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from proxy.pgwire.answers import REPORT_BYTES
-from tests.servers.http.both_doors import BothDoors
+from tests.servers.http.both_listeners import BothListeners
 
 _MB = 1_000_000
 
@@ -47,38 +47,38 @@ def _grows_less_than(limit: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("text", ["x", "ä"])
-def test_an_error_is_cut_as_over_the_wire(doors: BothDoors, text: str) -> None:
-    told = doors.query(_raised(100_001, text)).json()
+def test_an_error_is_truncated_as_over_the_wire(listeners: BothListeners, text: str) -> None:
+    told = listeners.query(_raised(100_001, text)).json()
     assert told["sqlstate"] == "P0001"
     assert REPORT_BYTES - 4 < len(told["detail"].encode()) <= REPORT_BYTES
     assert set(told["detail"]) == {text}
 
 
-def test_a_short_error_is_whole(doors: BothDoors) -> None:
-    assert doors.query(_raised(60_000)).json()["detail"] == "x" * 60_000
+def test_a_short_error_is_whole(listeners: BothListeners) -> None:
+    assert listeners.query(_raised(60_000)).json()["detail"] == "x" * 60_000
 
 
-def test_a_hundred_megabytes_are_not_held(doors: BothDoors) -> None:
-    doors.query("SELECT 1")
+def test_a_hundred_megabytes_are_not_held(listeners: BothListeners) -> None:
+    listeners.query("SELECT 1")
     with _grows_less_than(50 * _MB):
-        told = doors.query(_raised(100 * _MB)).json()
+        told = listeners.query(_raised(100 * _MB)).json()
     assert told["sqlstate"] == "54001"
-    assert doors.query("SELECT 1").json()["rows"] == [[1]]
+    assert listeners.query("SELECT 1").json()["rows"] == [[1]]
 
 
 @pytest.mark.long
-def test_several_at_once(doors: BothDoors) -> None:
+def test_several_at_once(listeners: BothListeners) -> None:
     def ask(_: int) -> str:
-        return str(doors.query(_raised(100 * _MB)).json()["sqlstate"])
+        return str(listeners.query(_raised(100 * _MB)).json()["sqlstate"])
 
     with _grows_less_than(150 * _MB), ThreadPoolExecutor(4) as pool:
         assert list(pool.map(ask, range(4))) == ["54001"] * 4
 
 
-def test_a_value_and_notices_are_bounded_too(doors: BothDoors) -> None:
+def test_a_value_and_notices_are_bounded_too(listeners: BothListeners) -> None:
     notices = (
         "DO $$BEGIN FOR i IN 1..100 LOOP RAISE NOTICE '%', repeat('x', 1000000); END LOOP; END$$"
     )
     with _grows_less_than(80 * _MB):
         for sql in (f"SELECT repeat('x', {100 * _MB})", notices):
-            assert doors.query(sql).json()["sqlstate"] == "54001"
+            assert listeners.query(sql).json()["sqlstate"] == "54001"

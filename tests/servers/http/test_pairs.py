@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import psycopg
 import pytest
 
-from tests.servers.http.both_doors import BothDoors
+from tests.servers.http.both_listeners import BothListeners
 
 _KINDS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _PAIR = "income, age"
@@ -21,8 +21,8 @@ def _listed(pair: str, *around: str) -> str:
     )
 
 
-def _truth(doors: BothDoors, condition: str = "") -> tuple[float, ...]:
-    with psycopg.connect(doors.proxy.servers.protected.dsn("census")) as connection:
+def _truth(listeners: BothListeners, condition: str = "") -> tuple[float, ...]:
+    with psycopg.connect(listeners.proxy.servers.protected.dsn("census")) as connection:
         sql = f"SELECT {_listed(_CLAMPED, '')} FROM {_TABLE}{condition}"
         row = connection.execute(sql.encode()).fetchone()
     assert row is not None
@@ -39,14 +39,14 @@ def _within(found: Sequence[object], truth: Sequence[float]) -> None:
 
 
 @pytest.mark.parametrize("condition", ["", " WHERE sex = 'Female'"])
-def test_both_interfaces_answer(condition: str, doors: BothDoors) -> None:
+def test_both_interfaces_answer(condition: str, listeners: BothListeners) -> None:
     sql = f"SELECT {_listed(_PAIR, '', 'dp.error(')} FROM {_TABLE}{condition}"
-    truth = _truth(doors, condition)
-    with doors.proxy.connect("census") as connection:
+    truth = _truth(listeners, condition)
+    with listeners.proxy.connect("census") as connection:
         row = connection.execute(sql.encode()).fetchone()
     assert row is not None
     _within(row, truth)
-    body = doors.query(sql, database="census").json()
+    body = listeners.query(sql, database="census").json()
     assert {column["type"] for column in body["columns"][::2]} == {"double precision"}
     _within(body["rows"][0], truth)
     assert [entry["aggregate"] for entry in body["accuracy"]] == list(_KINDS)
@@ -56,19 +56,19 @@ def test_both_interfaces_answer(condition: str, doors: BothDoors) -> None:
     )
 
 
-def test_by_a_key_with_filter(doors: BothDoors) -> None:
+def test_by_a_key_with_filter(listeners: BothListeners) -> None:
     sql = (
         f"SELECT sex, corr({_PAIR}) FILTER (WHERE age > 30), count(*) FROM {_TABLE} "
         "GROUP BY sex HAVING corr(income, age) FILTER (WHERE age > 30) <= 1 ORDER BY sex"
     )
-    with doors.proxy.connect("census") as connection:
+    with listeners.proxy.connect("census") as connection:
         rows = connection.execute(sql.encode()).fetchall()
     assert [key for key, _, _ in rows] == ["Female", "Male"]
     assert all(-1 <= float(found) <= 1 for _, found, _ in rows)
 
 
-def test_explain_says_what_they_are_made_of(doors: BothDoors) -> None:
-    with doors.proxy.connect("census") as connection:
+def test_explain_says_what_they_are_made_of(listeners: BothListeners) -> None:
+    with listeners.proxy.connect("census") as connection:
         lines = connection.execute(
             f"EXPLAIN SELECT corr({_PAIR}) FROM {_TABLE}".encode()
         ).fetchall()

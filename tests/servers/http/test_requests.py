@@ -14,7 +14,7 @@ from psycopg import sql as composed
 
 from proxy.ledger.users import remove_analyst, set_password
 from proxy.shadow.analyst_sessions import SessionLimits
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 
 _BODY = {"database": "shop", "sql": "SELECT 1"}
@@ -24,13 +24,13 @@ def _token(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def test_wrong_credentials_read_alike(doors: BothDoors) -> None:
+def test_wrong_credentials_read_alike(listeners: BothListeners) -> None:
     told = set()
     for user, password in (
-        (doors.analyst, "wrong"),
+        (listeners.analyst, "wrong"),
         ("nobody", PASSWORD),
         ("postgres", PASSWORD),
-        (doors.analyst, ""),
+        (listeners.analyst, ""),
         ("", ""),
         ("x\0y", "x"),
         ("x' dbname=postgres", "x"),
@@ -38,7 +38,7 @@ def test_wrong_credentials_read_alike(doors: BothDoors) -> None:
     ):
         header = {"Authorization": _token(user, password)}
         for database in ("shop", "nothing"):
-            response = doors.client.post(
+            response = listeners.client.post(
                 "/v1/query", json={**_BODY, "database": database}, headers=header
             )
             assert response.status_code == 401
@@ -60,13 +60,13 @@ def test_wrong_credentials_read_alike(doors: BothDoors) -> None:
         "Negotiate x",
     ],
 )
-def test_no_credentials(doors: BothDoors, header: str) -> None:
-    response = doors.client.post("/v1/query", json=_BODY, headers={"Authorization": header})
+def test_no_credentials(listeners: BothListeners, header: str) -> None:
+    response = listeners.client.post("/v1/query", json=_BODY, headers={"Authorization": header})
     assert (response.status_code, response.json()["sqlstate"]) == (401, "28000")
 
 
-def test_the_body_is_not_read_before_the_credentials_are_there(doors: BothDoors) -> None:
-    with socket.create_connection(doors.server.address, timeout=10) as client:
+def test_the_body_is_not_read_before_the_credentials_are_there(listeners: BothListeners) -> None:
+    with socket.create_connection(listeners.server.address, timeout=10) as client:
         client.sendall(
             b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 1000000\r\n\r\n"
@@ -74,12 +74,12 @@ def test_the_body_is_not_read_before_the_credentials_are_there(doors: BothDoors)
         assert client.recv(100).startswith(b"HTTP/1.1 401")
 
 
-def test_names_and_passwords_of_any_characters(doors: BothDoors) -> None:
-    servers = doors.proxy.servers
+def test_names_and_passwords_of_any_characters(listeners: BothListeners) -> None:
+    servers = listeners.proxy.servers
     name, password = "o'Brien \\ \"é", "p:w'd \\ €"
     servers.add_analyst(name, password)
     try:
-        response = doors.client.post(
+        response = listeners.client.post(
             "/v1/query",
             json={**_BODY, "sql": "SELECT session_user"},
             headers={"Authorization": _token(name, password)},
@@ -90,25 +90,25 @@ def test_names_and_passwords_of_any_characters(doors: BothDoors) -> None:
         servers.match_roles()
 
 
-def test_a_long_name_has_the_budget_of_the_role(doors: BothDoors) -> None:
+def test_a_long_name_has_the_budget_of_the_role(listeners: BothListeners) -> None:
     """PostgreSQL cuts names at 63 bytes: what is longer is not another analyst."""
     name = "n" * 63
-    servers = doors.proxy.servers
+    servers = listeners.proxy.servers
     servers.add_analyst(name, PASSWORD)
     try:
-        response = doors.query("SELECT count(*) FROM shop.orders", analyst=name + "x")
+        response = listeners.query("SELECT count(*) FROM shop.orders", analyst=name + "x")
         if response.status_code == 200:
-            assert doors.proxy.spent(name)[0] == 1
-        assert doors.proxy.spent(name + "x")[0] == 0
+            assert listeners.proxy.spent(name)[0] == 1
+        assert listeners.proxy.spent(name + "x")[0] == 0
     finally:
         remove_analyst(servers.ledger_dsn, name)
         servers.match_roles()
 
 
-def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
+def test_sessions_are_kept_and_end(listeners: BothListeners) -> None:
     limits = SessionLimits(age_seconds=3.0)  # in which three queries fit
-    short = open_http(doors.proxy, limits)
-    name = doors.proxy.servers.new_analyst()
+    short = open_http(listeners.proxy, limits)
+    name = listeners.proxy.servers.new_analyst()
     try:
         processes = {
             short.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0][0]
@@ -116,8 +116,8 @@ def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
         }
         assert len(processes) == 1  # one login
         assert short.sessions.idle <= 2  # of the database where the password was checked, too
-        set_password(doors.proxy.servers.ledger_dsn, name, "another")
-        doors.proxy.servers.match_roles()
+        set_password(listeners.proxy.servers.ledger_dsn, name, "another")
+        listeners.proxy.servers.match_roles()
         deadline = time.monotonic() + 30
         while short.query("SELECT 1", analyst=name).status_code == 200:
             assert time.monotonic() < deadline, "the old password goes on"
@@ -128,30 +128,32 @@ def test_sessions_are_kept_and_end(doors: BothDoors) -> None:
         short.close()
 
 
-def test_a_removed_analyst_is_out_at_once(doors: BothDoors) -> None:
-    name = doors.proxy.servers.new_analyst()
-    assert doors.query("SELECT 1", analyst=name).status_code == 200
-    remove_analyst(doors.proxy.servers.ledger_dsn, name)
-    doors.proxy.servers.match_roles()
-    assert doors.query("SELECT 1", analyst=name).status_code == 401
+def test_a_removed_analyst_is_out_at_once(listeners: BothListeners) -> None:
+    name = listeners.proxy.servers.new_analyst()
+    assert listeners.query("SELECT 1", analyst=name).status_code == 200
+    remove_analyst(listeners.proxy.servers.ledger_dsn, name)
+    listeners.proxy.servers.match_roles()
+    assert listeners.query("SELECT 1", analyst=name).status_code == 401
 
 
-def test_a_session_that_the_server_ended_is_replaced(doors: BothDoors) -> None:
-    name = doors.proxy.servers.new_analyst()
-    (first,) = doors.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0]
-    with psycopg.connect(doors.proxy.servers.shadow_server.dsn(), autocommit=True) as connection:
+def test_a_session_that_the_server_ended_is_replaced(listeners: BothListeners) -> None:
+    name = listeners.proxy.servers.new_analyst()
+    (first,) = listeners.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0]
+    with psycopg.connect(
+        listeners.proxy.servers.shadow_server.dsn(), autocommit=True
+    ) as connection:
         connection.execute(composed.SQL("SELECT pg_terminate_backend({}, 5000)").format(first))
-    (second,) = doors.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0]
+    (second,) = listeners.query("SELECT pg_backend_pid()", analyst=name).json()["rows"][0]
     assert first != second
 
 
-def test_sessions_are_not_shared(doors: BothDoors) -> None:
-    names = [doors.proxy.servers.new_analyst() for _ in range(3)]
+def test_sessions_are_not_shared(listeners: BothListeners) -> None:
+    names = [listeners.proxy.servers.new_analyst() for _ in range(3)]
     for _ in range(2):
         for name in names:
-            told = doors.query("SELECT session_user", analyst=name).json()
+            told = listeners.query("SELECT session_user", analyst=name).json()
             assert told["rows"] == [[name]]
-        wrong = doors.client.post("/v1/query", json=_BODY, auth=(names[0], PASSWORD + "x"))
+        wrong = listeners.client.post("/v1/query", json=_BODY, auth=(names[0], PASSWORD + "x"))
         assert wrong.status_code == 401
 
 
@@ -178,24 +180,24 @@ def test_sessions_are_not_shared(doors: BothDoors) -> None:
         (b'{"database": "shop", "sql": "SELECT 1", "params": null, "epsilon": null}', 200),
     ],
 )
-def test_bodies(doors: BothDoors, body: bytes, status: int) -> None:
-    response = doors.client.post(
+def test_bodies(listeners: BothListeners, body: bytes, status: int) -> None:
+    response = listeners.client.post(
         "/v1/query",
         content=body,
         headers={"Content-Type": "application/json"},
-        auth=(doors.analyst, PASSWORD),
+        auth=(listeners.analyst, PASSWORD),
     )
     assert response.status_code == status, response.text
     if status != 200:
         assert response.json()["status"] == status
 
 
-def test_a_body_in_pieces_has_the_same_limit(doors: BothDoors) -> None:
-    response = doors.client.post(
+def test_a_body_in_pieces_has_the_same_limit(listeners: BothListeners) -> None:
+    response = listeners.client.post(
         "/v1/query",
         content=iter([b" " * 2**19] * 3),
         headers={"Content-Type": "application/json"},
-        auth=(doors.analyst, PASSWORD),
+        auth=(listeners.analyst, PASSWORD),
     )
     assert response.status_code == 413
 
@@ -212,9 +214,9 @@ def test_a_body_in_pieces_has_the_same_limit(doors: BothDoors) -> None:
         ({"Content-Type": "application/json; charset=utf-8", "Host": "[::1]:1"}, 200),
     ],
 )
-def test_headers(doors: BothDoors, headers: dict[str, str], status: int) -> None:
-    response = doors.client.post(
-        "/v1/query", content=json.dumps(_BODY), headers=headers, auth=(doors.analyst, PASSWORD)
+def test_headers(listeners: BothListeners, headers: dict[str, str], status: int) -> None:
+    response = listeners.client.post(
+        "/v1/query", content=json.dumps(_BODY), headers=headers, auth=(listeners.analyst, PASSWORD)
     )
     assert response.status_code == status
     assert "set-cookie" not in response.headers
@@ -232,40 +234,42 @@ def test_headers(doors: BothDoors, headers: dict[str, str], status: int) -> None
         b"Host: localhost\r\nContent-Length: 2\r\nContent-Length: 3",
     ],
 )
-def test_ambiguous_requests(doors: BothDoors, head: bytes) -> None:
-    with socket.create_connection(doors.server.address, timeout=10) as client:
+def test_ambiguous_requests(listeners: BothListeners, head: bytes) -> None:
+    with socket.create_connection(listeners.server.address, timeout=10) as client:
         client.sendall(
             b"POST /v1/query HTTP/1.1\r\nContent-Type: application/json\r\n" + head + b"\r\n\r\n{}"
         )
         assert client.recv(100).startswith(b"HTTP/1.1 400")
 
 
-def test_other_methods_and_routes(doors: BothDoors) -> None:
-    auth = (doors.analyst, PASSWORD)
-    assert doors.client.get("/v1/query", auth=auth).status_code == 405
-    assert doors.client.options("/v1/query").status_code == 405
+def test_other_methods_and_routes(listeners: BothListeners) -> None:
+    auth = (listeners.analyst, PASSWORD)
+    assert listeners.client.get("/v1/query", auth=auth).status_code == 405
+    assert listeners.client.options("/v1/query").status_code == 405
     for path in ("/nothing", "/v1/query/..%2f", "/v1/../etc/passwd", "/docs/x"):
-        response = doors.client.get(path, auth=auth)
+        response = listeners.client.get(path, auth=auth)
         assert (response.status_code, response.json()["status"]) == (404, 404)
 
 
-def test_a_client_that_goes_away_stops_its_statement(doors: BothDoors) -> None:
-    name = doors.proxy.servers.new_analyst()
+def test_a_client_that_goes_away_stops_its_statement(listeners: BothListeners) -> None:
+    name = listeners.proxy.servers.new_analyst()
     body = json.dumps({"database": "shop", "sql": "SELECT pg_sleep(60)"}).encode()
-    with socket.create_connection(doors.server.address, timeout=10) as client:
+    with socket.create_connection(listeners.server.address, timeout=10) as client:
         client.sendall(
             b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Authorization: " + _token(name, PASSWORD).encode() + b"\r\n"
             b"Content-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body
         )
-        assert _sleeping(doors, name, 1)
-    assert _sleeping(doors, name, 0)
+        assert _sleeping(listeners, name, 1)
+    assert _sleeping(listeners, name, 0)
 
 
-def _sleeping(doors: BothDoors, name: str, wanted: int) -> bool:
+def _sleeping(listeners: BothListeners, name: str, wanted: int) -> bool:
     """Whether so many of the analyst's statements sleep, within twenty seconds."""
     deadline = time.monotonic() + 20
-    with psycopg.connect(doors.proxy.servers.shadow_server.dsn(), autocommit=True) as connection:
+    with psycopg.connect(
+        listeners.proxy.servers.shadow_server.dsn(), autocommit=True
+    ) as connection:
         while time.monotonic() < deadline:
             row = connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE usename = %s AND wait_event = 'PgSleep'",
@@ -277,8 +281,8 @@ def _sleeping(doors: BothDoors, name: str, wanted: int) -> bool:
     return False
 
 
-def test_readiness(doors: BothDoors) -> None:
-    slow = open_http(doors.proxy)
+def test_readiness(listeners: BothListeners) -> None:
+    slow = open_http(listeners.proxy)
     try:
         assert slow.client.get("/readyz").json()["status"] == "ready"
         slow.readiness["ledger"] = False
@@ -291,24 +295,26 @@ def test_readiness(doors: BothDoors) -> None:
 
 
 def test_logs_hold_nothing_of_a_request(
-    doors: BothDoors, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    listeners: BothListeners, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     mark = "marked7c1f"
-    doors.query(f"SELECT count(*) FROM shop.orders WHERE status = '{mark}'")
-    doors.query(f"SELECT {mark} FROM shop.orders")
-    doors.query(f"SELECT '{mark}'::int")
-    doors.query("SELECT $1::int", mark)
-    doors.get("/v1/schema", database=mark)
-    doors.client.get(f"/{mark}?x={mark}", headers={"Authorization": _token(mark, mark)})
-    doors.client.post("/v1/query", json=_BODY, headers={"Authorization": _token("nobody", mark)})
-    doors.client.post("/v1/query", content=mark, headers={"X-Mark": mark})
+    listeners.query(f"SELECT count(*) FROM shop.orders WHERE status = '{mark}'")
+    listeners.query(f"SELECT {mark} FROM shop.orders")
+    listeners.query(f"SELECT '{mark}'::int")
+    listeners.query("SELECT $1::int", mark)
+    listeners.get("/v1/schema", database=mark)
+    listeners.client.get(f"/{mark}?x={mark}", headers={"Authorization": _token(mark, mark)})
+    listeners.client.post(
+        "/v1/query", json=_BODY, headers={"Authorization": _token("nobody", mark)}
+    )
+    listeners.client.post("/v1/query", content=mark, headers={"X-Mark": mark})
     out, err = capfd.readouterr()
     assert "request" in out + err  # it did log
     assert mark not in out + err + caplog.text
 
 
-def test_a_request_without_a_database(doors: BothDoors) -> None:
-    response = doors.client.get("/v1/schema", auth=(doors.analyst, PASSWORD))
+def test_a_request_without_a_database(listeners: BothListeners) -> None:
+    response = listeners.client.get("/v1/schema", auth=(listeners.analyst, PASSWORD))
     told = response.json()
     assert (response.status_code, told["detail"]) == (404, "no database is named")
     assert "?database=NAME" in told["hint"]

@@ -1,11 +1,11 @@
-"""Both doors say the same: SQLSTATE, message, hint, position, detail; names and types of columns."""
+"""both listeners say the same: SQLSTATE, message, hint, position, detail; names and types of columns."""
 
 from __future__ import annotations
 
 import pytest
 from psycopg.pq import DiagnosticField
 
-from tests.servers.http.both_doors import BothDoors
+from tests.servers.http.both_listeners import BothListeners
 
 _REPORTED = {
     "sqlstate": DiagnosticField.SQLSTATE,
@@ -131,20 +131,22 @@ CENSUS = (
 
 
 @pytest.mark.parametrize("sql", (*ANSWERED, *REFUSED, *POSTGRES))
-def test_statement(doors: BothDoors, sql: str) -> None:
-    there, here = doors.over_the_wire(sql, (), "shop"), doors.over_http(sql, (), "shop")
+def test_statement(listeners: BothListeners, sql: str) -> None:
+    there, here = listeners.over_the_wire(sql, (), "shop"), listeners.over_http(sql, (), "shop")
     assert here == there
     assert (here.error is None) == (sql in ANSWERED), here.error
 
 
 @pytest.mark.parametrize(("sql", "params"), WITH_PARAMETERS)
-def test_with_parameters(doors: BothDoors, sql: str, params: tuple[str | None, ...]) -> None:
-    assert doors.over_http(sql, params, "shop") == doors.over_the_wire(sql, params, "shop")
+def test_with_parameters(
+    listeners: BothListeners, sql: str, params: tuple[str | None, ...]
+) -> None:
+    assert listeners.over_http(sql, params, "shop") == listeners.over_the_wire(sql, params, "shop")
 
 
 @pytest.mark.parametrize("sql", CENSUS)
-def test_of_the_census(doors: BothDoors, sql: str) -> None:
-    assert doors.over_http(sql, (), "census") == doors.over_the_wire(sql, (), "census")
+def test_of_the_census(listeners: BothListeners, sql: str) -> None:
+    assert listeners.over_http(sql, (), "census") == listeners.over_the_wire(sql, (), "census")
 
 
 @pytest.mark.parametrize(
@@ -157,37 +159,37 @@ def test_of_the_census(doors: BothDoors, sql: str) -> None:
     ],
     ids=["too long", "too deep", "too deep, and wrong", "too many NOTs"],
 )
-def test_too_complex(doors: BothDoors, sql: str) -> None:
-    here = doors.over_http(sql, (), "shop")
-    assert here == doors.over_the_wire(sql, (), "shop")
+def test_too_complex(listeners: BothListeners, sql: str) -> None:
+    here = listeners.over_http(sql, (), "shop")
+    assert here == listeners.over_the_wire(sql, (), "shop")
     assert here.error is not None
 
 
 @pytest.mark.parametrize("epsilon", ["5", "0", "-1", "2.0000001"])
-def test_settings_out_of_range(doors: BothDoors, epsilon: str) -> None:
+def test_settings_out_of_range(listeners: BothListeners, epsilon: str) -> None:
     sql = f"SELECT count(*) FROM {_ORDERS}"
-    with doors.proxy.connect("shop") as connection:
+    with listeners.proxy.connect("shop") as connection:
         connection.execute("SELECT set_config('dp.epsilon', %s, false)", (epsilon,))
         result = connection.pgconn.exec_params(sql.encode(), [])
-    problem = doors.query(sql, epsilon=float(epsilon)).json()
+    problem = listeners.query(sql, epsilon=float(epsilon)).json()
     for member, field in _REPORTED.items():
         told = result.error_field(field)
         assert problem[member] == (None if told is None else told.decode())
 
 
-def test_over_budget(doors: BothDoors) -> None:
-    poor = doors.proxy.servers.new_analyst()
-    doors.proxy.set_limit("shop", poor, "1.5", "0.1")
+def test_over_budget(listeners: BothListeners) -> None:
+    poor = listeners.proxy.servers.new_analyst()
+    listeners.proxy.set_limit("shop", poor, "1.5", "0.1")
     sql = f"SELECT count(*) FROM {_ORDERS}"
-    first = doors.query(sql, analyst=poor)
+    first = listeners.query(sql, analyst=poor)
     assert first.json()["privacy"]["remaining"]["epsilon"] == 0.5
-    second = doors.query(sql, analyst=poor)
+    second = listeners.query(sql, analyst=poor)
     assert second.status_code == 429
-    with doors.proxy.connect("shop", analyst=poor) as client:
+    with listeners.proxy.connect("shop", analyst=poor) as client:
         result = client.pgconn.exec_params(sql.encode(), [])
     problem = second.json()
     for member, field in _REPORTED.items():
         told = result.error_field(field)
         assert problem[member] == (None if told is None else told.decode())
     assert problem["sqlstate"] == "53400"
-    assert doors.proxy.spent(poor)[:2] == (1, 1.0)
+    assert listeners.proxy.spent(poor)[:2] == (1, 1.0)

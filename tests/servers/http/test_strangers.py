@@ -25,7 +25,7 @@ from proxy.servers.http.strict_json import NotStrict, read_json
 from proxy.servers.login_gate import GateLimits
 from proxy.shadow.analyst_sessions import SessionLimits
 from tests.servers.address_hop import AddressHop
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 
 
@@ -47,13 +47,13 @@ def _post(
     )
 
 
-def _dial(doors: BothDoors, address: str = "127.0.0.1") -> socket.socket:
-    return socket.create_connection(doors.server.address, 15, source_address=(address, 0))
+def _dial(listeners: BothListeners, address: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(listeners.server.address, 15, source_address=(address, 0))
 
 
 @contextlib.contextmanager
-def _served(doors: BothDoors, **more: object) -> Iterator[BothDoors]:
-    http = open_http(doors.proxy, **more)  # type: ignore[arg-type]
+def _served(listeners: BothListeners, **more: object) -> Iterator[BothListeners]:
+    http = open_http(listeners.proxy, **more)  # type: ignore[arg-type]
     try:
         yield http
     finally:
@@ -114,20 +114,20 @@ def test_what_strangers_send_is_read_in_linear_time(kind: str) -> None:
     assert took[-1] < 24 * max(took[0], 0.001), took  # 8 times the size; 64 times is quadratic
 
 
-def test_a_strangers_body_is_not_read(doors: BothDoors) -> None:
-    with _dial(doors) as client:
+def test_a_strangers_body_is_not_read(listeners: BothListeners) -> None:
+    with _dial(listeners) as client:
         client.sendall(_post(b"{", length=100_000))  # and the rest does not come
         assert client.recv(100).startswith(b"HTTP/1.1 401")
-    wrong = {"Authorization": _token(doors.analyst, "wrong").decode()}
+    wrong = {"Authorization": _token(listeners.analyst, "wrong").decode()}
     body = {"headers": {**wrong, "Content-Type": "text/plain"}, "content": b"\\"}
-    assert doors.client.post("/v1/query", **body).status_code == 401  # type: ignore[arg-type]
+    assert listeners.client.post("/v1/query", **body).status_code == 401  # type: ignore[arg-type]
 
 
 @pytest.mark.timed
-def test_a_hostile_body_does_not_hold_up_others(doors: BothDoors) -> None:
+def test_a_hostile_body_does_not_hold_up_others(listeners: BothListeners) -> None:
     body = b'"' + b'\\"' * 120_000
-    for user, password, status in (("nobody", "x", b"401"), (doors.analyst, PASSWORD, b"400")):
-        with _dial(doors) as client, doors.proxy.connect() as bystander:
+    for user, password, status in (("nobody", "x", b"401"), (listeners.analyst, PASSWORD, b"400")):
+        with _dial(listeners) as client, listeners.proxy.connect() as bystander:
             answered = threading.Event()
             longest: list[float] = []
 
@@ -150,9 +150,9 @@ def test_a_hostile_body_does_not_hold_up_others(doors: BothDoors) -> None:
 
 
 @pytest.mark.timed
-def test_idle_sockets_do_not_keep_others_out(doors: BothDoors) -> None:
+def test_idle_sockets_do_not_keep_others_out(listeners: BothListeners) -> None:
     limits = ConnectionLimits(at_once=300, each=256)
-    with _served(doors, connections=limits) as http, contextlib.ExitStack() as stack:
+    with _served(listeners, connections=limits) as http, contextlib.ExitStack() as stack:
         for _ in range(257):
             stack.enter_context(_dial(http))
         hop = stack.enter_context(AddressHop(http.server.address[1], "127.0.0.2"))
@@ -177,9 +177,9 @@ def test_idle_sockets_do_not_keep_others_out(doors: BothDoors) -> None:
         _post(b"{", length=1000),
     ],
 )
-def test_who_sends_nothing_more_is_ended(sent: bytes, doors: BothDoors) -> None:
+def test_who_sends_nothing_more_is_ended(sent: bytes, listeners: BothListeners) -> None:
     limits = ConnectionLimits(header_seconds=0.5, rest_seconds=0.5)
-    with _served(doors, connections=limits) as http, _dial(http) as client:
+    with _served(listeners, connections=limits) as http, _dial(http) as client:
         client.sendall(sent)
         began = time.monotonic()
         _until_closed(client)
@@ -188,9 +188,9 @@ def test_who_sends_nothing_more_is_ended(sent: bytes, doors: BothDoors) -> None:
 
 @pytest.mark.timed
 @pytest.mark.parametrize("head", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
-def test_a_header_byte_by_byte_is_ended(head: bytes, doors: BothDoors) -> None:
+def test_a_header_byte_by_byte_is_ended(head: bytes, listeners: BothListeners) -> None:
     limits = ConnectionLimits(header_seconds=1, rest_seconds=1)
-    with _served(doors, connections=limits) as http, _dial(http) as client:
+    with _served(listeners, connections=limits) as http, _dial(http) as client:
         client.sendall(head)
         began = time.monotonic()
         with contextlib.suppress(OSError):
@@ -200,23 +200,23 @@ def test_a_header_byte_by_byte_is_ended(head: bytes, doors: BothDoors) -> None:
         assert time.monotonic() - began < 4
 
 
-def test_who_does_not_read_is_ended(doors: BothDoors) -> None:
+def test_who_does_not_read_is_ended(listeners: BothListeners) -> None:
     limits = ConnectionLimits(stalled_seconds=1, rest_seconds=1)
     body = {"database": "shop", "sql": "SELECT repeat('x', 1000) FROM generate_series(1, 20000)"}
-    with _served(doors, connections=limits) as http, _dial(http) as client:
-        client.sendall(_post(json.dumps(body).encode(), doors.analyst, PASSWORD))
+    with _served(listeners, connections=limits) as http, _dial(http) as client:
+        client.sendall(_post(json.dumps(body).encode(), listeners.analyst, PASSWORD))
         deadline = time.monotonic() + 15
         while len(http.server._connections or ()):
             assert time.monotonic() < deadline
             time.sleep(0.1)
 
 
-def test_a_slow_reader_gets_all(doors: BothDoors) -> None:
+def test_a_slow_reader_gets_all(listeners: BothListeners) -> None:
     """Who moves on: the whole takes longer than what may stand still, and no piece of it does."""
     limits = ConnectionLimits(stalled_seconds=2, stalled_bytes=64 * 1024)
     body = {"database": "shop", "sql": "SELECT repeat('x', 1000) FROM generate_series(1, 8000)"}
-    with _served(doors, connections=limits) as http, _dial(http) as client:
-        head = _post(json.dumps(body).encode(), doors.analyst, PASSWORD)
+    with _served(listeners, connections=limits) as http, _dial(http) as client:
+        head = _post(json.dumps(body).encode(), listeners.analyst, PASSWORD)
         client.sendall(head.replace(b"Host:", b"Connection: close\r\nHost:"))
         heard, began = 0, time.monotonic()
         while chunk := client.recv(256 * 1024):
@@ -242,16 +242,16 @@ def _seconds(call: Callable[[], httpx.Response]) -> float:
     return time.monotonic() - began
 
 
-def _p95(http: BothDoors, analyst: str) -> float:
+def _p95(http: BothListeners, analyst: str) -> float:
     took = sorted(_seconds(lambda: http.query("SELECT 1", analyst=analyst)) for _ in range(60))
     return took[56]
 
 
 @pytest.mark.timed
-def test_one_analyst_does_not_take_all_places(doors: BothDoors) -> None:
-    mallory, bob = doors.proxy.servers.new_analyst(), doors.proxy.servers.new_analyst()
+def test_one_analyst_does_not_take_all_places(listeners: BothListeners) -> None:
+    mallory, bob = listeners.proxy.servers.new_analyst(), listeners.proxy.servers.new_analyst()
     sleep = {"database": "shop", "sql": "SELECT pg_sleep(4)"}
-    with _served(doors, limits=SessionLimits(wait_seconds=1)) as http:
+    with _served(listeners, limits=SessionLimits(wait_seconds=1)) as http:
         alone = _p95(http, bob)
 
         def hold() -> httpx.Response:
@@ -272,9 +272,9 @@ def test_one_analyst_does_not_take_all_places(doors: BothDoors) -> None:
     assert all(int(response.headers["retry-after"]) > 0 for response in told)
 
 
-def test_health_answers_when_all_requests_are_taken(doors: BothDoors) -> None:
-    with _served(doors, limits=SessionLimits(at_once=1, each=1)) as http:
-        bodies = [_post(b"{", doors.analyst, PASSWORD, 100) for _ in range(70)]
+def test_health_answers_when_all_requests_are_taken(listeners: BothListeners) -> None:
+    with _served(listeners, limits=SessionLimits(at_once=1, each=1)) as http:
+        bodies = [_post(b"{", listeners.analyst, PASSWORD, 100) for _ in range(70)]
         with contextlib.ExitStack() as stack:
             for body in bodies:
                 stack.enter_context(_dial(http)).sendall(body)
@@ -282,8 +282,8 @@ def test_health_answers_when_all_requests_are_taken(doors: BothDoors) -> None:
             assert http.client.get("/v1/databases").status_code in (401, 503)
 
 
-def test_health_names_what_is_down(doors: BothDoors) -> None:
-    with _served(doors) as http:
+def test_health_names_what_is_down(listeners: BothListeners) -> None:
+    with _served(listeners) as http:
         assert http.client.get("/healthz").status_code == 200
         http.health["shadow"] = False
         response = http.client.get("/healthz")
@@ -294,9 +294,9 @@ def test_health_names_what_is_down(doors: BothDoors) -> None:
 
 
 @pytest.mark.timed
-def test_guesses_are_few_a_second(doors: BothDoors) -> None:
-    analyst = doors.proxy.servers.new_analyst()
-    with _served(doors, gate=GateLimits(longest_delay_seconds=2)) as http:
+def test_guesses_are_few_a_second(listeners: BothListeners) -> None:
+    analyst = listeners.proxy.servers.new_analyst()
+    with _served(listeners, gate=GateLimits(longest_delay_seconds=2)) as http:
         address = f"http://127.0.0.1:{http.server.address[1]}/v1/databases"
         ends = time.monotonic() + 3
 
@@ -328,23 +328,23 @@ def test_guesses_are_few_a_second(doors: BothDoors) -> None:
 @pytest.mark.parametrize("broken", [b"zz\r\n", b"5\r\nabc"])
 def test_a_body_that_breaks_off_raises_nothing(
     broken: bytes,
-    doors: BothDoors,
+    listeners: BothListeners,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Before the answer has begun, and after."""
-    head = _post(b"", doors.analyst, PASSWORD).replace(
+    head = _post(b"", listeners.analyst, PASSWORD).replace(
         b"Content-Length: 0", b"Transfer-Encoding: chunked"
     )
     plain = b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     for first in (head + broken, head + b"1\r\n{\r\n", plain + b"more" * 3_000):
-        with _dial(doors) as client:
+        with _dial(listeners) as client:
             client.sendall(first)
             with contextlib.suppress(OSError):
                 time.sleep(0.2)
                 client.sendall(broken * 3)
                 _until_closed(client)
-    assert doors.client.get("/healthz").status_code == 200
+    assert listeners.client.get("/healthz").status_code == 200
     out, err = capfd.readouterr()
     told = out + err + caplog.text
     assert "Traceback" not in told

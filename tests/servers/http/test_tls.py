@@ -12,26 +12,26 @@ import httpx
 import pytest
 
 from proxy.servers.http.connections import ConnectionLimits
-from tests.servers.http.both_doors import BothDoors, open_http
+from tests.servers.http.both_listeners import BothListeners, open_http
 
 
 @pytest.fixture
-def encrypted(doors: BothDoors, certificate: tuple[Path, Path]) -> Iterator[BothDoors]:
-    http = open_http(doors.proxy, tls=certificate, connections=ConnectionLimits(each=20))
+def encrypted(listeners: BothListeners, certificate: tuple[Path, Path]) -> Iterator[BothListeners]:
+    http = open_http(listeners.proxy, tls=certificate, connections=ConnectionLimits(each=20))
     yield http
     http.close()
 
 
 @pytest.fixture
-def impatient(doors: BothDoors, certificate: tuple[Path, Path]) -> Iterator[BothDoors]:
+def impatient(listeners: BothListeners, certificate: tuple[Path, Path]) -> Iterator[BothListeners]:
     """For those that stall: an honest handshake may take longer than its second."""
     limits = ConnectionLimits(header_seconds=1, rest_seconds=1, stalled_seconds=5, each=20)
-    http = open_http(doors.proxy, tls=certificate, connections=limits)
+    http = open_http(listeners.proxy, tls=certificate, connections=limits)
     yield http
     http.close()
 
 
-def test_https_only(encrypted: BothDoors) -> None:
+def test_https_only(encrypted: BothListeners) -> None:
     large = "SELECT repeat('x', 1000) FROM generate_series(1, 20000)"
     response = encrypted.query(large)
     assert response.status_code == 200
@@ -45,7 +45,7 @@ def test_https_only(encrypted: BothDoors) -> None:
 @pytest.mark.timed
 @pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x40\x00"])
 def test_a_stalled_handshake_is_ended_and_keeps_nobody_out(
-    sent: bytes, impatient: BothDoors
+    sent: bytes, impatient: BothListeners
 ) -> None:
     stalled = [socket.create_connection(impatient.server.address, 10) for _ in range(30)]
     for client in stalled:

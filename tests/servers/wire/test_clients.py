@@ -61,7 +61,7 @@ AND substring(pg_catalog.quote_ident(c.relname),1,0)=''
 AND pg_catalog.pg_table_is_visible(c.oid) AND c.relname LIKE 'or%'"""
 
 
-def test_psql_asks(relay: Running) -> None:
+def test_psql_queries(relay: Running) -> None:
     psql_says = psql_through(
         relay,
         f"""\\t

@@ -44,7 +44,7 @@ def test_wrong_password_and_unknown_user_are_postgres_words(relay: Running) -> N
         assert str(relayed.value).replace(port, own) == str(direct.value)
 
 
-def test_which_databases_there_are_is_told_after_the_password(relay: Running) -> None:
+def test_which_databases_there_are_is_reported_after_the_password(relay: Running) -> None:
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(relay.conninfo(), dbname="nosuch", password="wrong")
 
@@ -105,7 +105,7 @@ def test_only_passwords_before_authentication(relay: Running) -> None:
         assert b"FATAL" in answer(connection)
 
 
-def test_a_slow_login_is_cut() -> None:
+def test_a_slow_login_is_truncated() -> None:
     seconds = 3.0  # an honest login passes in it on a machine that stalls
     for relay in serve(Limits(authentication_seconds=seconds)):
         with dial(relay) as connection:

@@ -12,7 +12,7 @@ import uvloop
 
 from proxy.pgwire.frames import query
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
-from proxy.servers.wire.server import WireServer
+from proxy.servers.wire.wire_server import WireServer
 from tests.raw_client import RawClient
 from tests.scripted_engine import ScriptedEngine
 from tests.servers.wire.conftest import Running, serve
@@ -69,7 +69,7 @@ def test_malformed_messages_get_postgres_answer(malformed: bytes, relay: Running
     assert heard[0] == heard[1]
 
 
-def test_asks_are_cancelled_when_the_client_goes_away(relay: Running) -> None:
+def test_queries_are_cancelled_when_the_client_goes_away(relay: Running) -> None:
     with RawClient(relay.conninfo()) as client:
         client.send(query(f"{COUNT} WHERE amount > 777".encode()))
         until(relay.engine.waiting.is_set)

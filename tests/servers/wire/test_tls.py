@@ -1,4 +1,4 @@
-"""TLS of the wire's door."""
+"""TLS of the wire's listener."""
 
 from __future__ import annotations
 

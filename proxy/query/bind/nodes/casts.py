@@ -57,7 +57,7 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return replace(operand, type=target)  # its text is read as that type when it is bound
     if source.is_number and target.is_number:
         if target.is_integer and not source.is_integer:
-            return ir.Rounded(ir.Rounding.ROUND, operand, 0, target)
+            return ir.NumericCall(ir.NumericFunction.ROUND, operand, 0, target)
         return ir.Cast(operand, target)
     if source is SqlType.BOOL and target is SqlType.INT4:
         return ir.Cast(operand, target)

@@ -59,7 +59,8 @@ def _nullif(node: exp.Expr, scope: Scope) -> Expression:
 
 def _nullif_type(left: SqlType | None, right: SqlType | None, meeting: SqlType) -> SqlType:
     """That of the left operand, as the operator = takes it: integers, floats and times have
-    operators across types, all else in the type in which both meet (manual 9.18.3)."""
+    operators across types, all else in the type in which both meet (PostgreSQL 17 documentation, section
+    9.18.3)."""
     if left is None or right is None:
         return left or meeting
     own = (

@@ -39,14 +39,14 @@ def _quotient(node: exp.Expr, scope: Scope) -> Expression:
     return ir.Quotient(operand, settled, remainder, meeting, position_of(node))
 
 
-_ROUNDINGS: Mapping[type[exp.Expr], ir.Rounding] = {
-    exp.Abs: ir.Rounding.ABS,
-    exp.Neg: ir.Rounding.NEGATE,
-    exp.Floor: ir.Rounding.FLOOR,
-    exp.Ceil: ir.Rounding.CEIL,
-    exp.Sign: ir.Rounding.SIGN,
-    exp.Trunc: ir.Rounding.TRUNC,
-    exp.Round: ir.Rounding.ROUND,
+_ROUNDINGS: Mapping[type[exp.Expr], ir.NumericFunction] = {
+    exp.Abs: ir.NumericFunction.ABS,
+    exp.Neg: ir.NumericFunction.NEGATE,
+    exp.Floor: ir.NumericFunction.FLOOR,
+    exp.Ceil: ir.NumericFunction.CEIL,
+    exp.Sign: ir.NumericFunction.SIGN,
+    exp.Trunc: ir.NumericFunction.TRUNC,
+    exp.Round: ir.NumericFunction.ROUND,
 }
 
 
@@ -65,14 +65,20 @@ def _rounded(node: exp.Expr, scope: Scope) -> Expression:
         ):
             raise unknown(node)
         digits = int(given.value)
-    keeps_type = function in (ir.Rounding.ABS, ir.Rounding.NEGATE) or not meeting.is_integer
-    # floor(int) and friends resolve to the float8 functions (manual 9.3); round(x, n) to numeric's.
-    result = meeting if keeps_type else SqlType.FLOAT8
+    has_same_type = (
+        function in (ir.NumericFunction.ABS, ir.NumericFunction.NEGATE) or not meeting.is_integer
+    )
+    # floor(int) and friends resolve to the float8 functions (PostgreSQL 17 documentation, section 9.3);
+    # round(x, n) to numeric's.
+    result = meeting if has_same_type else SqlType.FLOAT8
     if node.args.get("decimals") is not None:
         result = SqlType.NUMERIC
-    if meeting is SqlType.FLOAT4 and function not in (ir.Rounding.ABS, ir.Rounding.NEGATE):
+    if meeting is SqlType.FLOAT4 and function not in (
+        ir.NumericFunction.ABS,
+        ir.NumericFunction.NEGATE,
+    ):
         result = SqlType.FLOAT8
-    return ir.Rounded(function, operand, digits, result)
+    return ir.NumericCall(function, operand, digits, result)
 
 
 def _bucket(node: exp.Expr, scope: Scope) -> Expression:

@@ -37,7 +37,7 @@ def together(
 def read_constant(node: exp.Expr, scope: Scope) -> ir.Constant | ir.Parameter:
     """A constant, possibly with a sign, a cast or parentheses."""
     expression = scope.read(node)
-    if isinstance(expression, ir.Rounded) and expression.function is ir.Rounding.NEGATE:
+    if isinstance(expression, ir.NumericCall) and expression.function is ir.NumericFunction.NEGATE:
         inner = expression.operand
         if isinstance(inner, ir.Constant) and isinstance(inner.value, Fraction):
             expression = ir.Constant(-inner.value, inner.type, inner.position)

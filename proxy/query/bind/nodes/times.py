@@ -58,19 +58,19 @@ def _at_utc(node: exp.Expr, scope: Scope) -> Expression:
 _TRUNCATIONS = frozenset(["minute", "hour", "day", "week", "month", "quarter", "year"])
 
 
-def _truncated(node: exp.Expr, scope: Scope) -> Expression:
+def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "unit")
     operand = scope.read(node.this)
     unit = str(node.args["unit"].name).lower()
     if unit not in _TRUNCATIONS or operand.type is None or not operand.type.is_time:
         raise unknown(node)
-    # date_trunc(date) is that of timestamptz (manual 9.9.2)
+    # date_trunc(date) is that of timestamptz (PostgreSQL 17 documentation, section 9.9.2)
     result = SqlType.TIMESTAMPTZ if operand.type is SqlType.DATE else operand.type
-    return ir.Truncated(unit, operand, result)
+    return ir.DateTrunc(unit, operand, result)
 
 
 READERS: Readers = {
     exp.Extract: _extract,
-    exp.TimestampTrunc: _truncated,
+    exp.TimestampTrunc: _date_trunc,
     exp.AtTimeZone: _at_utc,
 }

@@ -1,0 +1,70 @@
+"""Tables, columns, types and keys of a database, as read from its catalogue. No rows, no statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from proxy.base.sql_types import SqlType
+
+
+class TableName(NamedTuple):
+    schema: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: SqlType
+    type_name: (
+        str  # as format_type prints it, modifier included: numeric(8,2), character varying(20);
+        # of a type that is not read it only says what that is
+    )
+    nullable: bool
+    precision: int | None = None  # of numeric(p,s)
+    scale: int | None = None
+    # Every stored value obeys the declared type and modifier. Not of foreign tables, tables with inheritance
+    # children, views: what their declarations say is no more than a proposal (of a grid, for instance).
+    is_enforced: bool = True
+
+    @property
+    def display_type_name(self) -> str:
+        """Of the column as analysts see it: labels of an enumeration are text to them."""
+        return self.type.sql if self.type is SqlType.ENUM else self.type_name
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    columns: tuple[str, ...]
+    target: TableName
+    target_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: TableName
+    columns: tuple[Column, ...]  # in attnum order
+    primary_key: tuple[str, ...] = ()
+    unique: tuple[
+        tuple[str, ...], ...
+    ] = ()  # unique over non-NULL columns; the primary key is not repeated
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns if column.name == name), None)
+
+    def is_unique(self, column: str) -> bool:
+        """Whether one column alone identifies a row (server-checked key)."""
+        return self.primary_key == (column,) or (column,) in self.unique
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    tables: Mapping[TableName, Table]
+    encoding: str = "UTF8"

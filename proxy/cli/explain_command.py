@@ -1,0 +1,131 @@
+"""`dpproxy explain`: the privacy plan of a statement without a server; policy and catalogue are enough."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NoReturn
+
+from proxy.base.errors import Code, Fault, Refusal
+from proxy.catalog.catalog_model import TableName
+from proxy.cli.loading import CheckedPolicy
+from proxy.engine.os_random import OsRandom
+from proxy.engine.query_pipeline import Engine
+from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import Policy
+from proxy.query.syntax.statements import Statement
+
+_EXPLAIN, _EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
+
+
+async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str | None:
+    """
+    Gives    the plan as text or JSON, for an analyst who has the default budget and has spent nothing;
+             None where nothing protected is asked for
+    Refuses  as the engine, with positions in `sql`
+    """
+    policy = checked.policy
+    oids = dict(enumerate(sorted(policy.tables), start=1))
+    engine = Engine(policy, checked.catalog, oids, NoData(), UnspentLedger(policy), OsRandom())
+    words = sql.split(maxsplit=1)
+    prefix = _EXPLAIN_JSON if as_json else _EXPLAIN
+    if words and words[0].lower() == "explain":
+        prefix = ""
+    statements = engine.statements.split(sql)
+    if len(statements) > 1:
+        second = len(sql) - len(sql[statements[1][0] :].lstrip()) + 1
+        raise Refusal(
+            Code.SYNTAX, "there is more than one statement", "Explain them one by one.", second
+        )
+    try:
+        found = engine.statements.look(prefix + sql)
+        if not isinstance(found, Statement):
+            return None
+        question = engine.statements.read(found, resolved(found, oids), ())
+        if question is None or question.reads_nothing:
+            # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
+            bare = engine.statements.look(sql)
+            if isinstance(bare, Statement):
+                prefix = ""
+                engine.statements.read(bare, resolved(bare, oids), ())
+            return None
+        answer = await engine.run(question, (), {}, "")
+    except Refusal as refusal:
+        if refusal.position is None:
+            raise
+        raise refusal.at(refusal.position - len(prefix)) from None
+    displayed = json.loads(answer.relation)["explain"]
+    if question.statement.explain_json:
+        return json.dumps(displayed[0], indent=2)
+    return "\n".join(displayed)
+
+
+def refusal_text(refusal: Refusal, sql: str) -> str:
+    """As psql shows an error: the line of the statement and a caret.
+
+    >>> from proxy.base.errors import Code
+    >>> print(refusal_text(Refusal(Code.SYNTAX, "no", "Do.", 3), "a b"))
+    ERROR:  no
+    LINE 1: a b
+              ^
+    HINT:  Do.
+    """
+    lines = [f"ERROR:  {refusal.message}"]
+    if refusal.position is not None:
+        before = sql[: refusal.position - 1]
+        number = before.count("\n") + 1
+        head = f"LINE {number}: "
+        column = len(before) - (before.rfind("\n") + 1)
+        lines += [head + sql.split("\n")[number - 1], " " * (len(head) + column) + "^"]
+    if refusal.hint:
+        lines.append(f"HINT:  {refusal.hint}")
+    return "\n".join(lines)
+
+
+def resolved(statement: Statement, oids: Mapping[int, TableName]) -> tuple[int | None, ...]:
+    """What to_regclass would say on the shadow: public first, then the policy's schemas."""
+    by_name = {name: oid for oid, name in oids.items()}
+    path = ["public", *sorted({name.schema for name in by_name})]
+    found: dict[int, int | None] = {}
+    lexemes = statement.lexed.lexemes
+    for first, relation in statement.chains:
+        parts = [lexemes[first].name]
+        index = first
+        while index + 2 < len(lexemes) and lexemes[index + 1].token.text == ".":
+            index += 2
+            parts.append(lexemes[index].name)
+        schemas = path if len(parts) == 1 else [parts[-2]]
+        candidates = (TableName(schema, parts[-1]) for schema in schemas)
+        known = (by_name[name] for name in candidates if name in by_name)
+        found[relation] = next(known, None)
+    return tuple(found[index] for index in range(len(statement.relations)))
+
+
+class NoData:
+    def session(self, analyst: str) -> NoReturn:
+        raise Fault("an explanation reads nothing")
+
+
+class UnspentLedger:
+    def __init__(self, policy: Policy) -> None:
+        self._limit = policy.budgets.default.limit
+
+    async def look(self, analyst: str, loss: Loss) -> NoReturn:
+        raise Fault("an explanation charges nothing")
+
+    async def reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+    ) -> NoReturn:
+        raise Fault("an explanation charges nothing")
+
+    async def settle(self, receipt: str, answered: bool) -> None:
+        raise Fault("an explanation charges nothing")
+
+    async def remaining(self, analyst: str) -> Loss:
+        return self._limit
+
+    async def budget(self, analyst: str) -> str:
+        return "[]"
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        return "[]"

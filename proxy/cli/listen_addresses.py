@@ -1,0 +1,57 @@
+"""Where the listeners are to be. Apart from them, so that what is wrong is told before heavy imports."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.cli.addresses import Address
+from proxy.cli.cli_error import CliError
+from proxy.servers.certificate import server_context
+from proxy.servers.wire.tls import ALPN
+
+
+@dataclass(frozen=True, slots=True)
+class ListenAddresses:
+    """
+    tls: certificate and key, for both listeners
+    requires_tls: whether sessions in plain text are refused; HTTP has none where there is a certificate
+    """
+
+    wire: Address
+    http: Address
+    tls: tuple[Path, Path] | None = None
+    requires_tls: bool = False
+
+
+def check_can_open(where: ListenAddresses) -> None:
+    """Before anything is started for nothing. Refuses  Stopped"""
+    if where.tls is not None:
+        tls_of(*where.tls)
+    for address in (where.wire, where.http):
+        if address.or_free or address.port == 0:
+            continue
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        try:
+            socket.create_server((address.host, address.port), family=family).close()
+        except OSError as error:
+            raise taken(address, error) from None
+
+
+def tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
+    try:
+        for file in (certificate, key):
+            file.read_bytes()
+    except OSError as error:
+        raise CliError(f"{file}: {error.strerror or error}") from None
+    try:
+        return server_context(certificate, key, ALPN)
+    except ssl.SSLError as error:
+        what = error.reason or "not in PEM"
+        raise CliError(f"{certificate} and {key} are no certificate with its key: {what}") from None
+
+
+def taken(address: Address, error: OSError) -> CliError:
+    return CliError(f"cannot listen on {address}: {error.strerror or error}")

@@ -1,0 +1,171 @@
+"""both listeners open, until they are to be closed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proxy.cli.addresses import Address
+from proxy.cli.assembly import Assembly, Database
+from proxy.cli.cli_error import CliError
+from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
+from proxy.cli.proxy_servers import ProxyServers
+from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from proxy.cli.watching import (
+    enforce_limits,
+    guard_lost,
+    match_roles,
+    something_lost,
+    watch_locks,
+    write_last_mark,
+    write_marks,
+)
+from proxy.ledger.ledger_tables import LedgerNotDurable
+from proxy.servers.http.http_server import HttpServer
+from proxy.servers.login_gate import LoginGate
+from proxy.servers.wire.wire_server import WireServer
+from proxy.shadow.analyst_sessions import ShadowSessions
+
+GRACE_SECONDS = 5.0
+_CONNECT_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerPorts:
+    """Where clients come in, now."""
+
+    wire: tuple[str, int]
+    http: tuple[str, int]
+
+
+class _Server(Protocol):
+    async def start(self, host: str, port: int) -> None: ...
+
+    @property
+    def address(self) -> tuple[str, int]: ...
+
+
+async def serve_until_stopped(
+    servers: ProxyServers,
+    databases: Sequence[Database],
+    where: ListenAddresses,
+    until: Callable[[ListenerPorts], Awaitable[int]],
+) -> int:
+    """
+    Given    databases, assembled on these servers; until: runs while the listeners are open, e.g. `signalled`
+    Gives    what `until` gives, when everything is closed again in good order
+    Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
+    """
+    assembly = Assembly(databases)
+    tls = None if where.tls is None else tls_of(*where.tls)
+    async with contextlib.AsyncExitStack() as closing:
+        closing.push_async_callback(assembly.close)
+        try:
+            await assembly.open()
+        except LedgerNotDurable as error:
+            raise CliError(str(error)) from None
+        sessions = ShadowSessions(
+            {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
+        )
+        closing.callback(sessions.close)
+        gate = LoginGate()
+        wire: WireServer = assembly.wire_server(tls, gate, requires_tls=where.requires_tls)
+        closing.push_async_callback(write_last_mark, servers)
+        http = HttpServer(
+            assembly.engines,
+            sessions,
+            lambda: _checks(databases),
+            where.tls,
+            health=lambda: dict.fromkeys(servers.dead(), False),
+            gate=gate,
+        )
+        await _start(http, where.http)
+        closing.push_async_callback(http.stop, GRACE_SECONDS)
+        await _start(wire, where.wire)
+        closing.push_async_callback(wire.stop, GRACE_SECONDS)
+        for lasting in (
+            copy_public_tables(databases),
+            watch_catalogues(databases),
+            match_roles(servers, databases),
+            write_marks(servers, databases),
+            enforce_limits(servers),
+            watch_locks(servers),
+        ):
+            closing.callback(asyncio.create_task(lasting).cancel)
+        return await _until_lost(
+            servers, databases, until(ListenerPorts(wire.address, http.address))
+        )
+
+
+async def _until_lost(
+    servers: ProxyServers, databases: Sequence[Database], work: Awaitable[int]
+) -> int:
+    """Refuses  Stopped where a server or the ledger is lost while the work goes on"""
+    working = asyncio.ensure_future(work)
+    losing = {
+        asyncio.ensure_future(lost)
+        for lost in (something_lost(servers, databases), guard_lost(databases))
+    }
+    try:
+        await asyncio.wait({working, *losing}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise CliError(next(task.result() for task in losing if task.done()))
+    finally:
+        for task in (working, *losing):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def signalled() -> None:
+    """Until Ctrl-C or SIGTERM. A second one interrupts the closing as it would any program."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await stop.wait()
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def _start(server: _Server, address: Address) -> None:
+    try:
+        await server.start(address.host, address.port)
+    except OSError as error:
+        if not address.or_free:
+            raise taken(address, error) from None
+        await server.start(address.host, 0)
+
+
+async def _checks(databases: Sequence[Database]) -> Mapping[str, bool]:
+    """For /readyz: of all databases together."""
+    return {
+        "protected": all([await one.protected.is_ready() for one in databases]),
+        "ledger": all([await one.ledger.is_ready() for one in databases]),
+        "shadow": all([await _listens(one.shadow.analyst_host_port) for one in databases]),
+    }
+
+
+async def _listens(address: tuple[str, int]) -> bool:
+    host, port = address
+    opening = (
+        asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
+        if host.startswith("/")
+        else asyncio.open_connection(host, port)
+    )
+    try:
+        _, writer = await asyncio.wait_for(opening, _CONNECT_SECONDS)
+    except (OSError, asyncio.TimeoutError):
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True

@@ -1,7 +1,0 @@
-"""How a command ends that cannot go on."""
-
-from __future__ import annotations
-
-
-class Stopped(Exception):
-    """Its text is for whoever typed the command; it holds no password."""

@@ -1,0 +1,76 @@
+"""The partition of a unit: which cell its rows go to. A function of the unit alone, and of fresh seeds."""
+
+from __future__ import annotations
+
+from proxy.base.sql_types import SqlType
+from proxy.compiler.binds import Binds
+from proxy.compiler.identifiers import column_sql
+from proxy.query.ir.expressions import ColumnRef
+
+_SUB_PARTITION_BITS = 31
+
+
+def sub_partition_sql(
+    columns: tuple[ColumnRef, ...], sub_partitions: int, binds: Binds
+) -> tuple[str, tuple[str, ...]]:
+    """The partition of a unit: a keyed hash of its identifier, spread evenly over 0..cells-1.
+
+    A row without a key goes by the hash of its place, or to a random cell, which is as private but cannot run
+    in parallel (PROOFS.md, "Partitions of rows without a key").
+    """
+    if not columns:
+        return (
+            f"pg_catalog.floor(pg_catalog.random() * "
+            f"{binds.number(sub_partitions, 'double precision')})::bigint",
+            (),
+        )
+    first, name = seed_sql("cell", binds)
+    column = columns[0]
+    if len(columns) > 1:
+        hashed = row_hash_sql(columns, first)
+    elif column.type is SqlType.INT8:
+        hashed = f"pg_catalog.hashint8extended({_unfolded(column_sql(column), first)}, {first})"
+    else:
+        hashed = hash_sql(column_sql(column), column.type, first)
+    # As an integer: dividing it and a hash table of it are the quicker ones (tests/bench).
+    spread = f"(({hashed}) & {binds.number(2**_SUB_PARTITION_BITS - 1, 'bigint')})::integer"
+    return f"pg_catalog.mod({spread}, {binds.number(sub_partitions, 'integer')})", (name,)
+
+
+def _unfolded(unit: str, seed: str) -> str:
+    """A bigint whose halves hashint8extended can fold before it keys them: as they are, identifiers with equal
+    halves would collide under every seed (docs/design/backends.md 2.1). The product of the upper half, at most
+    2^31, and a secret number below 2^30 cannot overflow. Identifiers with the same upper half never fold to the
+    same, others meet in pairs under some seeds: that costs accuracy, never privacy."""
+    return f"({unit} # (({unit} >> 32) * ({seed} >> {_SUB_PARTITION_BITS + 2})))"
+
+
+def seed_sql(purpose: str, binds: Binds) -> tuple[str, str]:
+    """A parameter for a fresh random number: its placeholder and its name."""
+    placeholder = binds.add(("seed", purpose), "bigint")
+    return placeholder, placeholder[2 : placeholder.index(")")]
+
+
+def row_hash_sql(columns: tuple[ColumnRef, ...], seed: str) -> str:
+    """A hash of several columns. A type that we do not know may have no hash, as bit and money, which raises
+    42883, but only once there is a row: it is hashed as its text."""
+    hashed = [
+        f"{column_sql(column)}::text" if column.type is SqlType.OTHER else column_sql(column)
+        for column in columns
+    ]
+    return f"pg_catalog.hash_record_extended(ROW({', '.join(hashed)}), {seed})"
+
+
+def hash_sql(name: str, kind: SqlType, seed: str) -> str:
+    """A hash that agrees with equality of the type."""
+    match kind:
+        case SqlType.INT2 | SqlType.INT4:
+            return f"pg_catalog.hashint4extended({name}::integer, {seed})"
+        case SqlType.NUMERIC:
+            return f"pg_catalog.hash_numeric_extended({name}, {seed})"
+        case SqlType.FLOAT4 | SqlType.FLOAT8:
+            return f"pg_catalog.hashfloat8extended({name}::double precision, {seed})"
+        case SqlType.TID:
+            return f"pg_catalog.hashtidextended({name}, {seed})"
+        case _:
+            return f"pg_catalog.hashtextextended({name}::text, {seed})"

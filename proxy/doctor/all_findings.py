@@ -1,0 +1,43 @@
+"""All findings about a policy and the protected database that it is about: the one list that `policy check`,
+`serve` and `doctor` print."""
+
+from __future__ import annotations
+
+import psycopg
+
+from proxy.catalog.catalog_model import Catalog
+from proxy.doctor.diagnosis_session import connect
+from proxy.doctor.links_diagnosis import read_relations
+from proxy.doctor.own_role import own_role_fix
+from proxy.doctor.people_diagnosis import people_findings
+from proxy.doctor.role_diagnosis import role_findings
+from proxy.doctor.server_diagnosis import server_findings
+from proxy.doctor.table_diagnosis import table_findings
+from proxy.doctor.values_diagnosis import values_findings
+from proxy.policy.findings import Verdict, judged
+from proxy.policy.policy_model import Policy
+from proxy.policy.unnamed import unnamed_findings
+from proxy.protected.given_server import Unreachable
+
+
+def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
+    """
+    Given    catalog: of what the role can read
+    Gives    what was found, and what of it the policy accepts
+    Refuses  Unreachable
+    """
+    try:
+        with connect(policy.source) as connection:
+            relations = read_relations(connection)
+            own_role = own_role_fix(connection, policy)
+            found = [
+                *people_findings(policy, catalog, relations),
+                *values_findings(connection, policy, catalog),
+                *role_findings(connection, own_role),
+                *server_findings(connection, own_role),
+                *table_findings(connection, policy, catalog),
+                *unnamed_findings(policy, catalog),
+            ]
+    except psycopg.OperationalError as error:
+        raise Unreachable(str(error).strip()) from None
+    return judged(found, policy.accepted)

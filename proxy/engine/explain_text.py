@@ -1,0 +1,117 @@
+"""The privacy plan as text or JSON: what a statement would cost and how exact it would be. No data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.engine.answer_accuracy import Accuracy, accuracies, text_of
+from proxy.mechanisms import partition_selection
+from proxy.mechanisms.loss import Loss
+from proxy.planner.plan import (
+    BlockPlan,
+    PrivatePlan,
+    RowNeighbours,
+    UnitNeighbours,
+)
+
+_COLUMNS = 110  # psql draws a result as wide as its longest line
+
+
+def explain_lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[str]:
+    """sql: the backend statements, parameters unnamed."""
+    for line in _lines(plan, remaining, sql):
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        yield from textwrap.wrap(
+            line,
+            _COLUMNS,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[str]:
+    cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
+    yield f"Differentially private answer  ({cost})"
+    found = accuracies(plan)
+    for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True), start=1):
+        yield f"  Block {number} on {', '.join(block.tables())}: {_unit(block)}"
+        if block.keys:
+            yield f"    Groups: {_groups(block)}"
+        for entry in found:
+            if entry.block == number:
+                yield "    " + _line(entry)
+        yield f"    Backend SQL: {statement}"
+    left = remaining.epsilon - plan.loss.epsilon
+    yield f"  Budget: {text_of(remaining.epsilon)} epsilon remains now, {text_of(left)} after this statement"
+    yield "  Nothing was read or charged."
+
+
+def explain_json(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> dict[str, object]:
+    return {
+        "privacy": {"epsilon": float(plan.loss.epsilon), "delta": float(plan.loss.delta)},
+        "remaining": {"epsilon": float(remaining.epsilon), "delta": float(remaining.delta)},
+        "blocks": [
+            {
+                "tables": list(block.tables()),
+                "unit": _unit(block),
+                "keys": len(block.keys),
+                "groups": block.groups(),
+                "sql": statement,
+            }
+            for block, statement in zip(plan.blocks, sql, strict=True)
+        ],
+        "aggregates": [entry.as_json() for entry in accuracies(plan)],
+    }
+
+
+def _groups(block: BlockPlan) -> str:
+    if block.selection is None:
+        return f"{block.groups()} public groups; every group is returned, including empty ones"
+    each, loss = block.selection.each, block.selection.loss
+    units = partition_selection.units_for_half(each.epsilon, each.delta)
+    return (
+        f"private, for {text_of(loss.epsilon)} of epsilon; each is returned with the optimal probability for "
+        f"its number of units, epsilon {text_of(each.epsilon)}, delta {text_of(each.delta)} each: "
+        f"half of those with {units}"
+    )
+
+
+def _line(entry: Accuracy) -> str:
+    parts = [f"{entry.aggregate}: {entry.mechanism}"]
+    if entry.sensitivity:
+        parts.append(f"sensitivity {entry.sensitivity}")
+    parts.append(f"epsilon {text_of(entry.epsilon)} ({_percent(entry.share)})")
+    parts.append(f"delta {text_of(entry.delta)}")
+    if entry.error_95 is not None:
+        parts.append(f"95 % error +-{text_of(entry.error_95)}")
+    text = ", ".join(parts)
+    return f"{text} ({entry.note})" if entry.note else text
+
+
+def _unit(block: BlockPlan) -> str:
+    match block.neighbours:
+        case RowNeighbours(rows=1, not_null=None):
+            return "one row is protected"
+        case RowNeighbours(not_null=None, partitions=int()):
+            rows = block.neighbours.rows
+            return f"one unit changes up to {rows} rows of the join, whose tables are truncated"
+        case RowNeighbours(not_null=None):
+            return f"any {block.neighbours.rows} rows are protected"
+        case RowNeighbours(not_null=column):
+            assert column is not None
+            return f"the unit in {column.column} is protected, one row each (unique)"
+        case UnitNeighbours():
+            unit = block.neighbours
+            text = f"the unit in {unit.column.column} is protected, {unit.rows} rows of it count"
+            return text if unit.groups is None else f"{text}, {unit.groups} groups"
+        case _:
+            assert_never(block.neighbours)
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.3g} %"

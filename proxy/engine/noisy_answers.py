@@ -1,0 +1,77 @@
+"""From a charged plan to noisy relations: each block is run, released and said as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from proxy.base.result_columns import IntervalColumn, subquery_name
+from proxy.compiler.backend_query import BackendQuery
+from proxy.engine.answer_accuracy import Accuracy
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.ports import ProtectedSession
+from proxy.engine.public_lists import Lists, values_of
+from proxy.engine.threads import beside
+from proxy.exact.table import ExactTable
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import Loss
+from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.query.syntax.placeholders import ScalarAnswer
+from proxy.release.adding_noise import group_selector, release_block
+from proxy.release.noisy_relation import NoisyTable, relation_json
+
+_SEED_BITS = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """relation: JSON for the residual's parameter; receipt None where nothing was charged."""
+
+    relation: str
+    loss: Loss
+    remaining: Loss | None
+    receipt: str | None
+    accuracy: tuple[Accuracy, ...]
+    notice: bool
+
+
+async def noisy_relation(
+    question: ProtectedQuery,
+    private: PrivatePlan,
+    compiled: Sequence[Sequence[BackendQuery]],
+    session: ProtectedSession | None,
+    lists: Lists,
+    bits: RandomBits,
+) -> str:
+    """The relation that the residual reads, as JSON. Only public keys are asked for where session is None."""
+    tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
+    work = 0
+    answers: dict[ScalarAnswer, str] = {}  # of earlier blocks, for those that compare with them
+    for number, block in enumerate(private.blocks):
+        is_selected = group_selector(block, bits)
+        exact = []
+        for place, query in enumerate(compiled[number]):
+            values = {**_values(query, answers, bits), **values_of(query, lists)}
+            assert session is not None, "a statement that reads is charged"
+            exact.append(await session.run(query, values, is_selected if place == 0 else None))
+        work += _draws(block, exact)
+        noisy = await beside(work, release_block, block, exact, bits)
+        tables[subquery_name(number + 1)] = (noisy, block.intervals)
+        for scalar in question.reading.query.scalars:
+            if scalar.block == number:
+                answers[scalar.answer] = noisy.rows[0].values[0].text()
+    return await beside(work, relation_json, tables)
+
+
+def _values(
+    query: BackendQuery, answers: Mapping[ScalarAnswer, str], bits: RandomBits
+) -> dict[str, int | str]:
+    values: dict[str, int | str] = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
+    values.update({name: answers[answer] for name, answer in query.scalars})
+    return values
+
+
+def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
+    """About how many numbers are handled to release a block."""
+    groups = (block.groups() or 0) * len(block.releases)
+    return groups + sum(len(table.rows) * len(table.releases) for table in exact)

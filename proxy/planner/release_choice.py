@@ -1,0 +1,219 @@
+"""How an aggregate by itself becomes private: mechanism, sensitivity, noise, by the policy's choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+from typing_extensions import assert_never
+
+from proxy.mechanisms import discrete_gaussian, discrete_laplace, order_statistic, zcdp
+from proxy.mechanisms.loss import Loss
+from proxy.planner import grids
+from proxy.planner.bounds import condition
+from proxy.planner.measuring import (
+    MeasureContext,
+    Priced,
+    condition_of,
+    measured_of,
+    mechanism_of,
+    never_null,
+    operands_of,
+)
+from proxy.planner.plan import (
+    DistinctCount,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    RowNeighbours,
+)
+from proxy.planner.sample_aggregate import clipped_mean_of, needs_delta, smoothed
+from proxy.planner.statistics import Counted, Measured, Statistic, row_sensitivity
+from proxy.planner.text_lengths import is_long
+from proxy.policy import policy_model
+from proxy.policy.policy_model import Mechanism
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+
+_ORDER_STEPS = 2**16  # grid points of an order statistic: so many values may be fetched at most
+
+
+def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
+    """A release of its own: what shares sums with nobody, or is not made of sums.
+
+    Given    aggregate: with its columns in the types that they have in the backend
+    Refuses  NO_BOUNDS, UNSUPPORTED, INFEASIBLE
+    """
+    context = priced.context
+    match aggregate.kind:
+        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT:
+            return _statistic(aggregate, Statistic.ROWS, _counted(aggregate, context), priced)
+        case AggregateKind.SUM:
+            measured = operands_of(aggregate, context)
+            return _statistic(aggregate, Statistic.STEPS, measured, priced)
+        case AggregateKind.COUNT_DISTINCT:
+            return _distinct(aggregate, priced)
+        case AggregateKind.AVG:
+            return _average(aggregate, priced)
+        case AggregateKind.MIN | AggregateKind.MAX:
+            best = mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
+            return _order(aggregate, priced) if best else smoothed(aggregate, priced)
+        case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
+            return _order(aggregate, priced)
+        case _:
+            raise AssertionError("made of shared sums (planner.sharing)")
+
+
+def shared_statistic(
+    aggregate: Aggregate, statistic: Statistic, measured: tuple[Measured, ...], loss: Loss
+) -> NoisyStatistic:
+    """A sum that formulas take: with Laplace noise always, of which their intervals are."""
+    sensitivity = measured[0].rows * row_sensitivity(statistic, measured)
+    return NoisyStatistic(
+        aggregate=aggregate,
+        statistic=statistic,
+        of=measured,
+        sensitivity=sensitivity,
+        noise=LaplaceNoise(scale=discrete_laplace.scale_for(sensitivity, loss.epsilon)),
+        loss=Loss(loss.epsilon, Fraction(0)),
+    )
+
+
+def _statistic(
+    aggregate: Aggregate,
+    statistic: Statistic,
+    of: Counted | tuple[Measured, ...],
+    priced: Priced,
+) -> NoisyStatistic:
+    """With the noise that the policy chooses."""
+    context = priced.context
+    each = row_sensitivity(statistic, () if isinstance(of, Counted) else of)
+    noise, loss = _noise(priced, context.rows * each, context.squared_change * each**2)
+    return NoisyStatistic(
+        aggregate=aggregate,
+        statistic=statistic,
+        of=of,
+        sensitivity=context.rows * each,
+        noise=noise,
+        loss=loss,
+    )
+
+
+def _counted(aggregate: Aggregate, context: MeasureContext) -> Counted:
+    operand = aggregate.operand
+    if operand is not None:
+        operand = condition(operand, context.facts)
+    only = condition_of(aggregate, context)
+    filled = operand is not None and never_null(operand, context)
+    return Counted(operand=operand, condition=only, never_null=filled)
+
+
+def _noise(priced: Priced, sensitivity: int, squared: Fraction) -> tuple[Noise, Loss]:
+    """Noise for integer results, and what it costs.
+
+    Given    L1 and squared L2 sensitivity over all groups
+    Source   docs/design/mechanisms.md 2.4, 3.2; the policy chooses
+    """
+    share, privacy = priced.loss, priced.context.privacy
+    match privacy.noise:
+        case policy_model.Noise.LAPLACE:
+            scale = discrete_laplace.scale_for(sensitivity, share.epsilon)
+            better = _gaussian_instead(share, sensitivity, squared)
+            return LaplaceNoise(scale=scale, gaussian=better), Loss(share.epsilon, Fraction(0))
+        case policy_model.Noise.GAUSSIAN:
+            if share.delta <= 0:
+                raise needs_delta("Gaussian noise")
+            rho = zcdp.rho_of_loss(share.epsilon, share.delta)
+            return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(squared, rho)), share
+        case _:
+            assert_never(privacy.noise)
+
+
+@lru_cache(maxsize=256)  # the search for zCDP's rho takes a millisecond, and policies ask for few
+def _gaussian_instead(share: Loss, sensitivity: int, squared: Fraction) -> Fraction | None:
+    """Sigma squared of Gaussian noise, where it would be smaller than the Laplace noise of the same share.
+
+    L1 = G d and squared L2 = G d^2 of G groups that are moved by d each.
+    """
+    groups = int(sensitivity**2 / squared)
+    if groups < 2 or share.delta <= 0:
+        return None
+    if not zcdp.gaussian_pays(groups, share.epsilon, share.delta, squared / sensitivity):
+        return None
+    return discrete_gaussian.sigma2_for(squared, zcdp.rho_of_loss(share.epsilon, share.delta))
+
+
+def _average(aggregate: Aggregate, priced: Priced) -> Release:
+    match mechanism_of(aggregate, priced.context):
+        case Mechanism.SMOOTH_MEDIAN:
+            return smoothed(aggregate, priced)
+        case Mechanism.BEST:
+            return _mean(aggregate, priced)
+        case Mechanism.CLIPPED_MEAN:
+            return clipped_mean_of(aggregate, priced)
+        case Mechanism.SUM_OVER_COUNT:
+            raise AssertionError("made of shared sums (planner.sharing)")
+        case never:
+            assert_never(never)
+
+
+def _distinct(aggregate: Aggregate, priced: Priced) -> DistinctCount:
+    """
+    Source   docs/design/mechanisms.md 2.3: one unit adds at most `rows` values; counted units move by one
+             per group
+    """
+    context = priced.context
+    assert aggregate.operand is not None
+    operand = condition(aggregate.operand, context.facts)
+    of_unit = isinstance(operand, ColumnRef) and _is_unit(operand, context)
+    # Values of one unit are cut to `rows` of them over all groups, whatever a group may hold.
+    sensitivity = context.groups if of_unit else context.neighbours.rows
+    squared = Fraction(sensitivity if of_unit else sensitivity**2)
+    noise, loss = _noise(priced, sensitivity, squared)
+    return DistinctCount(
+        aggregate=aggregate,
+        operand=operand,
+        condition=condition_of(aggregate, context),
+        of_unit=of_unit,
+        sensitivity=sensitivity,
+        noise=noise,
+        loss=loss,
+        is_long=not of_unit and is_long(operand, context.facts),
+    )
+
+
+def _is_unit(column: ColumnRef, context: MeasureContext) -> bool:
+    """Whether a column holds the very unit that is protected."""
+    neighbours = context.neighbours
+    if isinstance(neighbours, RowNeighbours) and neighbours.not_null is None:
+        return False
+    return context.facts[column.relation, column.column].is_unit
+
+
+def _mean(aggregate: Aggregate, priced: Priced) -> RecentredMean:
+    measured = measured_of(aggregate, priced.context)
+    return RecentredMean(
+        aggregate=aggregate,
+        measured=measured,
+        output_grid=grids.of_average(measured.grid, measured.clamp) / 1000,
+        loss=Loss(priced.loss.epsilon, Fraction(0)),
+    )
+
+
+def _order(aggregate: Aggregate, priced: Priced) -> OrderStatistic:
+    context = priced.context
+    measured = measured_of(aggregate, context, _ORDER_STEPS)
+    # Rows of one unit are cut to `rows` of them over all groups, whatever a group may hold.
+    measured = replace(measured, rows=context.neighbours.rows)
+    loss = Loss(priced.loss.epsilon, Fraction(0))
+    steps, rows = measured.width, measured.rows
+    if aggregate.fraction is None:
+        needed = order_statistic.values_needed(steps, loss.epsilon, rows)
+    else:
+        needed = order_statistic.quantile_half_width(steps, loss.epsilon, aggregate.fraction, rows)
+    return OrderStatistic(aggregate=aggregate, measured=measured, needed=needed, loss=loss)

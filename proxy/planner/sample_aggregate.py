@@ -1,0 +1,229 @@
+"""Sample-and-aggregate: how many partitions, what one unit changes, and whether an answer can say anything.
+
+All of it is known before anything is read: the number of partitions and the least noise depend on epsilon,
+delta, the bounds and the grid. Where even that noise covers the whole range the question is refused, with
+what would make it answerable.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Code, Refusal
+from proxy.mechanisms import clipped_mean, polyplace, smoothed_median, split
+from proxy.mechanisms.loss import Loss
+from proxy.planner import grids
+from proxy.planner.measuring import MeasureContext, Priced, check_size, measured_of
+from proxy.planner.plan import (
+    ClippedMean,
+    RowNeighbours,
+    SampleAggregate,
+    SmoothedMedian,
+    UnitNeighbours,
+)
+from proxy.planner.statistics import Measured
+from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+
+_LARGEST_DELTA = Fraction(7, 10)  # the smoothed median is proven for delta <= 2/e
+_LARGEST_FACTOR = 2**20  # by how much epsilon is raised in search of a feasible one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PartitionAnswers:
+    """The answers that partitions give: from low to high in steps of the grid, fill for an empty one."""
+
+    measured: Measured
+    grid: Fraction
+    low: int
+    high: int
+    fill: int
+
+
+def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
+    """
+    Refuses  INFEASIBLE without delta, and where the noise covers the whole range whatever the data
+    Source   docs/design/mechanisms.md 5
+    """
+    context, loss = priced.context, priced.loss
+    answers = _partition_answers(aggregate, context)
+    noise = context.privacy.median_noise
+    if noise is MedianNoise.POLYPLACE:  # no delta is needed
+        loss = Loss(loss.epsilon, Fraction(0))
+    each = _each(loss, context)
+    if noise is MedianNoise.LAPLACE and not 0 < each.delta <= _LARGEST_DELTA:
+        raise needs_delta(aggregate.kind.value)
+    m = _partitions(aggregate, context, answers.high - answers.low, each)
+    # With one possible answer there is nothing to hide: the release is that constant.
+    if answers.high > answers.low and not _is_feasible(answers.high - answers.low, m, each, noise):
+        raise _infeasible(aggregate, priced, answers.high - answers.low, loss)
+    return _aggregated(aggregate, answers, m, SmoothedMedian(noise=noise, each=each), loss)
+
+
+def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
+    """
+    Refuses  INFEASIBLE where the noise covers the whole range
+    Source   PROOFS.md, "Clipped mean"
+    """
+    context = priced.context
+    answers = _partition_answers(aggregate, context)
+    match context.neighbours:
+        case RowNeighbours():
+            changed = context.neighbours.partitions_of(context.groups)
+        case UnitNeighbours():  # one in each group
+            changed = context.groups
+        case _:
+            assert_never(context.neighbours)
+    loss = Loss(priced.loss.epsilon, Fraction(0))
+    m = _of_policy(aggregate, context) or clipped_mean.partitions(loss.epsilon, changed)
+    half_width = clipped_mean.half_width(m, answers.low, answers.high, loss.epsilon, changed)
+    if answers.high > answers.low and half_width >= answers.high - answers.low:
+        needed = clipped_mean.half_width(m, answers.low, answers.high, Fraction(1), changed)
+        share = Fraction(needed, answers.high - answers.low)
+        raise _refused(aggregate, priced, _rounded_up(max(share, loss.epsilon * 2)))
+    return _aggregated(aggregate, answers, m, ClippedMean(changed=changed), loss)
+
+
+def _aggregated(
+    aggregate: Aggregate,
+    answers: _PartitionAnswers,
+    partitions: int,
+    mechanism: SmoothedMedian | ClippedMean,
+    loss: Loss,
+) -> SampleAggregate:
+    return SampleAggregate(
+        aggregate=aggregate,
+        measured=answers.measured,
+        output_grid=answers.grid,
+        low=answers.low,
+        high=answers.high,
+        fill=answers.fill,
+        partitions=partitions,
+        mechanism=mechanism,
+        loss=loss,
+    )
+
+
+def needs_delta(what: str) -> Refusal:
+    return Refusal(
+        Code.INFEASIBLE,
+        f"{what} needs a delta above 0 and below {float(_LARGEST_DELTA)}",
+        "SET dp.delta to a small positive number, or use count and sum.",
+    )
+
+
+def _partition_answers(aggregate: Aggregate, context: MeasureContext) -> _PartitionAnswers:
+    measured = measured_of(aggregate, context)
+    grid = measured.grid
+    if aggregate.kind is AggregateKind.AVG:
+        grid = grids.of_average(measured.grid, measured.clamp)
+    low = math.ceil(measured.clamp.low / grid)
+    high = math.floor(measured.clamp.high / grid)
+    check_size(low, high)
+    fill = {
+        AggregateKind.AVG: (low + high) // 2,
+        AggregateKind.MIN: high,
+        AggregateKind.MAX: low,
+    }[aggregate.kind]
+    return _PartitionAnswers(measured=measured, grid=grid, low=low, high=high, fill=fill)
+
+
+def _each(loss: Loss, context: MeasureContext) -> Loss:
+    """What each group's median may spend of it."""
+    match context.neighbours:
+        case RowNeighbours():
+            return split.per_unit(loss, context.neighbours.partitions_of(context.groups))
+        case UnitNeighbours():
+            return split.per_group(loss, context.groups)
+        case _:
+            assert_never(context.neighbours)
+
+
+def _of_policy(aggregate: Aggregate, context: MeasureContext) -> int | None:
+    """The policy's number of partitions, for a plain column."""
+    if not isinstance(aggregate.operand, ColumnRef):
+        return None
+    return context.facts[aggregate.operand.relation, aggregate.operand.column].partitions
+
+
+def _partitions(aggregate: Aggregate, context: MeasureContext, steps: int, each: Loss) -> int:
+    """The policy's number, else the adopted rule (docs/design/mechanisms.md 5.2)."""
+    own = _of_policy(aggregate, context)
+    if own is not None:
+        return own
+    if context.privacy.median_noise is MedianNoise.POLYPLACE:
+        of_mean = aggregate.kind is AggregateKind.AVG
+        kappa = polyplace.KAPPA_OF_MEANS if of_mean else polyplace.KAPPA_OF_EXTREMES
+        return polyplace.partitions(each.epsilon, max(1, steps), kappa)
+    return smoothed_median.partitions(each.epsilon, each.delta, max(1, steps))
+
+
+def _is_feasible(steps: int, m: int, each: Loss, noise: MedianNoise) -> bool:
+    if noise is MedianNoise.POLYPLACE:
+        return polyplace.feasible(steps, m, each.epsilon)
+    return smoothed_median.feasible(steps, m, each.epsilon, each.delta)
+
+
+def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) -> Refusal:
+    """With the least epsilon that would do, at the same delta."""
+    context = priced.context
+    noise = context.privacy.median_noise
+
+    def is_enough(epsilon: Fraction) -> bool:
+        each = _each(Loss(epsilon, loss.delta), context)
+        m = _partitions(aggregate, context, steps, each)
+        return _is_feasible(steps, m, each, noise)
+
+    factor = 2
+    try:
+        while not is_enough(loss.epsilon * factor):
+            factor *= 2
+            if factor > _LARGEST_FACTOR:
+                return _refused(aggregate, priced, None)
+    except ValueError:  # beyond what the theorems reach
+        return _refused(aggregate, priced, None)
+    low, high = loss.epsilon * factor / 2, loss.epsilon * factor
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return _refused(aggregate, priced, _rounded_up(high))
+
+
+def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Refusal:
+    """share: the epsilon that this one aggregate would need; None: none would do."""
+    context = priced.context
+    name, most = aggregate.kind.value, context.privacy.max_epsilon
+    best = "with `mechanism: best`, which the data owner can set, it is answered at any epsilon"
+    if share is None:
+        return Refusal(
+            Code.INFEASIBLE,
+            f"{name} cannot be answered with so few partitions: the noise would cover the whole range",
+            f"Ask the data owner for more partitions of this column; {best}.",
+        )
+    message = (
+        f"{name} cannot be answered at epsilon {float(priced.loss.epsilon):.3g}, its share: the noise would "
+        f"cover the whole range; it needs {float(share):.3g}"
+    )
+    whole = _rounded_up(share * context.wanted.epsilon / priced.loss.epsilon)
+    if whole <= most:
+        hint = f"SET dp.epsilon = {float(whole):.3g}"
+    elif share <= most and whole > share:
+        hint = f"Run it in a statement of its own, with dp.epsilon = {float(share):.3g}"
+    else:
+        hint = f"The policy allows epsilon {float(most):.3g} at most: query fewer groups at once"
+    return Refusal(Code.INFEASIBLE, message, f"{hint}; {best}.")
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    """To two digits.
+
+    >>> _rounded_up(Fraction(1234, 1000)), _rounded_up(Fraction(90))
+    (Fraction(13, 10), Fraction(90, 1))
+    """
+    unit = Fraction(10) ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit) * unit

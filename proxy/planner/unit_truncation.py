@@ -1,0 +1,202 @@
+"""Joins on the privacy unit multiply the rows of a unit: each side is clamped to its bound below the join.
+
+What is kept of a unit depends on its own rows and the seed only, so that the work one unit can cause is at
+most the product of public bounds, and no bound on its rows changes. Proof: PROOFS.md, "Rows of a
+unit below a join".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression, columns
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
+
+UNIT = "dp_unit"
+_PLACE = "dp_place_of_unit"
+
+
+def multiplied(left: int, right: int) -> int:
+    """How many rows of a unit a join forms at most, each row of one side with each of the other.
+
+    Refuses  TOO_COMPLEX: more than a limit, where both sides have several
+
+    >>> multiplied(20_000, 1), multiplied(40, 40)
+    (20000, 1600)
+    """
+    product = left * right
+    if min(left, right) > 1 and product > limits.JOINED_ROWS_PER_UNIT:
+        raise Refusal(
+            Code.TOO_COMPLEX,
+            f"this join can form {product} rows of one privacy unit, more than {limits.JOINED_ROWS_PER_UNIT}",
+            "Aggregate one side per unit first: JOIN (SELECT unit, count(*) AS n FROM t GROUP BY unit) q USING "
+            "(unit); or join fewer tables.",
+        )
+    return product
+
+
+def truncate_side(side: RelationWithUnit, known: PlanningContext) -> RelationWithUnit:
+    """The side with at most so many rows of each unit as its bounds say; those of no unit are out."""
+    ownership = side.ownership
+    assert isinstance(ownership, UnitRows)
+    relation, facts, column = side.relation, side.facts, ownership.column
+    for part in ownership.untruncated:
+        relation, unit = _truncate_source(relation, part, facts, known)
+        if unit != part.column:
+            known_unit = facts[part.column.relation, part.column.column]
+            facts = {**facts, (unit.relation, unit.column): known_unit}
+            column = unit if column == part.column else column
+    return RelationWithUnit(relation, facts, replace(ownership, column=column, untruncated=()))
+
+
+def with_condition(
+    relation: Relation, where: Expression | None
+) -> tuple[Relation, Expression | None]:
+    """A condition of WHERE, with what it says of one cut side alone put below the cut, so that rows it drops
+    do not take the places of others. Not below the outer side of a LEFT JOIN, where it would make rows."""
+    left: list[Expression] = []
+    for part in conjuncts(where):
+        aliases = {alias for alias, _ in columns(part)}
+        below = _narrowed(relation, aliases.pop(), part) if len(aliases) == 1 else None
+        if below is None:
+            left.append(part)
+        else:
+            relation = below
+    return relation, _together(left)
+
+
+def with_join_condition(joined: Join) -> Join:
+    """The same for what ON says; of a LEFT JOIN only what it says of the right side."""
+    left: list[Expression] = []
+    for part in conjuncts(joined.rest):
+        aliases = {alias for alias, _ in columns(part)}
+        alias = aliases.pop() if len(aliases) == 1 else None
+        below = None if alias is None else _narrowed(joined.right, alias, part)
+        if below is not None:
+            joined = replace(joined, right=below)
+            continue
+        if alias is not None and not joined.left_outer:
+            below = _narrowed(joined.left, alias, part)
+        if below is None:
+            left.append(part)
+        else:
+            joined = replace(joined, left=below)
+    return replace(joined, rest=_together(left))
+
+
+def conjuncts(expression: Expression | None) -> Iterator[Expression]:
+    if isinstance(expression, Connective) and expression.word == "AND":
+        for operand in expression.operands:
+            yield from conjuncts(operand)
+    elif expression is not None:
+        yield expression
+
+
+def _together(parts: list[Expression]) -> Expression | None:
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
+
+
+def _narrowed(relation: Relation, alias: str, condition: Expression) -> Relation | None:
+    """The relation with a condition below the cut of this alias; None where there is none."""
+    match relation:
+        case Truncate(below_join=True) if relation.alias == alias:
+            parts = [*conjuncts(relation.where), condition]
+            return replace(relation, where=_together(parts))
+        case Join():
+            left = _narrowed(relation.left, alias, condition)
+            if left is not None:
+                return replace(relation, left=left)
+            right = None
+            if not relation.left_outer:
+                right = _narrowed(relation.right, alias, condition)
+            return None if right is None else replace(relation, right=right)
+        case _:
+            return None
+
+
+def _truncate_source(
+    relation: Relation, part: Untruncated, facts: Facts, known: PlanningContext
+) -> tuple[Relation, ColumnRef]:
+    """The relation with one of its tables or subqueries cut, and the column that holds the unit since."""
+    match relation:
+        case Join(left=Scan() as table, right=Scan() as holder) if (
+            table.alias == part.alias and holder.alias == part.column.relation
+        ):
+            found = _with_unit(relation, table, part.column, known)
+            unit = ColumnRef(found.outputs[-1][0], part.column.type, None, part.alias)
+            key = known.catalog.tables[table.table].primary_key
+            return _truncate(found, part, unit, facts, known, key), unit
+        case Join():
+            left, unit = _truncate_source(relation.left, part, facts, known)
+            if left is not relation.left:
+                return replace(relation, left=left), unit
+            right, unit = _truncate_source(relation.right, part, facts, known)
+            return replace(relation, right=right), unit
+        case Scan() | Subquery() | UnionAll() if relation.alias == part.alias:
+            return _truncate(relation, part, part.column, facts, known), part.column
+        case _:
+            return relation, part.column
+
+
+def _with_unit(joined: Join, table: Scan, unit: ColumnRef, known: PlanningContext) -> Subquery:
+    """A table and the row through which its unit is found, as one relation under the table's alias."""
+    names = _displayed(table, known)
+    outputs = [(c.column, c) for c in (_reference(table, name, known) for name in names)]
+    wanted = UNIT
+    while wanted in names:
+        wanted += "_"
+    return Subquery(table.alias, joined, None, (*outputs, (wanted, unit)))
+
+
+def _truncate(
+    source: Scan | Subquery | UnionAll,
+    part: Untruncated,
+    unit: ColumnRef,
+    facts: Facts,
+    known: PlanningContext,
+    key: tuple[str, ...] = (),
+) -> Truncate:
+    """In keyed-hash order of what names a row: its key, or else all that can be read of it. Rows that are equal
+    in all of that are the same to everything above, whichever of them is kept."""
+    if isinstance(source, Scan):
+        names = _displayed(source, known)
+        key = known.catalog.tables[source.table].primary_key
+        ordered_by = [_reference(source, name, known) for name in key or names]
+    else:  # key: columns of a subquery of ours, where they name its rows
+        outputs = (source.parts[0] if isinstance(source, UnionAll) else source).outputs
+        written = [name for name, _ in outputs]
+        names = tuple(name for name in written if written.count(name) == 1)  # another is ambiguous
+        ordered_by = []
+        for name, expression in outputs:
+            fact = facts.get((source.alias, name))
+            kind = fact.type if fact is not None else expression.type or SqlType.TEXT
+            if name in (key or names):
+                ordered_by.append(ColumnRef(name, kind, None, source.alias))
+    place = _PLACE
+    while place in names:
+        place += "_"
+    return Truncate(
+        source, unit, part.rows, tuple(ordered_by), (unit,), names, place, below_join=True
+    )
+
+
+def _displayed(table: Scan, known: PlanningContext) -> tuple[str, ...]:
+    """What questions can name of a protected table, and its key."""
+    described, policy = known.catalog.tables[table.table], known.policy.tables[table.table]
+    assert isinstance(policy, ProtectedTable) and isinstance(policy.unit, IdentifierUnit)
+    displayed = {*policy.columns, *described.primary_key, policy.unit.column}
+    return tuple(c.name for c in described.columns if c.name in displayed)
+
+
+def _reference(table: Scan, name: str, known: PlanningContext) -> ColumnRef:
+    column = known.catalog.tables[table.table].column(name)
+    assert column is not None
+    return ColumnRef(name, column.type, None, table.alias)

@@ -1,0 +1,227 @@
+"""The policy: what may be asked, what it costs. Plain data, exact numbers, checked in itself.
+
+Numbers are Fractions of the text that the owner wrote. Bounds of a date are days since 1970-01-01,
+bounds of a timestamp are seconds since 1970-01-01 00:00:00 (UTC).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from proxy.catalog.catalog_model import TableName
+from proxy.mechanisms.loss import Loss
+from proxy.policy.finding_names import FindingName
+
+
+@dataclass(frozen=True, slots=True)
+class RowUnit:
+    """Neighbours differ in `rows` rows (1: `unit: row`; k: `unit: {rows: k}`)."""
+
+    rows: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPath:
+    """Where a reference leads: the identifier is in `column` of the row of `table` with this key."""
+
+    table: TableName
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifierUnit:
+    """Neighbours differ in all rows of one identifier, which is in `column`; or, with a path, in the row of
+    another protected table whose primary key `column` holds."""
+
+    identifier: str
+    column: str
+    path: UnitPath | None = None
+
+
+Unit = RowUnit | IdentifierUnit
+
+
+class BoundsKind(Enum):
+    """What the two numbers of a `Bounds` count; the column's type must ask for the same."""
+
+    NUMBER = "numbers"
+    DATE = "dates"  # days since 1970-01-01
+    TIMESTAMP = "timestamps"  # seconds since 1970-01-01 00:00:00 UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    low: Fraction
+    high: Fraction
+    kind: BoundsKind = BoundsKind.NUMBER
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError("bounds are the wrong way round")
+
+
+class Noise(Enum):
+    """Of COUNT and SUM."""
+
+    LAPLACE = "laplace"
+    GAUSSIAN = "gaussian"
+
+
+class MedianNoise(Enum):
+    """Of the smoothed median."""
+
+    LAPLACE = "laplace"
+    POLYPLACE = "polyplace"
+
+
+class Mechanism(Enum):
+    """Of AVG, MIN and MAX. The last two are of AVG alone: with them MIN and MAX are smoothed medians."""
+
+    SMOOTH_MEDIAN = "smooth_median"
+    BEST = "best"
+    CLIPPED_MEAN = "clipped_mean"
+    SUM_OVER_COUNT = "sum_over_count"
+
+    @property
+    def of_extremes(self) -> Mechanism:
+        """What MIN and MAX are made with."""
+        return Mechanism.BEST if self is Mechanism.BEST else Mechanism.SMOOTH_MEDIAN
+
+
+class Weighed(Enum):
+    """What has a share of epsilon and delta."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    VARIANCE = "variance"
+    STDDEV = "stddev"
+    PERCENTILE = "percentile"
+    GROUPS = "groups"  # the choice of private keys
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPolicy:
+    """What is known publicly about one column.
+
+    values: the public keys in the owner's order, each as the text PostgreSQL prints for it, None
+    for NULL.
+    grid: the granularity of results on this column; None: proxy.policy.grid says it by the type.
+    partitions: fixed odd number of sample-and-aggregate partitions; None: the adopted rule.
+    references: schema, table and column that this column refers to.
+    """
+
+    name: str
+    bounds: Bounds | None = None
+    values: tuple[str | None, ...] | None = None
+    grid: Fraction | None = None
+    partitions: int | None = None
+    references: tuple[TableName, str] | None = None
+    mechanism: Mechanism | None = None  # None: what the policy says for all columns
+
+
+@dataclass(frozen=True, slots=True)
+class JoinKey:
+    """How a table is cut before it is joined on a column that is no key of it. keep: at most so many rows of
+    one value, by keyed hash (DropExcess); None: only rows that are alone with their value (DropNonUnique)."""
+
+    keep: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedTable:
+    """A table about people. A column that is not in `columns` is not there, but for the unit's."""
+
+    name: TableName
+    unit: Unit
+    columns: Mapping[str, ColumnPolicy]
+    max_rows_per_unit: int | None = None
+    max_groups_per_unit: int | None = None
+    max_rows_per_group_per_unit: int | None = None
+    join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicTable:
+    """Not about people: copied into the shadow as it is. columns: what analysts can see; None: all of them."""
+
+    name: TableName
+    join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
+
+    def has(self, column: str) -> bool:
+        """Whether the column, if the database has it, is there for analysts."""
+        return self.columns is None or column in self.columns
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    epsilon: Fraction  # per statement
+    delta: Fraction  # per statement
+    max_epsilon: Fraction  # most that SET dp.epsilon may ask for
+    max_delta: Fraction  # most that SET dp.delta may ask for (the policy's delta)
+    noise: Noise = Noise.LAPLACE
+    median_noise: MedianNoise = MedianNoise.LAPLACE
+    mechanism: Mechanism = Mechanism.SMOOTH_MEDIAN
+    weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
+    timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
+
+    def weight(self, of: Weighed) -> Fraction:
+        """Its share of epsilon and delta, beside the others of a statement."""
+        return self.weights.get(of, Fraction(1))
+
+
+class Period(Enum):
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    NONE = "none"  # lifetime
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    limit: Loss
+    per: Period = Period.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    total: Budget  # everybody together, lifetime
+    default: Budget  # each analyst without a line of their own
+    analysts: Mapping[str, Budget]
+
+    def of(self, analyst: str) -> Budget:
+        return self.analysts.get(analyst, self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What the owner takes responsibility for, and why. where: of the finding; None: wherever it is."""
+
+    name: FindingName
+    where: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One database. `digest` is the SHA-256 of the policy file's text, hexadecimal."""
+
+    database: str
+    source: str  # libpq connection string, environment already put in; never logged
+    privacy: Privacy
+    tables: Mapping[TableName, ProtectedTable | PublicTable]
+    budgets: Budgets
+    digest: str
+    accepted: tuple[Acceptance, ...] = ()
+
+    def __repr__(self) -> str:  # `source` may hold a password
+        return f"Policy(database={self.database!r}, digest={self.digest[:12]})"
+
+    def protected(self) -> tuple[ProtectedTable, ...]:
+        return tuple(table for table in self.tables.values() if isinstance(table, ProtectedTable))

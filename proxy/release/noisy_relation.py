@@ -1,0 +1,96 @@
+"""What may leave: noisy values, grid-rounded, in groups that are public. Plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.decimals import decimal_places, decimal_text
+from proxy.base.instants import iso_text
+from proxy.base.result_columns import IntervalColumn, IntervalEnd, aggregate_column, key_column
+from proxy.base.sql_types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyValue:
+    """index * grid, in the type of the aggregate; half_width of its 95 % interval, None where the scale is
+    private (smoothed median)."""
+
+    index: int
+    grid: Fraction
+    type: SqlType
+    half_width: int | None
+
+    def json(self, index: int | None = None) -> str:
+        """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
+        text = self.text(index)
+        return json.dumps(text) if self.type.is_time else text
+
+    def text(self, index: int | None = None) -> str:
+        index = self.index if index is None else index
+        if self.type.is_integer and self.grid.denominator == 1:
+            return str(index * self.grid.numerator)  # of counts there may be 100,000
+        value = index * self.grid
+        if self.type.is_time:
+            return iso_text(value, self.type)
+        if self.type.is_integer:
+            value = Fraction(round(value))
+        # As PostgreSQL prints the sum of a numeric(10,2): with the zeros of its last places.
+        is_numeric = self.type is SqlType.NUMERIC
+        return decimal_text(value, decimal_places(self.grid) if is_numeric else 0)
+
+    def interval(self, end: IntervalEnd) -> str:
+        """JSON of the interval's low end, high end or half width."""
+        if self.half_width is None:
+            return "null"
+        match end:
+            case IntervalEnd.LOW:
+                return self.json(self.index - self.half_width)
+            case IntervalEnd.HIGH:
+                return self.json(self.index + self.half_width)
+            case IntervalEnd.ERROR:
+                return decimal_text(self.half_width * self.grid)
+            case _:
+                assert_never(end)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyRow:
+    keys: tuple[str | None, ...]
+    values: tuple[NoisyValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyTable:
+    """The noisy relation of one block; rows in the order of the policy's values, never of the data."""
+
+    rows: tuple[NoisyRow, ...]
+
+    def json(self, intervals: frozenset[IntervalColumn]) -> str:
+        """An array of objects with the columns that the residual statement declares."""
+        asked: dict[int, list[IntervalColumn]] = {}
+        for end in IntervalEnd:
+            for column in intervals:
+                if column.end is end:
+                    asked.setdefault(column.number, []).append(column)
+        return "[" + ",".join(_row_json(row, asked) for row in self.rows) + "]"
+
+
+def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]]) -> str:
+    """The relation parameter of a residual statement: {"b1": [...], ...}."""
+    blocks = (f'"{name}":{table.json(intervals)}' for name, (table, intervals) in tables.items())
+    return "{" + ",".join(blocks) + "}"
+
+
+def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) -> str:
+    parts = [f'"{key_column(i)}":{json.dumps(key)}' for i, key in enumerate(row.keys, start=1)]
+    for number, value in enumerate(row.values, start=1):
+        parts.append(f'"{aggregate_column(number)}":{value.json()}')
+        parts += [
+            f'"{column.name}":{value.interval(column.end)}' for column in intervals.get(number, ())
+        ]
+    return "{" + ",".join(parts) + "}"

@@ -1,0 +1,154 @@
+"""What went wrong with a request, as application/problem+json (RFC 9457), in the words of the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from proxy.base.errors import Fault, Refusal
+from proxy.engine.fair_share import Busy
+from proxy.engine.sessions import PostgresError, WrongCredentials
+from proxy.pgwire.calls import Refuse
+from proxy.servers.error_boundary import log_failure
+
+CONTENT_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+
+# Class of an SQLSTATE (PostgreSQL 17 documentation, appendix A) or the whole of it -> HTTP status.
+_STATUSES = {
+    "08": HTTPStatus.SERVICE_UNAVAILABLE,
+    "28": HTTPStatus.UNAUTHORIZED,
+    "3D000": HTTPStatus.NOT_FOUND,
+    "40": HTTPStatus.CONFLICT,
+    "42501": HTTPStatus.FORBIDDEN,
+    "53": HTTPStatus.SERVICE_UNAVAILABLE,
+    "53400": HTTPStatus.TOO_MANY_REQUESTS,
+    "55": HTTPStatus.CONFLICT,
+    "57": HTTPStatus.SERVICE_UNAVAILABLE,
+    "57014": HTTPStatus.CONFLICT,
+    "58": HTTPStatus.SERVICE_UNAVAILABLE,
+    "XX": HTTPStatus.INTERNAL_SERVER_ERROR,
+    "08P01": HTTPStatus.BAD_REQUEST,
+}
+
+
+class HttpProblem(Exception):
+    """receipt: of a charge that stands although the statement failed after it."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        hint: str | None = None,
+        sqlstate: str | None = None,
+        position: int | None = None,
+        postgres_detail: str | None = None,
+        receipt: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(sqlstate)
+        self.status = status
+        self.message = message
+        self.hint = hint
+        self.sqlstate = sqlstate
+        self.position = position
+        self.postgres_detail = postgres_detail
+        self.receipt = receipt
+        self.headers = dict(headers or {})
+
+    def body(self) -> bytes:
+        detail = {
+            "type": f"urn:dpproxy:sqlstate:{self.sqlstate}" if self.sqlstate else "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "sqlstate": self.sqlstate,
+            "detail": self.message,
+            "hint": self.hint,
+            "position": self.position,
+        }
+        further = {"postgres_detail": self.postgres_detail, "receipt": self.receipt}
+        detail.update({name: value for name, value in further.items() if value is not None})
+        return json.dumps(detail).encode()
+
+
+def status_of(sqlstate: str) -> int:
+    """
+    >>> status_of("42703"), status_of("42501")
+    (400, 403)
+    """
+    known = _STATUSES.get(sqlstate) or _STATUSES.get(sqlstate[:2])
+    return int(known or HTTPStatus.BAD_REQUEST)
+
+
+def problem_of(error: Exception) -> HttpProblem | None:
+    """None: a kind of error that nobody has thought of. A fault is logged here, once: a Problem is none."""
+    match error:
+        case HttpProblem():
+            return error
+        case Refusal():
+            return HttpProblem(
+                error.code.http_status,
+                error.message,
+                hint=error.hint or None,
+                sqlstate=error.code.sqlstate,
+                position=error.position,
+            )
+        case PostgresError():
+            return HttpProblem(
+                status_of(error.sqlstate),
+                error.message,
+                hint=error.hint,
+                sqlstate=error.sqlstate,
+                position=error.position,
+                postgres_detail=error.detail,
+            )
+        case Fault():
+            # Of the session or the ledger: those of the engine are refusals by now (EngineAdapter).
+            log_failure(error, "request")
+            return HttpProblem(
+                error.code.http_status,
+                error.message,
+                hint="Try again later.",
+                sqlstate=error.code.sqlstate,
+            )
+        case WrongCredentials():
+            return unauthorized("password authentication failed", "28P01")
+        case Busy():
+            return busy()
+        case _:
+            return None
+
+
+def refused(refuse: Refuse) -> HttpProblem:
+    """A refusal in the vocabulary of both listeners."""
+    unforeseen = HTTPStatus.INTERNAL_SERVER_ERROR
+    return HttpProblem(
+        unforeseen if refuse.is_unforeseen else status_of(refuse.sqlstate),
+        refuse.message,
+        hint=refuse.hint or None,
+        sqlstate=refuse.sqlstate,
+        position=refuse.position,
+    )
+
+
+def unauthorized(message: str, sqlstate: str) -> HttpProblem:
+    return HttpProblem(
+        HTTPStatus.UNAUTHORIZED,
+        message,
+        hint="HTTP Basic, with the name and password of your PostgreSQL role.",
+        sqlstate=sqlstate,
+        headers={"WWW-Authenticate": 'Basic realm="dpproxy", charset="UTF-8"'},
+    )
+
+
+def busy() -> HttpProblem:
+    """Nothing has been begun: the same request may be sent again."""
+    return HttpProblem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "too many requests at once",
+        hint=f"Send it again in {RETRY_SECONDS} seconds, or fewer at once.",
+        sqlstate="53300",
+        headers={"Retry-After": str(RETRY_SECONDS)},
+    )

@@ -1,0 +1,121 @@
+"""The HTTP server: uvicorn on a socket of ours, in a loop of ours, stopped by us."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Generator, Mapping
+from pathlib import Path
+
+import uvicorn
+
+from proxy.engine.query_pipeline import Engine
+from proxy.engine.sessions import AnalystSessions
+from proxy.servers.certificate import server_context
+from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
+from proxy.servers.http.guard import Guard, is_loopback
+from proxy.servers.http.routes import Health, Readiness, Routes
+from proxy.servers.login_gate import LoginGate
+
+ALPN = "http/1.1"
+
+_IDLE_SECONDS = 30
+_POLL_SECONDS = 0.01
+
+
+class _Uvicorn(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Connections come in through `Connections`."""
+        await self.lifespan.startup()
+        self.servers = []
+        self.started = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Signals are the command's, not the server's."""
+        yield
+
+
+class HttpServer:
+    """
+    Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
+             what /healthz asks; gate: the one that all listeners share
+    Gives    `start` listens, `address` is where, `stop` lets requests end first
+    """
+
+    def __init__(
+        self,
+        engines: Mapping[str, Engine],
+        sessions: AnalystSessions,
+        readiness: Readiness,
+        tls: tuple[Path, Path] | None = None,
+        health: Health = dict,
+        gate: LoginGate | None = None,
+        limits: ConnectionLimits | None = None,
+    ) -> None:
+        self._routes = Routes(engines, sessions, readiness, health, gate or LoginGate())
+        self._tls = None if tls is None else server_context(*tls, ALPN)
+        self._limits = limits
+        self._connections: Connections | None = None
+        self._accepting: asyncio.Task[None] | None = None
+        self._server: _Uvicorn | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._address: tuple[str, int] | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Refuses (RuntimeError) before `start`."""
+        if self._address is None:
+            raise RuntimeError("the HTTP server has not been started")
+        return self._address
+
+    async def start(self, host: str, port: int) -> None:
+        """Refuses with OSError where the port is taken."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=512)
+        name = listening.getsockname()
+        self._address = (name[0], name[1])
+        app = self._routes.app()
+        paths = [getattr(route, "path", "") for route in app.routes]
+        with_guard = Guard(app, paths, hosts_are_local=is_loopback(name[0]))
+        config = uvicorn.Config(
+            with_guard,
+            http=HttpProtocol,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            access_log=False,
+            log_config=None,
+            log_level="critical",
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_IDLE_SECONDS,
+        )
+        config.load()
+        server = _Uvicorn(config)
+        self._server = server
+        self._serving = asyncio.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            if self._serving.done():
+                listening.close()
+                await self._serving
+                raise RuntimeError("the HTTP server did not start")
+            await asyncio.sleep(_POLL_SECONDS)
+        self._connections = Connections(
+            lambda: HttpProtocol(config, server.server_state, {}), self._tls, self._limits
+        )
+        self._accepting = asyncio.create_task(self._connections.serve(listening))
+
+    async def stop(self, grace_seconds: float = 30.0) -> None:
+        """No new connections; requests under way may end within the time."""
+        if self._server is None or self._serving is None:
+            return
+        if self._accepting is not None:
+            self._accepting.cancel()
+            await asyncio.wait({self._accepting})
+        self._server.config.timeout_graceful_shutdown = max(1, round(grace_seconds))
+        self._server.should_exit = True
+        await self._serving
+        if self._connections is not None:
+            self._connections.abort()

@@ -1,0 +1,129 @@
+"""What the release code hands to the mechanisms, group by group, with all noise left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from unittest import mock
+
+from proxy.base.slots import Slots
+from proxy.exact.table import ExactRow, ExactTable
+from proxy.mechanisms import (
+    clipped_mean,
+    discrete_gaussian,
+    discrete_laplace,
+    order_statistic,
+    polyplace,
+    recentred_mean,
+    smoothed_median,
+)
+from proxy.mechanisms.bits import RandomBits
+from proxy.planner.plan import BlockPlan, Release
+from proxy.release import adding_noise
+from proxy.release.noisy_relation import NoisyValue
+
+Keys = tuple[str | None, ...]
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """numbers: per release and group its exact value; the moments (count, total); the outputs of its
+    partitions; or its values, each before its number. units: per group, where keys are private."""
+
+    numbers: tuple[Mapping[Keys, Numbers], ...]
+    shown: tuple[Keys, ...]
+    units: Mapping[Keys, int]
+
+    @classmethod
+    def of(
+        cls,
+        block: BlockPlan,
+        tables: Sequence[ExactTable],
+        shown: Sequence[Keys],
+        seen: list[Numbers],
+    ) -> Exact:
+        drawn = len(block.releases)
+        # A group that was released and not shown is found by who compares `shown` with what is public.
+        numbers = [dict(zip(shown, seen[n::drawn], strict=False)) for n in range(drawn)]
+        units: dict[Keys, int] = {}
+        if block.selection is not None:
+            for row in tables[0].rows:
+                units[row.keys] = units.get(row.keys, 0) + row.units
+        return cls(tuple(numbers), tuple(shown), units)
+
+
+@dataclass
+class _Watch:
+    given: list[Numbers] = field(default_factory=list)  # to the mechanism of the release at hand
+    seen: list[Numbers] = field(default_factory=list)
+
+    def outputs(self, found: Sequence[int], low: int, *others: object) -> int:
+        self.given.append(tuple(found))
+        return low
+
+    def mean(
+        self, total: int, count: int, low: int, *others: object
+    ) -> recentred_mean.RecentredMean:
+        self.given.append((count, total))
+        return recentred_mean.RecentredMean(
+            value=Fraction(low), least=Fraction(low), most=Fraction(low)
+        )
+
+    def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
+        self.given.append(tuple(n for v in values for n in (v.value, v.count)))
+        return 0
+
+
+def _nothing(bits: RandomBits, scale: Fraction) -> int:
+    return 0
+
+
+@contextmanager
+def watching() -> Iterator[list[Numbers]]:
+    """Per row and release, in order, what would have become noisy."""
+    watch = _Watch()
+    real, groups_of = adding_noise._release, adding_noise._groups
+
+    def every_group(
+        plan: BlockPlan,
+        grouped: list[dict[Keys, list[ExactRow]]],
+        bits: RandomBits,
+        selected: bool = False,
+    ) -> Iterable[Keys]:
+        """Of private keys every group that any statement knows: what a unit puts into groups is bounded
+        whether they appear or not."""
+        if plan.selection is None:
+            return groups_of(plan, grouped, bits)
+        found = {keys for groups in grouped for keys in groups}
+        return sorted(found, key=lambda keys: tuple((text is None, text or "") for text in keys))
+
+    def watched(
+        release: Release, slots: Slots, group: list[ExactRow], sub_partitions: int, bits: RandomBits
+    ) -> NoisyValue:
+        watch.given.clear()
+        value = real(release, slots, group, sub_partitions, bits)
+        watch.seen.append(watch.given[0] if watch.given else (value.index,))
+        return value
+
+    def quantile(values: Sequence[order_statistic.ValueCount], *others: object) -> int:
+        return watch.values(values)
+
+    with ExitStack() as stack:
+        for module, name, instead in (
+            (adding_noise, "_release", watched),
+            (discrete_laplace, "sample", _nothing),
+            (discrete_gaussian, "sample", _nothing),
+            (adding_noise, "_groups", every_group),
+            (smoothed_median, "release", watch.outputs),
+            (polyplace, "release", watch.outputs),
+            (clipped_mean, "release", watch.outputs),
+            (recentred_mean, "release", watch.mean),
+            (order_statistic, "minimum", watch.values),
+            (order_statistic, "maximum", watch.values),
+            (order_statistic, "quantile", quantile),
+        ):
+            stack.enter_context(mock.patch.object(module, name, instead))
+        yield watch.seen
