@@ -83,7 +83,7 @@ def movements(
     mine, theirs = [by_keys(table) for table in here], [by_keys(table) for table in there]
     for number, table, slots in places(here):
         release = plan.releases[number]
-        pairs = _Pairs(mine[table], theirs[table], slots)
+        pairs = _PairSums(mine[table], theirs[table], slots)
         for measure, planned, observed in _changes(plan, release, pairs):
             yield Movement(number, measure, Fraction(planned), Fraction(observed))
     if plan.selection is not None:
@@ -91,7 +91,7 @@ def movements(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
+class _PairSums:
     """Two states, and which partial results of their rows are meant."""
 
     mine: _Groups
@@ -117,7 +117,7 @@ class _Pairs:
 _Found = tuple[Measure, Fraction | int, Fraction | int]
 
 
-def _changes(plan: BlockPlan, release: Release, pairs: _Pairs) -> Iterator[_Found]:
+def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_Found]:
     slots = pairs.slots
     match release:
         case DistinctCount():
@@ -162,7 +162,7 @@ def _additive(
     release: NoisyStatistic | DistinctCount,
     measure: Measure,
     slot: int | None,
-    pairs: _Pairs,
+    pairs: _PairSums,
 ) -> _Found:
     """The plan's number, or what its noise hides at its epsilon where that is less."""
     match release.noise:
@@ -176,14 +176,14 @@ def _additive(
             assert_never(release.noise)
 
 
-def _rank_distance(release: OrderStatistic, pairs: _Pairs) -> Fraction:
+def _rank_distance(release: OrderStatistic, pairs: _PairSums) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
     laws = ([order_law(release, pairs.slots, rows) for rows in pair] for pair in pairs.rows())
     apart = sum((order_statistic.apart(*both) for both in laws), Fraction(0))
     return apart * release.measured.rows / release.loss.epsilon
 
 
-def _outputs(plan: BlockPlan, release: SampleAggregate, pairs: _Pairs) -> Iterator[_Found]:
+def _outputs(plan: BlockPlan, release: SampleAggregate, pairs: _PairSums) -> Iterator[_Found]:
     """A unit is in one partition of each group it is in; rows are in as many as the plan says."""
     neighbours = plan.neighbours
     if isinstance(neighbours, RowNeighbours) and neighbours.is_random:

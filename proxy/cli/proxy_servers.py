@@ -49,7 +49,7 @@ class ProxyServers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class ServersBeingPrepared:
     """Servers whose start is under way. Call `launch`, then `check_ledger`."""
 
     launch: Callable[[], EmbeddedPostgres]  # all run and take connections; gives the shadow's
@@ -79,7 +79,7 @@ def servers_being_prepared(
     beside: tuple[EmbeddedPostgres, ...] = (),
     for_demo: bool = False,
     policies: Sequence[Path] = (),
-) -> Iterator[Prepared]:
+) -> Iterator[ServersBeingPrepared]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
              another PostgreSQL for the shadow; further servers to start with them; whether it is the demo;
@@ -127,14 +127,14 @@ def servers_being_prepared(
                 raise CliError(f"{error}. If that is meant: {accept}") from None
             return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
 
-        yield Prepared(launch=launch, check_ledger=check_ledger)
+        yield ServersBeingPrepared(launch=launch, check_ledger=check_ledger)
 
 
-def _refusing(error: CliError) -> Prepared:
+def _refusing(error: CliError) -> ServersBeingPrepared:
     def refuse() -> NoReturn:
         raise error
 
-    return Prepared(launch=refuse, check_ledger=refuse)
+    return ServersBeingPrepared(launch=refuse, check_ledger=refuse)
 
 
 def accept_command(home: Path, ledger_dsn: str | None) -> str:

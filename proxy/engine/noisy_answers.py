@@ -24,7 +24,7 @@ _SEED_BITS = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NoisyAnswer:
     """relation: JSON for the residual's parameter; receipt None where nothing was charged."""
 
     relation: str

@@ -25,7 +25,7 @@ from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.engine.noisy_answers import Answer, noisy_relation
+from proxy.engine.noisy_answers import NoisyAnswer, noisy_relation
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -86,7 +86,7 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
-    ) -> Answer:
+    ) -> NoisyAnswer:
         """One answer, charged. EXPLAIN is answered with the plan, free of charge.
 
         Refuses  what planning refuses, SETTING, OVER_BUDGET, UNAVAILABLE where no session can be had: not
@@ -120,9 +120,9 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
-    ) -> Answer:
+    ) -> NoisyAnswer:
         if question.reads_nothing:
-            return Answer("{}", NOTHING, None, None, (), False)
+            return NoisyAnswer("{}", NOTHING, None, None, (), False)
         # In a thread: many groups or a long statement take long, and other sessions go on meanwhile.
         planned = asyncio.to_thread(self._prepared, question, arguments, settings)
         chosen, private = await planned
@@ -146,7 +146,7 @@ class Engine:
 
     async def _charged(
         self, question: ProtectedQuery, private: PrivatePlan, chosen: Settings, analyst: str
-    ) -> Answer:
+    ) -> NoisyAnswer:
         queries = [query for several in self._compile(private) for query in several]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
@@ -261,20 +261,22 @@ class Engine:
 
     async def _explained(
         self, question: ProtectedQuery, private: PrivatePlan, analyst: str
-    ) -> Answer:
+    ) -> NoisyAnswer:
         remaining = await self._ledger.remaining(analyst)
         sql = self._shapes(private)
         displayed: object = list(explain_lines(private, remaining, sql))
         if question.statement.explain_json:
             displayed = [explain_json(private, remaining, sql)]
-        return Answer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
+        return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
 
 
 def _answer(
     relation: str, private: PrivatePlan, chosen: Settings, charged: Charged | None
-) -> Answer:
+) -> NoisyAnswer:
     remaining, receipt = (None, None) if charged is None else (charged.remaining, charged.receipt)
-    return Answer(relation, private.loss, remaining, receipt, accuracies(private), chosen.notice)
+    return NoisyAnswer(
+        relation, private.loss, remaining, receipt, accuracies(private), chosen.notice
+    )
 
 
 def _with_lists(query: BackendQuery) -> str:

@@ -17,6 +17,7 @@ from itertools import product
 
 from proxy.mechanisms import discrete_laplace, ratio_mean
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.estimate import Estimate
 from proxy.mechanisms.ratio_mean import ends, total_sensitivity
 
 # Measured over 30 to 10^6 rows and means from the middle to the ends of the bounds: these shares make
@@ -25,15 +26,6 @@ COUNT_SHARE = Fraction(1, 25)
 CENTRE_SHARE = Fraction(1, 25)
 # Noisy rows, times epsilon and per row of a unit, from which the centre is worth finding.
 MANY = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecentredMean:
-    """In grid steps, within the bounds. least..most: the interval that was asked for."""
-
-    value: Fraction
-    least: Fraction
-    most: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +58,7 @@ def release(
     bits: RandomBits,
     rows_per_unit: int = 1,
     level: Fraction | float = Fraction(95, 100),
-) -> RecentredMean:
+) -> Estimate:
     """An epsilon-DP mean with its interval.
 
     Given    total = the exact sum of y = 2i - (low + high) over the rows' grid indices i, each within
@@ -93,7 +85,7 @@ def release(
         _mean(centre, part, number, low, high)
         for part, number in product(ends(distances, of_total, each), ends(rows, of_count, each))
     ]
-    return RecentredMean(
+    return Estimate(
         value=_mean(centre, distances, rows, low, high), least=min(among), most=max(among)
     )
 
@@ -134,11 +126,11 @@ def _of_few(
     bits: RandomBits,
     rows_per_unit: int,
     level: Fraction | float,
-) -> RecentredMean:
+) -> Estimate:
     noise = ratio_mean.scales(low, high, epsilon, rows_per_unit)
     moments = ratio_mean.noisy(total, count, noise, bits)
     least, most = ratio_mean.interval(moments, noise, low, high, level)
-    return RecentredMean(value=ratio_mean.mean(moments, low, high), least=least, most=most)
+    return Estimate(value=ratio_mean.mean(moments, low, high), least=least, most=most)
 
 
 def _mean(centre: int, distances: int, rows: int, low: int, high: int) -> Fraction:

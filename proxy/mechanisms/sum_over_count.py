@@ -28,7 +28,7 @@ class SumCountScales:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisySums:
+class NoisySumAndRows:
     """The two noisy results: private already, everything made from them is post-processing."""
 
     total: int
@@ -80,17 +80,17 @@ def release(
     Refuses  what scales refuses
     """
     noise = scales(low, high, epsilon, rows_per_unit)
-    noisy = NoisySums(
+    noisy = NoisySumAndRows(
         total=total + discrete_laplace.sample(bits, noise.total),
         count=count + discrete_laplace.sample(bits, noise.count),
     )
     return mean(noisy, low, high)
 
 
-def mean(sums: NoisySums, low: int, high: int) -> Fraction:
+def mean(sums: NoisySumAndRows, low: int, high: int) -> Fraction:
     """The mean in grid steps: post-processing.
 
-    >>> mean(NoisySums(total=7, count=2), 0, 9)
+    >>> mean(NoisySumAndRows(total=7, count=2), 0, 9)
     Fraction(7, 2)
     """
     ratio = Fraction(sums.total, max(1, sums.count))
@@ -98,7 +98,7 @@ def mean(sums: NoisySums, low: int, high: int) -> Fraction:
 
 
 def interval(
-    sums: NoisySums,
+    sums: NoisySumAndRows,
     noise: SumCountScales,
     low: int,
     high: int,
@@ -112,7 +112,9 @@ def interval(
     totals = discrete_laplace.half_width(noise.total, each)
     counts = discrete_laplace.half_width(noise.count, each)
     means = [
-        mean(NoisySums(total=sums.total + a * totals, count=sums.count + b * counts), low, high)
+        mean(
+            NoisySumAndRows(total=sums.total + a * totals, count=sums.count + b * counts), low, high
+        )
         for a, b in product((-1, 1), repeat=2)
     ]
     return min(means), max(means)

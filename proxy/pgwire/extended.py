@@ -133,7 +133,7 @@ def bind_message(session: Session, message: Bind, statement: Statement) -> Conve
             yield from _bind_decided(session, message, decided)
         case Substituted() if statement.rewritten.substitute.as_literal:
             of = Message(
-                arguments=lambda step: _settings_alone(session, step), portal=message.portal
+                arguments=lambda step: _settings_only(session, step), portal=message.portal
             )
             decided = yield from perform(session, _answer(statement), of)
             yield from _bind_decided(session, message, decided)
@@ -148,7 +148,7 @@ def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowS
     return answer(rewritten, ReadArguments(rewritten.parameter_oids, rewritten.settings))
 
 
-def _settings_alone(session: Session, _: ReadArguments) -> ArgumentsReading:
+def _settings_only(session: Session, _: ReadArguments) -> ArgumentsReading:
     """Of a statement without parameters, with the settings as of its Bind."""
     settings = yield from session_settings(session)
     if isinstance(settings, Failed):

@@ -184,7 +184,7 @@ def _together(group: Sequence[_Candidate], can_add: bool) -> list[_Candidate]:
                 break
     if columns == 0:
         return []
-    gains = len(found) > 1 or found[0].made_of.formula.is_affordable_alone
+    gains = len(found) > 1 or found[0].made_of.formula.is_affordable
     return found if gains else []
 
 

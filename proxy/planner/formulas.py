@@ -60,7 +60,7 @@ class Formula:
     error: Callable[[NoisySums], Fraction] | None = None
 
     @property
-    def is_affordable_alone(self) -> bool:
+    def is_affordable(self) -> bool:
         return self.each * len(self.needs) <= 1
 
 
@@ -87,8 +87,8 @@ def _total(noisy: NoisySums) -> Estimate:
     (one,) = noisy.measured
     count, total = noisy.sums
     value = shared_moments.total_of(total, count, one.low, one.high) * one.grid
-    reach = _total_error(noisy)
-    return Estimate(value=value, least=value - reach, most=value + reach)
+    half_width = _total_error(noisy)
+    return Estimate(value=value, least=value - half_width, most=value + half_width)
 
 
 def _total_error(noisy: NoisySums) -> Fraction:
@@ -112,7 +112,7 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
     (one,) = noisy.measured
     count, total = noisy.sums
     of_count, of_total = noisy.scales
-    sums = sum_over_count.NoisySums(total=total, count=count)
+    sums = sum_over_count.NoisySumAndRows(total=total, count=count)
     found = sum_over_count.mean(sums, one.low, one.high)
     noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
     least, most = sum_over_count.interval(sums, noise, one.low, one.high)

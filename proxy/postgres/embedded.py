@@ -164,8 +164,6 @@ class EmbeddedPostgres:
         """Whether the server that this process started is alive."""
         return self._process is not None and self._process.poll() is None
 
-    # How it is done, in order
-
     @property
     def _data(self) -> Path:
         return self.home / "data"

@@ -66,5 +66,5 @@ def _copy(pristine: Path, data: Path) -> None:
             [*command, str(data)], stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
         if done.returncode != 0:
-            said = done.stderr.decode(errors="replace")[-500:]
-            raise EmbeddedPostgresError(f"{data} cannot be made: {said}")
+            message = done.stderr.decode(errors="replace")[-500:]
+            raise EmbeddedPostgresError(f"{data} cannot be made: {message}")

@@ -72,12 +72,12 @@ class NoisyTable:
 
     def json(self, intervals: frozenset[IntervalColumn]) -> str:
         """An array of objects with the columns that the residual statement declares."""
-        asked: dict[int, list[IntervalColumn]] = {}
+        of_each: dict[int, list[IntervalColumn]] = {}
         for end in IntervalEnd:
             for column in intervals:
                 if column.end is end:
-                    asked.setdefault(column.number, []).append(column)
-        return "[" + ",".join(_row_json(row, asked) for row in self.rows) + "]"
+                    of_each.setdefault(column.number, []).append(column)
+        return "[" + ",".join(_row_json(row, of_each) for row in self.rows) + "]"
 
 
 def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.base.decimals import decimal_text
-from proxy.engine.noisy_answers import Answer
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
@@ -90,7 +90,7 @@ class EngineAdapter:
         return await self._engine.explain(question, query.arguments, query.settings, analyst)
 
 
-def _notice(answer: Answer) -> str:
+def _notice(answer: NoisyAnswer) -> str:
     """What the answer cost, what is left, and how far each aggregate may be off."""
     spent = f"epsilon {decimal_text(answer.loss.epsilon)}, delta {float(answer.loss.delta):.3g}"
     left = (

@@ -6,19 +6,13 @@ parameters as a simple Query, which may hold several.
 
 from __future__ import annotations
 
-import asyncio
-import fcntl
-import termios
-from array import array
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
 from psycopg import generators
-from psycopg.abc import PQGen
 from psycopg.pq import DiagnosticField, ExecStatus, version
-from psycopg.pq.abc import PGconn, PGresult
-from psycopg.waiting import Wait
+from psycopg.pq.abc import PGresult
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
@@ -36,15 +30,9 @@ from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
+from proxy.shadow.gathered_rows import GatheredRows, fetched
 
-RESULT_ROWS = 100_000
-RESULT_BYTES = 64 * 1024 * 1024  # in memory
 _CHUNK_ROWS = 20
-_CHUNK_BYTES = (
-    16 * 1024 * 1024
-)  # of so many rows, or of one; libpq holds them all before it hands one out
-_CELL_BYTES = 64  # that a value takes in memory beside its own bytes
-_BYTES_AT_ONCE = 512 * 1024  # that are taken over before others have their turn
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
 _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on every server
 _CACHED_TYPES = 1_000
@@ -207,7 +195,7 @@ class ConnectedSession:
             self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
         else:
             self._pgconn.set_single_row_mode()
-        gathered = _Gathered()
+        gathered = GatheredRows()
         await self._drain(gathered.take)
         types = [(oid, modifier) for _, oid, modifier in gathered.shape]
         return ResultRows(
@@ -227,7 +215,7 @@ class ConnectedSession:
         problem: Exception | None = None
         try:
             await self._connection.wait(generators.send(self._pgconn))
-            while (result := await self._connection.wait(_fetched(self._pgconn))) is not None:
+            while (result := await self._connection.wait(fetched(self._pgconn))) is not None:
                 match result.status:
                     case ExecStatus.FATAL_ERROR:
                         problem = _error(result)
@@ -262,66 +250,6 @@ class ConnectedSession:
             self._type_names.update(built_in)
             return [names.get(kind) or self._type_names[kind] for kind in types]
         return [self._type_names[kind] for kind in types]
-
-
-def _fetched(pgconn: PGconn) -> PQGen[PGresult | None]:
-    """psycopg's generators.fetch, and an end to what the server sends for one result. Exact behind a
-    PacedSocket: nothing comes between the count and the reading."""
-    received = 0
-    while pgconn.is_busy():
-        while not (yield Wait.R):
-            continue
-        received += _unread_bytes(pgconn.socket)
-        if received > _CHUNK_BYTES:
-            raise _too_large()
-        pgconn.consume_input()
-    return pgconn.get_result()
-
-
-def _unread_bytes(descriptor: int) -> int:
-    unread = array("i", [0])
-    fcntl.ioctl(descriptor, termios.FIONREAD, unread)
-    return unread[0]
-
-
-def _too_large() -> Refusal:
-    return Refusal(
-        Code.TOO_COMPLEX,
-        f"the result has more than {RESULT_ROWS} rows or {RESULT_BYTES} bytes, or a value is too large",
-        "Use LIMIT, or connect with a PostgreSQL client.",
-    )
-
-
-class _Gathered:
-    """The rows of one statement, as they come in; not more than a response may hold."""
-
-    def __init__(self) -> None:
-        self.shape: tuple[tuple[str, int, int], ...] = ()
-        self.values: list[tuple[bytes | None, ...]] = []
-        self._bytes = 0
-
-    async def take(self, result: PGresult) -> None:
-        fields = range(result.nfields)
-        self.shape = tuple(
-            (_text(result.fname(index)) or "", result.ftype(index), result.fmod(index))
-            for index in fields
-        )
-        taken = 0
-        for row in range(result.ntuples):
-            values = tuple(result.get_value(row, index) for index in fields)
-            self.values.append(values)
-            taken += sum(len(value or b"") + _CELL_BYTES for value in values)
-            if taken > _BYTES_AT_ONCE:
-                self._count(taken)
-                taken = 0
-                await asyncio.sleep(0)
-        self._count(taken)
-
-    def _count(self, taken: int) -> None:
-        """Refuses  TOO_COMPLEX"""
-        self._bytes += taken
-        if len(self.values) > RESULT_ROWS or self._bytes > RESULT_BYTES:
-            raise _too_large()
 
 
 def _no_copy() -> Refusal:

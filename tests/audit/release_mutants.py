@@ -9,7 +9,7 @@ import pytest
 
 from proxy.base.slots import Slots
 from proxy.engine import query_pipeline
-from proxy.engine.noisy_answers import Answer
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
@@ -88,7 +88,7 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
-    ) -> Answer:
+    ) -> NoisyAnswer:
         chosen, private = self._planned(question, arguments, settings)
         async with self._data.session(analyst) as session:
             relation = await self._relation(question, private, session, {})

@@ -20,6 +20,7 @@ from proxy.mechanisms import (
     smoothed_median,
 )
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.estimate import Estimate
 from proxy.planner.plan import BlockPlan, Release
 from proxy.release import adding_noise
 from proxy.release.noisy_relation import NoisyValue
@@ -64,13 +65,9 @@ class _Watch:
         self.given.append(tuple(found))
         return low
 
-    def mean(
-        self, total: int, count: int, low: int, *others: object
-    ) -> recentred_mean.RecentredMean:
+    def mean(self, total: int, count: int, low: int, *others: object) -> Estimate:
         self.given.append((count, total))
-        return recentred_mean.RecentredMean(
-            value=Fraction(low), least=Fraction(low), most=Fraction(low)
-        )
+        return Estimate(value=Fraction(low), least=Fraction(low), most=Fraction(low))
 
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))

@@ -26,11 +26,11 @@ def test_what_takes_long_is_under_way_at_once(tmp_path: Path) -> None:
     code = f"""
 import contextlib, pathlib, sys, threading
 import proxy.cli.loading, proxy.cli.serving_commands as commands
-from proxy.cli.proxy_servers import Prepared
+from proxy.cli.proxy_servers import ServersBeingPrepared
 @contextlib.contextmanager
 def preparing(*_, **__):
     print("prepared")
-    yield Prepared(launch=start, check_ledger=None)
+    yield ServersBeingPrepared(launch=start, check_ledger=None)
 def start():
     others = set(threading.enumerate()) - {{threading.main_thread()}}
     print(len(others))

@@ -17,7 +17,7 @@ import pytest
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.engine.noisy_answers import Answer
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Charged, ListValues
 from proxy.engine.query_pipeline import Engine
@@ -121,7 +121,7 @@ def asked(
 
 def ask(
     recorder: Recorder, text: str, policy: str = "world", floor: str = "5", **settings: str
-) -> Answer:
+) -> NoisyAnswer:
     engine, question = asked(recorder, text, policy, floor)
     given = {
         name if name in SESSION_SETTINGS else f"dp.{name}": value

@@ -128,7 +128,7 @@ def sum_over_count_formulas_are_golden() -> None:
     # ln 40 half widths: 738 of the sum, 7 of the count.
     assert discrete_laplace.half_width(noise.total, 0.975) in (737, 738)
     least, most = sum_over_count.interval(
-        sum_over_count.NoisySums(total=5000, count=100), noise, 0, 100
+        sum_over_count.NoisySumAndRows(total=5000, count=100), noise, 0, 100
     )
     assert abs(float(least) - (5000 - 738) / 107) < 0.02
     assert abs(float(most) - (5000 + 738) / 93) < 0.02

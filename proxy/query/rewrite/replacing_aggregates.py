@@ -64,7 +64,7 @@ def _edits(lexed: Lexed, subquery: AggregateSubquery, parameter: int) -> Iterato
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
         yield Edit(start, end, f"{alias}.{_column(subquery.block, meaning)}")
     for item in subquery.unnamed:
-        yield from _kept_name(lexed, item, subquery.spans)
+        yield from _name_as_before(lexed, item, subquery.spans)
     clauses = subquery.select.clauses
     last = max(clauses[name][1] for name in ("from", "where", "group") if name in clauses)
     start = lexed.lexemes[clauses["from"][0] - 1].start
@@ -92,7 +92,7 @@ def _number(block: AggregateBlock, aggregate: Aggregate) -> int:
     return block.aggregates.index(aggregate) + 1
 
 
-def _kept_name(lexed: Lexed, item: Span, replaced: Mapping[Span, object]) -> Iterator[Edit]:
+def _name_as_before(lexed: Lexed, item: Span, replaced: Mapping[Span, object]) -> Iterator[Edit]:
     """AS the name that PostgreSQL takes from a word which is replaced."""
     name = output_name(lexed, item)
     if name is not None and any(first <= name.decided_at < last for first, last in replaced):

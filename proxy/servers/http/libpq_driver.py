@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code, Refusal
-from proxy.engine.noisy_answers import Answer
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.sessions import AnalystSession, PostgresError, ResultRows
 from proxy.pgwire.calls import (
@@ -50,7 +50,7 @@ class QueryResult:
     """privacy: None where nothing protected was queried."""
 
     rows: ResultRows
-    privacy: Answer | None
+    privacy: NoisyAnswer | None
 
 
 class LibpqDriver:
@@ -63,7 +63,7 @@ class LibpqDriver:
         self._session = session
         self._request = request
         self._prepared: str | None = None  # the text that the session holds prepared
-        self._answer: Answer | None = None
+        self._answer: NoisyAnswer | None = None
 
     async def run(self) -> QueryResult:
         """

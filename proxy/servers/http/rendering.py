@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.engine.noisy_answers import Answer
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.sessions import ResultRows
 from proxy.servers.http.libpq_driver import QueryResult
 
@@ -72,7 +72,7 @@ def _csv(rows: ResultRows) -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
-def privacy_headers(given: Answer | None) -> dict[str, str]:
+def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
     """What a CSV body has no place for."""
     headers = {"DPProxy-Epsilon": "0", "DPProxy-Delta": "0", "DPProxy-Reused": "false"}
     if given is not None:
@@ -86,7 +86,7 @@ def privacy_headers(given: Answer | None) -> dict[str, str]:
     return headers
 
 
-def _privacy(given: Answer | None) -> dict[str, object]:
+def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
     if given is None:
         return {"epsilon": 0, "delta": 0, "remaining": None, "reused": False, "receipt": None}
     left = given.remaining
