@@ -11,11 +11,15 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.commands import Serving, dpproxy, serving
+from tests.waiting import until
 
 _READY = "Ctrl-C stops everything."
 _START_SECONDS = 15.0
@@ -113,6 +117,15 @@ def test_another_one_in_the_same_folder_gives_way(demo: Serving, folder: Path) -
     assert "another dpproxy runs in" in done.err
 
 
+def _has_role(state: Path, name: str) -> bool:
+    """In the running shadow, which follows the ledger within a second or two."""
+    shadow = EmbeddedPostgres(state, "shadow")
+    assert shadow.attach()
+    with psycopg.connect(shadow.dsn()) as connection:
+        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (name,))
+        return found.fetchone() is not None
+
+
 def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     state = ("--state", folder / "state")
     assert dpproxy("user", "list", *state).out == "analyst\n"
@@ -123,6 +136,7 @@ def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     assert dpproxy("user", "list", *state).out == "analyst\ncarol\n"
     address = re.search(r"(http://127.0.0.1:\d+)/docs", demo.printed)
     assert address is not None
+    until(partial(_has_role, folder / "state", "carol"))
     if shutil.which("curl") is not None:
         url = f"{address.group(1)}/v1/databases"
         assert _run(f"curl -s -u 'carol:p w' {url}") == '{"databases":["census","shop"]}'
