@@ -70,7 +70,7 @@ def demo(
                 ("HTTP", where.http, ports.http),
             ):
                 if wanted.or_free and wanted.port != got[1]:
-                    typer.echo(f"port {wanted.port} is taken: {name} listens on {got[1]} instead")
+                    typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
             typer.echo(
                 f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
             )
