@@ -39,7 +39,7 @@ class GridRun:
     distance: int
 
     def __repr__(self) -> str:
-        return "Run(hidden)"
+        return "GridRun(hidden)"
 
     @property
     def size(self) -> int:

@@ -133,7 +133,7 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         (("--policy", _SHOP, "--tls", "required"), "needs --tls-cert and --tls-key"),
         (("--policy", _SHOP, "--tls-cert", "x", "--tls-key", "x", "--tls", "off"), "contradict"),
         (("--policy", _SHOP, "--listen", "0.0.0.0:0"), "there is no certificate"),
-        (("--policy", _SHOP, "--http", "[::]:0"), "say --tls off"),
+        (("--policy", _SHOP, "--http", "[::]:0"), "or --tls off"),
         # Said explicitly, it goes on to the next thing that is wrong.
         (
             ("--policy", "nothing.yaml", "--listen", "0.0.0.0:0", "--tls", "off"),

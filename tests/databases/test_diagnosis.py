@@ -1,4 +1,4 @@
-"""Each planted problem of the server, the role or a table is found; and the demo has nothing severe."""
+"""Each synthetic problem of the server, the role or a table is found; and the demo has nothing severe."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
 
 
 @pytest.mark.parametrize(
-    ("planted", "name", "what"),
+    ("synthetic", "name", "what"),
     [
         (f"{LOGGING} log_statement = 'all'", F.LOGS_PARAMETERS, "log_statement = all"),
         (f"{LOGGING} log_statement = 'ddl'", F.LOGS_PARAMETERS, "log_statement = ddl"),
@@ -193,7 +193,7 @@ def test_a_synthetic_problem_is_found(
 
 
 @pytest.mark.parametrize(
-    "planted",
+    "synthetic",
     [
         f"ALTER ROLE {ROLE} SET log_parameter_max_length_on_error = 10",
         f"{SET} temp_file_limit = -1",
@@ -225,7 +225,7 @@ def test_the_sql_of_a_finding_fixes_it(clinic: Superuser, synthetic: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "planted",
+    "synthetic",
     [
         f"ALTER ROLE {ROLE} SUPERUSER",
         f"ALTER ROLE {ROLE} CREATEROLE",

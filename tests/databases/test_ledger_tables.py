@@ -85,10 +85,10 @@ def test_over_budget_charges_nothing(ledger_dsn: str) -> None:
     own, total = with_ledger(ledger_dsn, use)
     assert own.code is total.code is Code.OVER_BUDGET
     assert own.message.startswith('the privacy budget of "alice" does not cover')
-    assert "left are epsilon 0.25," in own.message
+    assert "only epsilon 0.25," in own.message
     assert "renews at" in own.hint
     assert total.message.startswith("the shared privacy budget does not cover")
-    assert "left are epsilon 0.75," in total.message
+    assert "only epsilon 0.75," in total.message
     assert rows(ledger_dsn, "SELECT sum(epsilon)::text FROM ledger.receipt") == [
         ("1.500000000000000000",)
     ]

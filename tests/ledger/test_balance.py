@@ -108,7 +108,7 @@ def test_the_refusal_names_everybodys_budget_where_that_falls_short() -> None:
     refused = Refused(amount("20", "1e-4"), amount("0.25", "1e-4"), DEC)
     refusal = over_budget("alice", amount("1"), refused)
     assert refusal.message.startswith("the shared privacy budget does not cover this statement")
-    assert "left are epsilon 0.25" in refusal.message
+    assert "only epsilon 0.25" in refusal.message
     assert "does not renew" in refusal.hint
     lifetime = Refused(amount("0"), amount("9"), None)
     assert "does not renew" in over_budget("alice", amount("1"), lifetime).hint

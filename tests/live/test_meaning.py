@@ -53,7 +53,7 @@ def test_a_with_that_is_not_understood_is_refused(text: str, live: LiveProxy, an
     ):
         connection.execute(text)
     assert caught.value.diag.message_hint
-    wanted = 'U&"..."' if "U&" in text else "a WITH clause"
+    wanted = 'U&"..."' if "U&" in text else "this WITH clause"
     assert (caught.value.diag.message_primary or "").startswith(wanted)
     assert live.spent(analyst)[0] == 0
 

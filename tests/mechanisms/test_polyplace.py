@@ -96,9 +96,9 @@ def test_what_the_theorem_does_not_cover_is_refused() -> None:
     for shape in (0, 1, 3, 16):
         with pytest.raises(ValueError, match="shape"):
             polyplace.release([1], 0, 9, ONE, shape, bits)
-    with pytest.raises(ValueError, match="bounds"):
+    with pytest.raises(ValueError, match="bound"):
         polyplace.release([1], 9, 0, ONE, 2, bits)
-    with pytest.raises(ValueError, match="bounds"):
+    with pytest.raises(ValueError, match="bound"):
         polyplace.partitions(ONE, -1)
     with pytest.raises(ValueError, match="kappa"):
         polyplace.partitions(ONE, 9, 0)

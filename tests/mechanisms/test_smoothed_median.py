@@ -95,7 +95,7 @@ def test_a_loss_that_the_theorem_does_not_cover_is_refused(
 
 
 def test_bounds_the_wrong_way_round_are_refused() -> None:
-    with pytest.raises(ValueError, match="bounds"):
+    with pytest.raises(ValueError, match="bound"):
         smoothed_median.release([1, 2, 3], 9, 0, ONE, MILLIONTH, SeededBits(0))
-    with pytest.raises(ValueError, match="bounds"):
+    with pytest.raises(ValueError, match="bound"):
         smoothed_median.partitions(ONE, MILLIONTH, -1)
