@@ -23,7 +23,6 @@ class PolicyAccuracy:
     table: str
     column: str
     aggregate: str
-    sql: str
     planned: Accuracy | Refusal
 
 
@@ -46,7 +45,7 @@ def policy_accuracy(policy: Policy, catalog: Catalog) -> list[PolicyAccuracy]:
             except Refusal as refusal:
                 planned = refusal
             line = PolicyAccuracy(
-                table=str(table.name), column=column, aggregate=aggregate, sql=sql, planned=planned
+                table=str(table.name), column=column, aggregate=aggregate, planned=planned
             )
             lines.append(line)
     return lines
