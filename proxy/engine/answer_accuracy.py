@@ -116,7 +116,7 @@ def _released(release: Release) -> ReleaseAccuracy:
             )
             return ReleaseAccuracy(
                 mechanism="noisy sum about a noisy centre",
-                note=f"{_clamped(one)}; n: rows that count",
+                note=f"{_clamped(one)}; {_OVER_ROWS}",
                 error=AnswerError(kind=ErrorKind.TIMES_ROWS, value=times_rows * one.grid),
             )
         case OrderStatistic():
@@ -200,6 +200,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
             assert_never(release.mechanism)
 
 
+_OVER_ROWS = "n: the rows that count, where they are many"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -220,9 +221,11 @@ def _calculated(block: BlockPlan, answer: Answer, calculated: Calculated) -> Rel
         error = AnswerError(kind=ErrorKind.HALF_WIDTH, value=formula.error(sums))
     elif formula.error_times_rows is not None:
         error = AnswerError(kind=ErrorKind.TIMES_ROWS, value=formula.error_times_rows(sums))
-        notes.append("n: rows that count")
+        notes.append(_OVER_ROWS)
     else:
-        notes.append("the error shrinks with the number of rows, by the data")
+        notes.append(
+            "the error shrinks with the number of rows; how large it is, depends on the data"
+        )
     made_of = f"made of {', '.join(_name(block, number) for number in answer.releases)}"
     if not sharing and len(answer.releases) > 2:
         made_of = f"{_NUMBERS[len(answer.releases)]} noisy sums"
