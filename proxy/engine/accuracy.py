@@ -12,16 +12,17 @@ UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more
 
 
 class ErrorKind(Enum):
-    """What is known in advance of how far an answer may be off, in 95 of 100 answers. Values: JSON fields."""
+    """What is known in advance of how far an answer may be off, in 95 of 100 answers. Values: JSON fields.
 
-    HALF_WIDTH = "error_95"  # no more than this
-    FLOOR = (
-        "floor_95"  # this at the very least, whatever the data: the scale of the noise is private
-    )
-    TIMES_ROWS = (
-        "error_times_rows"  # about this / n over n rows, where n is large beside the count's noise
-    )
-    IN_RANK = "error_in_rank"  # in rows of the sorted values; MIN and MAX aim about so many inside as well
+    HALF_WIDTH: the noise is within it. FLOOR: it is that at the very least, whatever the data; its scale is
+    private. TIMES_ROWS: about this / n over n rows, where n is large beside the count's noise. IN_RANK: in rows
+    of the sorted values; MIN and MAX aim about so many inside as well.
+    """
+
+    HALF_WIDTH = "error_95"
+    FLOOR = "floor_95"
+    TIMES_ROWS = "error_times_rows"
+    IN_RANK = "error_in_rank"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
