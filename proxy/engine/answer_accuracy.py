@@ -223,9 +223,7 @@ def _calculated(block: BlockPlan, answer: Answer, calculated: Calculated) -> Rel
         error = AnswerError(kind=ErrorKind.TIMES_ROWS, value=formula.error_times_rows(sums))
         notes.append(_OVER_ROWS)
     else:
-        notes.append(
-            "the error shrinks with the number of rows; how large it is, depends on the data"
-        )
+        notes.append("the error shrinks with the number of rows; its size depends on the data")
     made_of = f"made of {', '.join(_name(block, number) for number in answer.releases)}"
     if not sharing and len(answer.releases) > 2:
         made_of = f"{_NUMBERS[len(answer.releases)]} noisy sums"
