@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.catalog.catalog_model import TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.os_random import OsRandom
+from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy
@@ -24,9 +25,7 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
              None where nothing protected is asked for
     Refuses  as the engine, with positions in `sql`
     """
-    policy = checked.policy
-    oids = dict(enumerate(sorted(policy.tables), start=1))
-    engine = Engine(policy, checked.catalog, oids, NoData(), UnspentLedger(policy), OsRandom())
+    engine = engine_without_data(checked.policy, checked.catalog)
     words = sql.split(maxsplit=1)
     prefix = _EXPLAIN_JSON if as_json else _EXPLAIN
     if words and words[0].lower() == "explain":
@@ -38,16 +37,13 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
             Code.SYNTAX, "there is more than one statement", "Explain them one by one.", second
         )
     try:
-        found = engine.statements.look(prefix + sql)
-        if not isinstance(found, Statement):
+        if not isinstance(engine.statements.look(prefix + sql), Statement):
             return None
-        question = engine.statements.read(found, resolved(found, oids), ())
+        question = protected_query(engine, prefix + sql)
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
-            bare = engine.statements.look(sql)
-            if isinstance(bare, Statement):
-                prefix = ""
-                engine.statements.read(bare, resolved(bare, oids), ())
+            prefix = ""
+            protected_query(engine, sql)
             return None
         answer = await engine.run(question, (), {}, "")
     except Refusal as refusal:
@@ -58,6 +54,26 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
     if question.statement.explain_json:
         return json.dumps(displayed[0], indent=2)
     return "\n".join(displayed)
+
+
+def engine_without_data(policy: Policy, catalog: Catalog) -> Engine:
+    """It plans, and neither reads nor charges."""
+    return Engine(policy, catalog, _oids(policy), NoData(), UnspentLedger(policy), OsRandom())
+
+
+def protected_query(engine: Engine, sql: str) -> ProtectedQuery | None:
+    """One statement, read; None where it asks of nothing protected.
+
+    Refuses  as PolicyStatements.look and read
+    """
+    found = engine.statements.look(sql)
+    if not isinstance(found, Statement):
+        return None
+    return engine.statements.read(found, resolved(found, _oids(engine.policy)), ())
+
+
+def _oids(policy: Policy) -> dict[int, TableName]:
+    return dict(enumerate(sorted(policy.tables), start=1))
 
 
 def refusal_text(refusal: Refusal, sql: str) -> str:

@@ -26,8 +26,9 @@ def policy_check(
     from proxy.cli.accuracy_report import accuracy_json, accuracy_report
     from proxy.cli.findings_report import findings_json, findings_lines
     from proxy.cli.loading import load_policy, verdict_of
-    from proxy.policy.accuracy import accuracy_table
-    from proxy.policy.noise_proposal import noise_proposals
+    from proxy.cli.policy_accuracy import policy_accuracy
+    from proxy.engine.noise_proposal import noise_proposals
+    from proxy.planner.facts import PlanningContext
 
     try:
         checked = load_policy(file, os.environ)
@@ -41,8 +42,8 @@ def policy_check(
         else:
             typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
-    lines = accuracy_table(checked.policy, checked.catalog)
-    proposals = noise_proposals(checked.policy, checked.catalog)
+    lines = policy_accuracy(checked.policy, checked.catalog)
+    proposals = noise_proposals(PlanningContext(checked.policy, checked.catalog, {}))
     verdict = verdict_of(checked)
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
+from proxy.engine.accuracy import (
+    UNITS_PER_PARTITION,
+    Accuracy,
+    AnswerError,
+    ErrorKind,
+    ReleaseAccuracy,
+    text_of,
+)
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
     discrete_laplace,
+    order_statistic,
     polyplace,
+    recentred_mean,
     smoothed_median,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -36,37 +47,7 @@ from proxy.planner.plan import (
     scales_of,
 )
 from proxy.planner.statistics import Counted, Measured
-from proxy.policy.accuracy import UNITS_PER_PARTITION
 from proxy.policy.policy_model import MedianNoise
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """How one aggregate of a statement becomes private. error_95: half width of the 95 % interval, None
-    where the scale of the noise is private."""
-
-    block: int
-    aggregate: str
-    mechanism: str
-    sensitivity: str
-    epsilon: Fraction
-    delta: Fraction
-    error_95: Fraction | None
-    note: str
-    share: Fraction  # of the statement's epsilon
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "block": self.block,
-            "aggregate": self.aggregate,
-            "mechanism": self.mechanism,
-            "sensitivity": self.sensitivity,
-            "epsilon": float(self.epsilon),
-            "delta": float(self.delta),
-            "error_95": None if self.error_95 is None else float(self.error_95),
-            "note": self.note,
-            "share": float(self.share),
-        }
 
 
 def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
@@ -80,17 +61,13 @@ def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
 
 
 def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accuracy:
-    described = _described(block, place)
     loss = _borne(block, place)
     return Accuracy(
         block=number,
         aggregate=block.answers[place].aggregate.kind.value,
-        mechanism=described.mechanism,
-        sensitivity=described.sensitivity,
+        described=_described(block, place),
         epsilon=loss.epsilon,
         delta=loss.delta,
-        error_95=described.error_95,
-        note=described.note,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
     )
 
@@ -110,15 +87,7 @@ def _payer(block: BlockPlan, number: int) -> int:
     return next(itself, users[0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Described:
-    mechanism: str
-    sensitivity: str
-    error_95: Fraction | None
-    note: str
-
-
-def _described(block: BlockPlan, place: int) -> _Described:
+def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     answer = block.answers[place]
     if answer.calculated is not None:
         return _calculated(block, answer, answer.calculated)
@@ -134,21 +103,30 @@ def _described(block: BlockPlan, place: int) -> _Described:
     return replace(described, note=note)
 
 
-def _released(release: Release) -> _Described:
+def _released(release: Release) -> ReleaseAccuracy:
     match release:
         case NoisyStatistic():
             return _statistic(release)
         case DistinctCount():
-            noise, half_width = _noise(release.noise)
-            note = _proposal(release.noise, Fraction(1))
-            return _Described(noise, f"{release.sensitivity} row(s)", Fraction(half_width), note)
+            return _noisy(release.noise, Fraction(1), release.sensitivity, in_rows=True)
         case RecentredMean():
-            note = f"{_clamped(release.measured)}; {_SHRINKS}"
-            return _Described("noisy sum about a noisy centre", "", None, note)
+            one = release.measured
+            times_rows = recentred_mean.error_times_rows(
+                one.low, max(one.low + 1, one.high), release.loss.epsilon, one.rows
+            )
+            return ReleaseAccuracy(
+                mechanism="noisy sum about a noisy centre",
+                note=f"{_clamped(one)}; {_OVER_ROWS}",
+                error=AnswerError(kind=ErrorKind.TIMES_ROWS, value=times_rows * one.grid),
+            )
         case OrderStatistic():
-            note = f"{_clamped(release.measured)}; the error is a rank, not a distance"
-            return _Described(
-                "exponential mechanism", f"{release.measured.rows} row(s)", None, note
+            one = release.measured
+            ranks = order_statistic.error_in_rank(one.width, release.loss.epsilon, one.rows)
+            return ReleaseAccuracy(
+                mechanism="exponential mechanism",
+                sensitivity=f"{one.rows} row(s)",
+                note=f"{_clamped(one)}; the error is a rank, not a distance",
+                error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
             )
         case SampleAggregate():
             return _aggregated(release)
@@ -156,64 +134,100 @@ def _released(release: Release) -> _Described:
             assert_never(release)
 
 
-def _statistic(release: NoisyStatistic) -> _Described:
-    noise, half_width = _noise(release.noise)
-    grid, note = release.grid, _proposal(release.noise, release.grid)
-    change = f"{release.sensitivity} row(s)"
-    if not isinstance(release.of, Counted):
-        change = decimal_text(release.sensitivity * grid)
-        note = "; ".join(filter(None, (*map(_clamped, release.of), note)))
-    return _Described(noise, change, half_width * grid, note)
+def _statistic(release: NoisyStatistic) -> ReleaseAccuracy:
+    if isinstance(release.of, Counted):
+        return _noisy(release.noise, release.grid, release.sensitivity, in_rows=True)
+    described = _noisy(release.noise, release.grid, release.sensitivity, in_rows=False)
+    note = "; ".join(filter(None, (*map(_clamped, release.of), described.note)))
+    return replace(described, note=note)
 
 
-def _aggregated(release: SampleAggregate) -> _Described:
-    m = release.partitions
+def _noisy(noise: Noise, grid: Fraction, sensitivity: int, *, in_rows: bool) -> ReleaseAccuracy:
+    """Of a count or a sum. The note: what the other noise would give where it is smaller."""
+    note = ""
+    match noise:
+        case LaplaceNoise():
+            mechanism, scale = "discrete Laplace", noise.scale
+            half_width = discrete_laplace.half_width(scale)
+            if noise.gaussian is not None:
+                smaller = discrete_gaussian.half_width(noise.gaussian) * grid
+                note = f"noise: gaussian in the policy would give +-{text_of(smaller)}"
+        case GaussianNoise():
+            mechanism, scale = "discrete Gaussian", Fraction(math.sqrt(noise.sigma2))
+            half_width = discrete_gaussian.half_width(noise.sigma2)
+        case _:
+            assert_never(noise)
+    change = sensitivity * grid
+    return ReleaseAccuracy(
+        mechanism=mechanism,
+        note=note,
+        sensitivity=f"{change} row(s)" if in_rows else decimal_text(change),
+        change=change,
+        scale=scale * grid,
+        error=AnswerError(kind=ErrorKind.HALF_WIDTH, value=half_width * grid),
+    )
+
+
+def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
+    m, grid = release.partitions, release.output_grid
+    enough = f"{m} partitions, for {m * UNITS_PER_PARTITION} units or more"
     match release.mechanism:
         case SmoothedMedian():
             polyplaced = release.mechanism.noise is MedianNoise.POLYPLACE
-            noise = "PolyPlace" if polyplaced else "Laplace"
-            floor = _floor(release, release.mechanism)
-            note = (
-                f"{_partitions(m)}; the noise is +-{text_of(floor)} at least, its scale is private"
+            return ReleaseAccuracy(
+                mechanism=f"smoothed median, {'PolyPlace' if polyplaced else 'Laplace'} noise",
+                note=f"{enough}, plus their sampling error; the scale of the noise is private",
+                sensitivity="smooth",
+                error=AnswerError(
+                    kind=ErrorKind.FLOOR, value=_floor(release, release.mechanism) * grid
+                ),
+                partitions=m,
             )
-            return _Described(f"smoothed median, {noise} noise", "smooth", None, note)
         case ClippedMean(changed=changed):
-            low, high = release.low, release.high
-            half_width = clipped_mean.half_width(m, low, high, release.loss.epsilon, changed)
-            change = decimal_text(changed * (high - low) * release.output_grid)
-            note = f"{_partitions(m)}, plus their sampling error"
-            error = half_width * release.output_grid
-            return _Described(f"mean of {m} clipped means", change, error, note)
+            low, high, epsilon = release.low, release.high, release.loss.epsilon
+            half_width = clipped_mean.half_width(m, low, high, epsilon, changed)
+            change = Fraction(changed * (high - low), m) * grid
+            return ReleaseAccuracy(
+                mechanism=f"mean of {m} clipped means",
+                note=f"{enough}, plus their sampling error",
+                sensitivity=text_of(change),
+                change=change,
+                scale=clipped_mean.scale(low, high, epsilon, changed) / m * grid,
+                error=AnswerError(kind=ErrorKind.HALF_WIDTH, value=half_width * grid),
+                partitions=m,
+            )
         case _:
             assert_never(release.mechanism)
 
 
-_SHRINKS = "the error shrinks with the number of rows"
+_OVER_ROWS = "n: the rows that count, where they are many"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
-def _calculated(block: BlockPlan, answer: Answer, calculated: Calculated) -> _Described:
+def _calculated(block: BlockPlan, answer: Answer, calculated: Calculated) -> ReleaseAccuracy:
     """From noisy sums. An answer that shares them with no other says how many they are."""
     sharing = [
         other.aggregate.kind.value
         for other in block.answers
         if other is not answer and set(other.releases) & set(answer.releases)
     ]
-    note = "; ".join(dict.fromkeys(map(_clamped, calculated.measured)))
+    notes = [*dict.fromkeys(map(_clamped, calculated.measured))]
     if sharing:
-        note += f"; shared with {', '.join(dict.fromkeys(sharing))}"
+        notes.append(f"shared with {', '.join(dict.fromkeys(sharing))}")
+    scales, formula = scales_of(block, answer), calculated.formula
+    sums = NoisySums(sums=(0,) * len(scales), scales=scales, measured=calculated.measured)
     error = None
-    if calculated.formula.error is None:
-        note += f"; {_SHRINKS}"
+    if formula.error is not None:
+        error = AnswerError(kind=ErrorKind.HALF_WIDTH, value=formula.error(sums))
+    elif formula.error_times_rows is not None:
+        error = AnswerError(kind=ErrorKind.TIMES_ROWS, value=formula.error_times_rows(sums))
+        notes.append(_OVER_ROWS)
     else:
-        scales = scales_of(block, answer)
-        nothing = (0,) * len(scales)
-        sums = NoisySums(sums=nothing, scales=scales, measured=calculated.measured)
-        error = calculated.formula.error(sums)
+        notes.append("the error shrinks with the number of rows; its size depends on the data")
     made_of = f"made of {', '.join(_name(block, number) for number in answer.releases)}"
     if not sharing and len(answer.releases) > 2:
         made_of = f"{_NUMBERS[len(answer.releases)]} noisy sums"
-    return _Described(made_of, "", error, note)
+    return ReleaseAccuracy(mechanism=made_of, note="; ".join(notes), error=error)
 
 
 def _name(block: BlockPlan, number: int) -> str:
@@ -226,44 +240,14 @@ def _name(block: BlockPlan, number: int) -> str:
     return f"noisy {release.statistic.label}"
 
 
-def _floor(release: SampleAggregate, median: SmoothedMedian) -> Fraction:
-    """The least half width of a median's noise, whatever the data: public."""
-    steps, loss = max(1, release.high - release.low), median.each
+def _floor(release: SampleAggregate, median: SmoothedMedian) -> int:
+    """The least half width of a median's noise in grid steps, whatever the data: public."""
+    steps, m, loss = max(1, release.high - release.low), release.partitions, median.each
     if median.noise is MedianNoise.POLYPLACE:
-        half_width = polyplace.expected_floor(steps, release.partitions, loss.epsilon)
-    else:
-        half_width = smoothed_median.expected_floor(
-            steps, release.partitions, loss.epsilon, loss.delta
-        )
-    return half_width * release.output_grid
-
-
-def _proposal(noise: Noise, grid: Fraction) -> str:
-    """What the other noise would give where it is smaller."""
-    if not isinstance(noise, LaplaceNoise) or noise.gaussian is None:
-        return ""
-    half_width = discrete_gaussian.half_width(noise.gaussian)
-    return f"noise: gaussian in the policy would give +-{text_of(half_width * grid)}"
-
-
-def _noise(noise: Noise) -> tuple[str, int]:
-    match noise:
-        case LaplaceNoise():
-            return "discrete Laplace", discrete_laplace.half_width(noise.scale)
-        case GaussianNoise():
-            return "discrete Gaussian", discrete_gaussian.half_width(noise.sigma2)
-        case _:
-            assert_never(noise)
+        return polyplace.expected_floor(steps, m, loss.epsilon)
+    return smoothed_median.expected_floor(steps, m, loss.epsilon, loss.delta)
 
 
 def _clamped(measured: Measured) -> str:
     low, high = decimal_text(measured.clamp.low), decimal_text(measured.clamp.high)
     return f"values clamped to {low} .. {high}, grid {decimal_text(measured.grid)}"
-
-
-def _partitions(m: int) -> str:
-    return f"{m} partitions, for {m * UNITS_PER_PARTITION} units or more"
-
-
-def text_of(value: Fraction) -> str:
-    return f"{float(value):.6g}"

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.engine.answer_accuracy import Accuracy, accuracies, text_of
+from proxy.engine.accuracy import Accuracy, text_of
+from proxy.engine.answer_accuracy import accuracies
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
@@ -82,15 +83,16 @@ def _groups(block: BlockPlan) -> str:
 
 
 def _line(entry: Accuracy) -> str:
-    parts = [f"{entry.aggregate}: {entry.mechanism}"]
-    if entry.sensitivity:
-        parts.append(f"sensitivity {entry.sensitivity}")
+    described = entry.described
+    parts = [f"{entry.aggregate}: {described.mechanism}"]
+    if described.sensitivity:
+        parts.append(f"sensitivity {described.sensitivity}")
     parts.append(f"epsilon {text_of(entry.epsilon)} ({_percent(entry.share)})")
     parts.append(f"delta {text_of(entry.delta)}")
-    if entry.error_95 is not None:
-        parts.append(f"95 % error +-{text_of(entry.error_95)}")
+    if entry.error is not None:
+        parts.append(f"95 % error {entry.error.text()}")
     text = ", ".join(parts)
-    return f"{text} ({entry.note})" if entry.note else text
+    return f"{text} ({described.note})" if described.note else text
 
 
 def _unit(block: BlockPlan) -> str:

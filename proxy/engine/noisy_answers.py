@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.answer_accuracy import Accuracy
+from proxy.engine.accuracy import Accuracy
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of

@@ -121,6 +121,22 @@ def interval(
     return min(means), max(means)
 
 
+def error_times_rows(
+    noise: RatioScales, low: int, high: int, level: Fraction | float = Fraction(95, 100)
+) -> Fraction:
+    """E, where the mean of n rows is off by E / n grid steps at most, with this probability: to first order in
+    both noises, for the farthest mean.
+
+    Source   docs/design/mechanisms.md 9.1, union bound
+
+    >>> error_times_rows(scales(0, 100, Fraction(1)), 0, 100)
+    Fraction(719, 1)
+    """
+    each = 1 - (1 - Fraction(level)) / RELEASES
+    total, count = (discrete_laplace.half_width(s, each) for s in (noise.total, noise.count))
+    return Fraction(total + (high - low) * count, 2)
+
+
 def ends(result: int, scale: Fraction, level: Fraction) -> tuple[int, int]:
     """The interval of one noisy integer."""
     half_width = discrete_laplace.half_width(scale, level)

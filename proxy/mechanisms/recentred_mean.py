@@ -90,6 +90,22 @@ def release(
     )
 
 
+def error_times_rows(
+    low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1, level: Fraction | float = 0.95
+) -> Fraction:
+    """E, where the mean of n rows is off by E / n grid steps at most, with this probability, n large beside the
+    count's noise: of the sum about the farthest mean.
+
+    Source   docs/design/mechanisms.md 9.1
+
+    >>> error_times_rows(0, 10, Fraction(1))
+    Fraction(65, 2)
+    """
+    distance = sensitivity_about(high - low, low, high, rows_per_unit)
+    noise = discrete_laplace.scale_for(distance, allocation(epsilon).many)
+    return Fraction(discrete_laplace.half_width(noise, level), 2)
+
+
 def sensitivity_about(centre: int, low: int, high: int, rows_per_unit: int = 1) -> int:
     """How far one unit moves the sum of y - centre: y is within -(high - low) .. high - low.
 

@@ -118,3 +118,16 @@ def interval(
         for a, b in product((-1, 1), repeat=2)
     ]
     return min(means), max(means)
+
+
+def error_times_rows(
+    noise: SumCountScales, low: int, high: int, level: Fraction | float = Fraction(95, 100)
+) -> Fraction:
+    """As ratio_mean.error_times_rows.
+
+    >>> error_times_rows(scales(0, 100, Fraction(1)), 0, 100)
+    Fraction(1438, 1)
+    """
+    each = 1 - (1 - Fraction(level)) / RELEASES
+    total, count = (discrete_laplace.half_width(s, each) for s in (noise.total, noise.count))
+    return Fraction(total + max(abs(low), abs(high)) * count)

@@ -150,3 +150,25 @@ def population_interval(
             for rows in counts
         ]
     return min(found), max(found)
+
+
+def error_times_rows(
+    noise: VarianceScales, low: int, high: int, level: Fraction | float = Fraction(95, 100)
+) -> Fraction:
+    """E, where the variance of n rows is off by E / n squared grid steps at most, with this probability: to
+    first order in each of the noises, at the worst mean and variance.
+
+    With D steps and n rows, 4 VAR = (S/n + D^2)/2 - (T/n)^2 with |S/n| <= D^2 and |T/n| <= D.
+
+    Source   docs/design/mechanisms.md 9.1, union bound
+
+    >>> error_times_rows(scales(0, 10, Fraction(3)), 0, 10)
+    Fraction(4049, 8)
+    """
+    each, width = 1 - (1 - Fraction(level)) / RELEASES, high - low
+    squares, total, count = (
+        discrete_laplace.half_width(scale, each)
+        for scale in (noise.squares, noise.total, noise.count)
+    )
+    of_squares = Fraction(squares + width**2 * count, 2)
+    return (of_squares + 2 * width * (total + width * count)) / 4

@@ -50,7 +50,7 @@ class Formula:
     best release of its own; where that is more than all of it, the formula is for shared sums only.
 
     of: in the answer's own unit, at 95 %; None, if the one sum is the answer. error: the half width of the
-    interval, if it depends on no row.
+    interval, if it depends on no row; error_times_rows: E, if over n rows it is about E / n.
     """
 
     needs: tuple[Need, ...]
@@ -58,6 +58,7 @@ class Formula:
     of: Callable[[NoisySums], Estimate] | None
     output_grid: Callable[[Bounded], Fraction]
     error: Callable[[NoisySums], Fraction] | None = None
+    error_times_rows: Callable[[NoisySums], Fraction] | None = None
 
     @property
     def is_affordable(self) -> bool:
@@ -108,6 +109,13 @@ def _mean(noisy: NoisySums) -> Estimate:
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
 
+def _mean_error(noisy: NoisySums) -> Fraction:
+    (one,) = noisy.measured
+    of_count, of_total = noisy.scales
+    noise = ratio_mean.RatioScales(total=of_total, count=of_count)
+    return ratio_mean.error_times_rows(noise, one.low, one.high) * one.grid
+
+
 def _plain_mean(noisy: NoisySums) -> Estimate:
     (one,) = noisy.measured
     count, total = noisy.sums
@@ -117,6 +125,13 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
     noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
     least, most = sum_over_count.interval(sums, noise, one.low, one.high)
     return Estimate(value=found, least=least, most=most).times(one.grid)
+
+
+def _plain_mean_error(noisy: NoisySums) -> Fraction:
+    (one,) = noisy.measured
+    of_count, of_total = noisy.scales
+    noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
+    return sum_over_count.error_times_rows(noise, one.low, one.high) * one.grid
 
 
 def _variance(*, of_sample: bool, is_root: bool) -> Callable[[NoisySums], Estimate]:
@@ -137,6 +152,13 @@ def _variance(*, of_sample: bool, is_root: bool) -> Callable[[NoisySums], Estima
     return of
 
 
+def _variance_error(noisy: NoisySums) -> Fraction:
+    (one,) = noisy.measured
+    of_count, of_total, of_squares = noisy.scales
+    noise = variance.VarianceScales(squares=of_squares, total=of_total, count=of_count)
+    return variance.error_times_rows(noise, one.low, one.high) * one.grid**2
+
+
 _ROWS = Need(statistic=Statistic.ROWS, of=())
 _STEPS = Need(statistic=Statistic.STEPS)
 _CENTRED = Need(statistic=Statistic.CENTRED)
@@ -150,14 +172,32 @@ _PLAIN_TOTAL = Formula(needs=(_STEPS,), each=_ONE, of=None, output_grid=_own_gri
 _TOTAL = Formula(
     needs=(_ROWS, _CENTRED), each=_ONE, of=_total, output_grid=_own_grid, error=_total_error
 )
-_MEAN = Formula(needs=(_ROWS, _CENTRED), each=_ONE, of=_mean, output_grid=_fine_grid)
-_PLAIN_MEAN = Formula(needs=(_ROWS, _STEPS), each=_ONE / 2, of=_plain_mean, output_grid=_fine_grid)
+_MEAN = Formula(
+    needs=(_ROWS, _CENTRED),
+    each=_ONE,
+    of=_mean,
+    output_grid=_fine_grid,
+    error_times_rows=_mean_error,
+)
+_PLAIN_MEAN = Formula(
+    needs=(_ROWS, _STEPS),
+    each=_ONE / 2,
+    of=_plain_mean,
+    output_grid=_fine_grid,
+    error_times_rows=_plain_mean_error,
+)
 
 
 def _spread(*, of_sample: bool, is_root: bool) -> Formula:
     found = _variance(of_sample=of_sample, is_root=is_root)
     needs = (_ROWS, _CENTRED, _SQUARES)
-    return Formula(needs=needs, each=_ONE / 3, of=found, output_grid=_fine_grid)
+    return Formula(
+        needs=needs,
+        each=_ONE / 3,
+        of=found,
+        output_grid=_fine_grid,
+        error_times_rows=None if is_root else _variance_error,
+    )
 
 
 _FIRST, _SECOND = _CENTRED, Need(statistic=Statistic.CENTRED, of=(1,))

@@ -99,9 +99,9 @@ def _notice(answer: NoisyAnswer) -> str:
         else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
     )
     errors = ", ".join(
-        f"{entry.aggregate} +-{float(entry.error_95):.6g}"
+        f"{entry.aggregate} {entry.error.text()}"
         for entry in answer.accuracy
-        if entry.error_95 is not None
+        if entry.error is not None
     )
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     text = f"differential privacy: charged {spent}{left}{receipt}"

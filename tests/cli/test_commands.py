@@ -172,7 +172,7 @@ def _assert_reported(done: Done, told: str) -> None:
 def test_policy_check(here: Here, file: Path) -> None:
     done = here(_sources(), "policy", "check", file)
     assert (done.code, done.err) == (0, "")
-    for word in ("aggregate", "95 % error", "discrete laplace", "smoothed median"):
+    for word in ("aggregate", "95 % error", "discrete Laplace", "smoothed median"):
         assert word in done.out
     told = json.loads(here(_sources(), "policy", "check", file, "--json").out)
     assert told["problems"] == []

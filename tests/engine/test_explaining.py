@@ -80,7 +80,16 @@ def test_shared_sums_are_named() -> None:
 def test_a_medians_partitions_and_least_noise_are_displayed() -> None:
     text = _text(_plan("SELECT avg(i4) FROM people"))
     assert "partitions, for " in text
-    assert "units or more; the noise is +-" in text
+    assert ", 95 % error at least +-" in text
+    assert "units or more, plus their sampling error; the scale of the noise is private" in text
+
+
+def test_an_error_over_rows_and_one_in_ranks_are_displayed() -> None:
+    text = _text(_plan("SELECT avg(i4), max(i4) FROM people", "best"))
+    assert re.search(r"avg: noisy sum about .* 95 % error \+-[\d.]+ / n \(", text)
+    assert re.search(r"max: exponential .* 95 % error \+-\d+ ranks \(", text)
+    shared = _text(_plan("SELECT avg(i4), count(i4), variance(i4) FROM people", "best"))
+    assert len(re.findall(r"95 % error \+-[\d.]+ / n \(", shared)) == 2
 
 
 def test_gaussian_noise_is_proposed_where_it_is_smaller() -> None:

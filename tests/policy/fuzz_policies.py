@@ -5,10 +5,11 @@ from __future__ import annotations
 import random  # noqa: TID251  the same inputs for the same seed
 from pathlib import Path
 
-from proxy.policy.accuracy import accuracy_table
+from proxy.cli.policy_accuracy import policy_accuracy
+from proxy.engine.noise_proposal import noise_proposals
+from proxy.planner.facts import PlanningContext
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
-from proxy.policy.noise_proposal import noise_proposals
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_errors import PolicyErrors
@@ -105,8 +106,8 @@ def _attempt(text: str) -> None:
         assert str(locate(problems, text, "policy.yaml"))
         return
     ready = fitted(policy, SHOP)
-    accuracy_table(ready, SHOP)
-    noise_proposals(ready, SHOP)
+    policy_accuracy(ready, SHOP)
+    noise_proposals(PlanningContext(ready, SHOP, {}))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import psycopg
 import pytest
 
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.policy.accuracy import accuracy_table
+from proxy.cli.policy_accuracy import policy_accuracy
+from proxy.engine.accuracy import Accuracy
 from proxy.policy.check import check, fitted
 from proxy.policy.policy_model import Bounds, BoundsKind, Policy, PublicTable
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
@@ -73,9 +74,10 @@ def test_a_sample_fits_the_demo_data(name: str) -> None:
 def test_a_sample_can_be_played_with(name: str) -> None:
     """All that is listed can be answered, from as many units as there are, some fifty times."""
     policy, catalog = sample(name)
-    for line in accuracy_table(policy, catalog):
-        assert line.feasible, line
-        assert line.units_needed is None or line.units_needed < 50_000
+    for line in policy_accuracy(policy, catalog):
+        assert isinstance(line.planned, Accuracy), line
+        units_needed = line.planned.described.units_needed
+        assert units_needed is None or units_needed < 50_000
     assert policy.budgets.default.limit.epsilon >= 10 * policy.privacy.epsilon
     assert policy.budgets.total.limit.delta >= 100 * policy.privacy.delta
 

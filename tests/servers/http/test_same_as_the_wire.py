@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from psycopg.pq import DiagnosticField
 
@@ -193,3 +196,39 @@ def test_over_budget(listeners: BothListeners) -> None:
         assert problem[member] == (None if told is None else told.decode())
     assert problem["sqlstate"] == "53400"
     assert listeners.proxy.spent(poor)[:2] == (1, 1.0)
+
+
+def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
+    sql = (
+        "SELECT count(*), max(total), var_pop(total), corr(total, quantity),"
+        f" percentile_disc(0.5) WITHIN GROUP (ORDER BY quantity) FROM {_ORDERS}"
+    )
+    planned = listeners.query(sql, path="/v1/explain").json()["aggregates"]
+    assert listeners.query(sql).json()["accuracy"] == planned
+    heard: list[str] = []
+    with listeners.proxy.connect("shop") as connection:
+        row = connection.execute(f"EXPLAIN (FORMAT JSON) {sql}".encode()).fetchone()
+        assert row is not None
+        document = json.loads(row[0]) if isinstance(row[0], str) else row[0]
+        (explained,) = document if isinstance(document, list) else (document,)
+        assert explained["aggregates"] == planned
+        rows = connection.execute(f"EXPLAIN {sql}".encode()).fetchall()
+        text = re.sub(r"\s+", " ", " ".join(line for (line,) in rows))
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SET dp.notice = on")
+        connection.execute(sql.encode())
+    count, greatest, spread, pair, median = planned
+    texts = {
+        "count(*)": f"+-{count['error_95']:.6g}",
+        "max": f"at least +-{greatest['floor_95']:.6g}",
+        "var_pop": f"+-{spread['error_times_rows']:.6g} / n",
+        "percentile_disc": f"+-{median['error_in_rank']} ranks",
+    }
+    (notice,) = heard
+    errors = ", ".join(f"{name} {error}" for name, error in texts.items())
+    assert notice.endswith(f"; 95 % error: {errors}")
+    for error in texts.values():
+        assert f", 95 % error {error}" in text
+    kinds = ("error_95", "floor_95", "error_times_rows", "error_in_rank")
+    assert [pair[kind] for kind in kinds] == [None] * 4
+    assert "shrinks with the number of rows" in pair["note"]

@@ -1,0 +1,111 @@
+"""How exact one answer will be, with an honest name for each kind of error. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more than its noise
+
+
+class ErrorKind(Enum):
+    """What is known in advance of how far an answer may be off, in 95 of 100 answers. Values: JSON fields.
+
+    HALF_WIDTH: the noise is within it. FLOOR: it is that at the very least, whatever the data; its scale is
+    private. TIMES_ROWS: about this / n over n rows, where n is large beside the count's noise. IN_RANK: in rows
+    of the sorted values; MIN and MAX aim about so many inside as well.
+    """
+
+    HALF_WIDTH = "error_95"
+    FLOOR = "floor_95"
+    TIMES_ROWS = "error_times_rows"
+    IN_RANK = "error_in_rank"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerError:
+    """In the unit of the answer: days of a date, seconds of a timestamp; of a rank, rows."""
+
+    kind: ErrorKind
+    value: Fraction
+
+    def text(self) -> str:
+        match self.kind:
+            case ErrorKind.HALF_WIDTH:
+                return f"+-{text_of(self.value)}"
+            case ErrorKind.FLOOR:
+                return f"at least +-{text_of(self.value)}"
+            case ErrorKind.TIMES_ROWS:
+                return f"+-{text_of(self.value)} / n"
+            case ErrorKind.IN_RANK:
+                return f"+-{self.value} ranks"
+            case _:
+                assert_never(self.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseAccuracy:
+    """How one release becomes private. change: the sensitivity as a number; scale: of its Laplace noise, or
+    sigma of Gaussian noise; both in the unit of the answer, and None where there are several or they are
+    private. error: None where nothing is known in advance; the note says why."""
+
+    mechanism: str
+    note: str
+    sensitivity: str = ""
+    change: Fraction | None = None
+    scale: Fraction | None = None
+    error: AnswerError | None = None
+    partitions: int | None = None
+
+    @property
+    def units_needed(self) -> int | None:
+        return None if self.partitions is None else self.partitions * UNITS_PER_PARTITION
+
+    def as_json(self) -> dict[str, object]:
+        errors: dict[str, object] = dict.fromkeys(kind.value for kind in ErrorKind)
+        if self.error is not None:
+            in_rank = self.error.kind is ErrorKind.IN_RANK
+            errors[self.error.kind.value] = (int if in_rank else float)(self.error.value)
+        return {
+            "mechanism": self.mechanism,
+            "sensitivity": self.sensitivity,
+            "scale": None if self.scale is None else float(self.scale),
+            **errors,
+            "partitions": self.partitions,
+            "units_needed": self.units_needed,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """How one aggregate of a statement becomes private, as EXPLAIN, the NOTICE, HTTP and `dpproxy policy
+    check` report it."""
+
+    block: int
+    aggregate: str
+    described: ReleaseAccuracy
+    epsilon: Fraction
+    delta: Fraction
+    share: Fraction  # of the statement's epsilon
+
+    @property
+    def error(self) -> AnswerError | None:
+        return self.described.error
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "block": self.block,
+            "aggregate": self.aggregate,
+            **self.described.as_json(),
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "share": float(self.share),
+        }
+
+
+def text_of(value: Fraction) -> str:
+    return f"{float(value):.6g}"

@@ -1,0 +1,133 @@
+"""`policy check` and EXPLAIN say the same of each column and aggregate, field by field."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proxy.base.errors import Refusal
+from proxy.catalog.catalog_model import Catalog
+from proxy.cli.accuracy_report import accuracy_json, accuracy_report
+from proxy.cli.explain_command import explanation
+from proxy.cli.loading import CheckedPolicy, load_policy
+from proxy.cli.policy_accuracy import policy_accuracy
+from proxy.cli.running import run
+from proxy.policy.check import fitted
+from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Policy
+from tests.pipeline_world import CATALOG, POLICIES
+from tests.policy.catalogs import SHOP
+from tests.policy.reading import read
+from tests.samples import SAMPLES
+from tests.servers_fixture import servers
+
+_ERRORS = ("error_95", "floor_95", "error_times_rows", "error_in_rank")
+_EXPLAINED = frozenset(
+    ("block", "aggregate", "mechanism", "sensitivity", "scale", *_ERRORS, "partitions")
+) | {"units_needed", "note", "epsilon", "delta", "share"}
+_SHOP = """
+tables:
+  shop.visits:
+    unit: UNIT
+    columns:
+      seconds: {bounds: [-10, 120]}
+      day: {bounds: [2020-01-01, 2020-12-31]}
+      page: {}
+  shop.products: public
+"""
+_UNITS = {"row": "row", "rows": "{rows: 4}", "identifier": "{page: page}\n    max_rows_per_unit: 9"}
+
+
+def _policies() -> Iterator[tuple[str, Policy, Catalog]]:
+    """Every mechanism and noise, for each kind of unit; too little epsilon; columns of every type."""
+    for unit, epsilon in product(_UNITS, ("1.0", "0.01")):
+        text = _SHOP.replace("UNIT", _UNITS[unit])
+        if unit == "identifier":
+            text = text.replace("      page: {}\n", "")
+        policy = fitted(read(text, epsilon=epsilon), SHOP)
+        for mechanism, noise, median in product(Mechanism, Noise, MedianNoise):
+            if epsilon == "0.01" and noise is Noise.GAUSSIAN:
+                continue
+            privacy = replace(policy.privacy, mechanism=mechanism, noise=noise, median_noise=median)
+            name = f"{unit}, {epsilon}, {mechanism.value}, {noise.value}, {median.value}"
+            yield name, replace(policy, privacy=privacy), SHOP
+    for name in ("world", "pure"):  # the latter without a delta: no smoothed median at all
+        policy = POLICIES[name]
+        few = {
+            table: policy.tables[table]
+            for table in policy.tables
+            if table.name in ("people", "orders", "lines")
+        }
+        yield name, replace(policy, tables=few), CATALOG
+
+
+_CASES = tuple(_policies())
+
+
+@pytest.mark.parametrize("case", _CASES, ids=[name for name, _, _ in _CASES])
+def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]) -> None:
+    _, policy, catalog = case
+    _compare(CheckedPolicy(policy, catalog))
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_of_the_sample_policies_too(file: Path) -> None:
+    sources = {f"{name.upper()}_DSN": dsn for name, dsn in servers().source_dsns.items()}
+    _compare(load_policy(file, sources))
+
+
+def _compare(checked: CheckedPolicy) -> None:
+    lines = policy_accuracy(checked.policy, checked.catalog)
+    reported = accuracy_json(checked.policy, lines, [])["accuracy"]
+    assert {entry["table"] for entry in reported} == {
+        str(table.name) for table in checked.policy.protected()
+    }
+    text = "\n".join(accuracy_report(checked.policy, lines, []))
+    for entry in reported:
+        sql = f"SELECT {_call(entry)} FROM {entry['table']}"
+        try:
+            plan = run(explanation(checked, sql, as_json=True))
+        except Refusal as refusal:
+            assert entry["feasible"] is False, sql
+            assert [entry[name] for name in _ERRORS] == [None] * 4
+            assert entry["note"] == f"{refusal.message}. {refusal.hint}"
+            assert refusal.message in text
+            continue
+        assert plan is not None
+        (explained,) = json.loads(plan)["aggregates"]
+        assert set(explained) == _EXPLAINED
+        assert set(entry) == _EXPLAINED | {"table", "column", "feasible"}
+        assert entry["feasible"] is True
+        for field in _EXPLAINED - {"sensitivity"}:
+            assert entry[field] == explained[field], (sql, field)
+        assert entry["sensitivity"] == _number(explained), sql
+        assert sum(entry[name] is not None for name in _ERRORS) == 1, sql
+        smoothed = entry["mechanism"].startswith("smoothed median")
+        assert (entry["floor_95"] is not None) == smoothed, sql
+
+
+def _call(entry: dict[str, Any]) -> str:
+    """As an analyst writes it."""
+    match entry["aggregate"]:
+        case "count(*)":
+            return "count(*)"
+        case "percentile_disc":
+            return f'percentile_disc(0.5) WITHIN GROUP (ORDER BY "{entry["column"]}")'
+        case aggregate:
+            return f'{aggregate}("{entry["column"]}")'
+
+
+def _number(explained: dict[str, Any]) -> object:
+    """EXPLAIN's text of the sensitivity as policy check's number. Of an exponential mechanism it is one of
+    ranks, not of values, and policy check has none."""
+    found = re.match(r"[\d.]+(e[+-]\d+)?", explained["sensitivity"])
+    if found is None or explained["mechanism"] == "exponential mechanism":
+        return None
+    return pytest.approx(float(found[0]), rel=1e-5)
