@@ -1,4 +1,4 @@
-"""Branch coverage by package, from `coverage json`, and the layers below which `make coverage` fails.
+"""Branch coverage by package, from `coverage json`, and the floors below which `make coverage` fails.
 
     python -m tests.coverage_floors coverage.json
 
@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Percent of the branches that the tests of `make coverage` take. Those of mechanisms and release are what was
-# measured without tests/mechanisms and tests/fifty: they are to be raised after the first night.
+# Percent of the branches that the tests of `make coverage` take.
 FLOORS: Mapping[str, float] = {
-    "mechanisms": 48,
+    "mechanisms": 94.5,
     "planner": 90.5,
-    "compiler": 94,
-    "release": 52,
+    "compiler": 95,
+    "release": 85.5,
     "accounting": 83,
-    "ledger": 82,
+    "ledger": 84,
 }
 
 

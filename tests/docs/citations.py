@@ -3,7 +3,7 @@
     docs/design/sql.md 2.1, 3        a file and numbers of its headings
     PROOFS.md, "Smoothed median"     a file and a heading, or the bold words that open a paragraph
     ADR 0007                         a decision
-    planner/public_keys.py                  a file; in Markdown also a bare name in backquotes
+    planner/public_keys.py           a file; in Markdown also a bare name in backquotes
     [text](path#heading)             a link of Markdown
 
 A file is named by its path from the root, from the citing file, or by the end of its path.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 _SKIPPED = {
     ".git", ".venv", ".state", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis",
-    "__pycache__", "build", "dist",
+    ".coverage", ".coverage.json", ".import_linter_cache", "mutants", "__pycache__", "build", "dist",
 }  # fmt: skip
 _SCANNED = {".py", ".md", ".sql", ".toml", ".yaml", ""}
 _LINE_BREAK = re.compile(r"\n[ \t]*(?:#+|--)?[ \t]*")
