@@ -8,7 +8,7 @@ from typing import Any
 from proxy.base.errors import Refusal
 from proxy.cli.policy_accuracy import PolicyAccuracy
 from proxy.cli.text_table import text_table
-from proxy.engine.accuracy import ReleaseAccuracy, text_of
+from proxy.engine.accuracy import ReleaseAccuracy, number_of, text_of
 from proxy.engine.noise_proposal import NoiseProposal
 from proxy.policy.policy_model import Policy
 
@@ -73,7 +73,7 @@ def _as_json(line: PolicyAccuracy) -> dict[str, object]:
         refused = ReleaseAccuracy(mechanism="", note=note).as_json()
         return {**where, "aggregate": line.aggregate, **refused, "feasible": False}
     change = line.planned.described.change
-    number = None if change is None else float(change)
+    number = None if change is None else number_of(change)
     return {**where, **line.planned.as_json(), "sensitivity": number, "feasible": True}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 
@@ -68,11 +69,11 @@ class ReleaseAccuracy:
         errors: dict[str, object] = dict.fromkeys(kind.value for kind in ErrorKind)
         if self.error is not None:
             in_rank = self.error.kind is ErrorKind.IN_RANK
-            errors[self.error.kind.value] = (int if in_rank else float)(self.error.value)
+            errors[self.error.kind.value] = (int if in_rank else number_of)(self.error.value)
         return {
             "mechanism": self.mechanism,
             "sensitivity": self.sensitivity,
-            "scale": None if self.scale is None else float(self.scale),
+            "scale": None if self.scale is None else number_of(self.scale),
             **errors,
             "partitions": self.partitions,
             "units_needed": self.units_needed,
@@ -107,5 +108,23 @@ class Accuracy:
         }
 
 
+def number_of(value: Fraction) -> float | int:
+    """For JSON, which knows no largest number: beyond a double a whole one.
+
+    >>> number_of(Fraction(1, 4)), number_of(Fraction(10**400)) == 10**400
+    (0.25, True)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return round(value)
+
+
 def text_of(value: Fraction) -> str:
-    return f"{float(value):.6g}"
+    """Six digits, of any number.
+
+    >>> text_of(Fraction(1, 3)), text_of(Fraction(10**400))
+    ('0.333333', '1.00000e+400')
+    """
+    number = number_of(value)
+    return f"{number if isinstance(number, float) else Decimal(number):.6g}"

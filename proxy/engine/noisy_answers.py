@@ -1,4 +1,4 @@
-"""From a charged plan to noisy relations: each block is run, released and said as JSON."""
+"""From a charged plan to noisy relations: each block is run, released and written as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SEED_BITS = 63
 
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
-    """relation: JSON for the residual's parameter; receipt None where nothing was charged."""
+    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged."""
 
     relation: str
     loss: Loss
@@ -43,7 +43,7 @@ async def noisy_relation(
     lists: Lists,
     bits: RandomBits,
 ) -> str:
-    """The relation that the residual reads, as JSON. Only public keys are asked for where session is None."""
+    """The relation of the rewritten statement, as JSON. Only public keys are read where session is None."""
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     answers: dict[ScalarAnswer, str] = {}  # of earlier blocks, for those that compare with them

@@ -58,7 +58,7 @@ class Pairs:
 
     @property
     def each(self) -> Fraction:
-        """The probability with which the noise of one sum is within its reach."""
+        """The probability with which the noise of one sum is within its half width."""
         return 1 - (1 - _LEVEL) / self.of
 
 
@@ -175,7 +175,7 @@ def _mean(pairs: Pairs, side: Side) -> Estimate:
 
 
 def _quotient(above: Estimate, below: Estimate, distance: Fraction) -> Estimate:
-    """Within +- reach. Where below may be 0, the interval is all of it."""
+    """Within +- distance. Where below may be 0, the interval is all of it."""
     value = _clamped(above.value / below.value, distance) if below.value > 0 else Fraction(0)
     if below.least <= 0:
         return Estimate(value=value, least=-distance, most=distance)

@@ -71,7 +71,7 @@ class NoisyTable:
     rows: tuple[NoisyRow, ...]
 
     def json(self, intervals: frozenset[IntervalColumn]) -> str:
-        """An array of objects with the columns that the residual statement declares."""
+        """An array of objects with the columns that the rewritten statement declares."""
         of_each: dict[int, list[IntervalColumn]] = {}
         for end in IntervalEnd:
             for column in intervals:
@@ -81,7 +81,7 @@ class NoisyTable:
 
 
 def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]]) -> str:
-    """The relation parameter of a residual statement: {"b1": [...], ...}."""
+    """The relation parameter of a rewritten statement: {"b1": [...], ...}."""
     blocks = (f'"{name}":{table.json(intervals)}' for name, (table, intervals) in tables.items())
     return "{" + ",".join(blocks) + "}"
 

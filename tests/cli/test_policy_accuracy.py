@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,15 @@ from typing import Any
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.catalog.catalog_model import Catalog
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.accuracy_report import accuracy_json, accuracy_report
 from proxy.cli.explain_command import explanation
 from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.cli.running import run
+from proxy.engine.accuracy import Accuracy
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Policy
+from proxy.policy.policy_model import Bounds, Mechanism, MedianNoise, Noise, Policy, ProtectedTable
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
@@ -131,3 +133,27 @@ def _number(explained: dict[str, Any]) -> object:
     if found is None or explained["mechanism"] == "exponential mechanism":
         return None
     return pytest.approx(float(found[0]), rel=1e-5)
+
+
+@pytest.mark.parametrize("digits", [100, 160, 200, 300, 320])
+@pytest.mark.parametrize("name", ["best", "world", "gaussian", "clipped", "ratio"])
+def test_bounds_beyond_a_double_are_reported(name: str, digits: int) -> None:
+    """An answer is charged before its accuracy is written: that may not fail, however large the bounds are."""
+    people = TableName("w", "people")
+    table = POLICIES[name].tables[people]
+    assert isinstance(table, ProtectedTable)
+    column = replace(
+        table.columns["n"],
+        bounds=Bounds(Fraction(0), Fraction(10**digits)),
+        grid=None,
+    )
+    wide = replace(table, columns={**table.columns, "n": column})
+    policy = replace(POLICIES[name], tables={**POLICIES[name].tables, people: wide})
+    found = policy_accuracy(policy, CATALOG)
+    assert any(isinstance(line.planned, Accuracy) for line in found)
+    for line in found:
+        if isinstance(line.planned, Accuracy):
+            json.loads(json.dumps(line.planned.as_json()))
+            if line.planned.error is not None:
+                assert line.planned.error.text()
+    assert json.dumps(accuracy_json(policy, found, ())) and [*accuracy_report(policy, found, ())]
