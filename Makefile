@@ -7,7 +7,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 NIGHTLY_STAMP := $(VENV)/.installed-nightly
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
-TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
 .PHONY: demo quick test test-long test-majors coverage mutation nightly bench lint clean
 
@@ -53,11 +53,11 @@ test: $(DEV_STAMP)
 	rm -f "$$log"; exit $$tests
 
 test-long: $(DEV_STAMP)
-	$(PYTEST) -m long --ignore=tests/majors
+	$(PYTEST) --timeout=0 -m long --ignore=tests/majors
 
 # On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
 test-majors: $(DEV_STAMP)
-	$(PYTEST) -m long -rA tests/majors
+	$(PYTEST) --timeout=0 -m long -rA tests/majors
 
 # Branches of the packages that decide about privacy, with a floor for each (tests/coverage_floors.py).
 coverage: $(NIGHTLY_STAMP)

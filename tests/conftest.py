@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,11 @@ settings.load_profile("any machine")
 # Programs that tests start find their modules compiled, as those of an installed product are.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+
+# structlog's own default prints to whatever sys.stdout is, through a borrowed reference; pytest replaces
+# sys.stdout around each test, and a listener's thread that logs meanwhile ends the whole process (CPython
+# issue 130163).
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
 _SLOW_FIRST = ("live", "cli", "audit", "servers")
 

@@ -19,7 +19,7 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -63,7 +63,8 @@ _SCHOOLING = (
 @dataclass(frozen=True)
 class Servers:
     """policies and catalogs by database; source_dsns are the hardened reader's; _fresh: analysts that nobody
-    has used, made many at a time, since nearly every test of `live` takes one."""
+    has used, made many at a time, since nearly every test of `live` takes one; _matches: the shadow's roles are
+    this ledger's analysts."""
 
     protected: EmbeddedPostgres
     shadow_server: EmbeddedPostgres
@@ -74,6 +75,7 @@ class Servers:
     shadows: Mapping[str, Shadow]
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _fresh: deque[str] = field(default_factory=deque)
+    _matches: bool = True
 
     def analyst_dsn(self, database: str, analyst: str, port: int | None = None) -> str:
         """Straight to the shadow, or through whoever listens on `port`."""
@@ -106,12 +108,23 @@ class Servers:
 
     def match_roles(self) -> None:
         """What `serve` does each second."""
+        assert self._matches, "this would remove the roles of all who are not in this ledger"
         with psycopg.connect(self.shadow_server.dsn()) as connection:
             names = connection.execute(
                 "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'"
             ).fetchall()
         databases = [name for (name,) in names]
         match_roles(self.shadow_server.dsn(), databases, verifiers(self.ledger_dsn))
+
+    def beside_ledger(self, ledger_dsn: str) -> Servers:
+        """The same servers with another ledger, which knows one analyst: theirs is the next that is fresh."""
+        name = self.new_analyst()
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute(
+                "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, %s)",
+                (name, verifiers(self.ledger_dsn)[name]),
+            )
+        return replace(self, ledger_dsn=ledger_dsn, _fresh=deque([name]), _matches=False)
 
     def lease(self, policy: Policy) -> BudgetLease:
         """Budgets of their own, as if nobody had served this data before."""

@@ -106,7 +106,7 @@ class Here:
             self._monkeypatch.setenv(name, value)
         self._monkeypatch.setattr(sys, "argv", ["dpproxy", *map(str, arguments)])
         self._capsys.readouterr()
-        before = signal.getsignal(signal.SIGTERM)
+        before, logs = signal.getsignal(signal.SIGTERM), structlog.get_config()
         try:
             main()
             code: object = 0
@@ -114,7 +114,7 @@ class Here:
             code = end.code
         finally:
             signal.signal(signal.SIGTERM, before)
-            structlog.reset_defaults()
+            structlog.configure(**logs)
         assert isinstance(code, int)
         return Done(code, *self._capsys.readouterr())
 

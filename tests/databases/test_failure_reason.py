@@ -71,7 +71,6 @@ def _logged(dsn: str) -> structlog.typing.EventDict:
         finally:
             await connections.close()
 
-    structlog.reset_defaults()
     with structlog.testing.capture_logs() as lines:
         asyncio.run(open_())
     (line,) = lines

@@ -68,7 +68,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     shadow_server = EmbeddedPostgres(home, "shadow", disposable=True)
     ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
     log = io.StringIO()
-    structlog.reset_defaults()  # a command that ran in this process may have set its own level
+    before = structlog.get_config()
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(log))
     handler = logging.StreamHandler(log)
     root, level = logging.getLogger(), logging.getLogger().level
@@ -89,7 +89,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     proxy.stop()
     root.removeHandler(handler)
     root.setLevel(level)
-    structlog.reset_defaults()
+    structlog.configure(**before)
     for server in (protected, shadow_server, ledger_server):
         server.stop()
 

@@ -5,7 +5,7 @@ It names what failed, and holds nothing of the statement, of the data or of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,6 @@ class Faulty:
 
     def once(self, run: Callable[[], Told]) -> tuple[Told, Mapping[str, Any]]:
         """What the client was told, and the one line about it."""
-        structlog.reset_defaults()  # a command that ran in this process may have set its own level
         with structlog.testing.capture_logs() as lines:
             told = run()
             assert (
@@ -70,7 +69,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     home: Path = tmp_path_factory.mktemp("faults")
     ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
     ledger_server.start()
-    pair = replace(servers(), ledger_dsn=embedded_ledger(ledger_server))
+    pair = servers().beside_ledger(embedded_ledger(ledger_server))
     proxy = start_proxy(pair, sample_databases(pair))
     listeners = open_http(proxy)
     yield Faulty(listeners, ledger_server)
