@@ -21,6 +21,8 @@ from proxy.query.syntax.made_by_statement import (
 )
 from proxy.query.syntax.statements import Statement, StatementKind
 
+_A_CURSOR = ('DECLARE "_dpproxy cursor" CURSOR FOR SELECT', 'CLOSE "_dpproxy cursor"')
+
 
 def rehearsal(
     statement: Statement, reading: Reading, columns: Sequence[DescribedColumn]
@@ -49,7 +51,7 @@ def rehearsal(
             what.if_not_exists,
             what.tag,
         ),
-        copy=_copy(statement, columns) if statement.kind is StatementKind.COPY else None,
+        same_kind=_same_kind(statement, columns),
         without_rows=reading.inlined(NO_RELATION) if statement.kind is StatementKind.COPY else None,
     )
 
@@ -68,6 +70,13 @@ def _evaluated(clauses: Sequence[str], divides: bool) -> str | None:
     if divides:
         values.append("1 OPERATOR(pg_catalog./) 0")
     return "SELECT " + ", ".join(values) if values else None
+
+
+def _same_kind(statement: Statement, columns: Sequence[DescribedColumn]) -> tuple[str, ...]:
+    if statement.kind is StatementKind.COPY:
+        return (_copy(statement, columns),)
+    # Before PostgreSQL 18 the first statement of a string that the relay runs one by one is in no block.
+    return _A_CURSOR if statement.needs_transaction else ()
 
 
 def _copy(statement: Statement, columns: Sequence[DescribedColumn]) -> str:

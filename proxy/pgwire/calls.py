@@ -137,7 +137,7 @@ class Rehearsal:
 
     plan: an EXPLAIN, with the statement's parameters. limits: a SELECT of a number for each LIMIT, 0 where it
     lets no row through; lets_nothing_through: those by which the statement has no rows at all.
-    copy: a COPY with the same options.
+    same_kind: what says no where the statement may not be: a COPY with the same options; a cursor, and its end.
     without_rows: what to run of a statement that is a literal and needs no relation.
     """
 
@@ -145,7 +145,7 @@ class Rehearsal:
     limits: str | None = None
     lets_nothing_through: tuple[int, ...] = ()
     made: MadeOfNulls | None = None
-    copy: str | None = None
+    same_kind: tuple[str, ...] = ()
     without_rows: str | None = None
 
 

@@ -45,8 +45,8 @@ def rehearse(
         last = made = session.send_all(
             _make(session, rehearsal.made), wording=_named(rehearsal.made)
         )
-    if rehearsal.copy is not None:
-        last = session.send_all(run(rehearsal.copy.encode()), wording=wording)
+    for statement in rehearsal.same_kind:
+        last = session.send_all(run(statement.encode()), wording=wording)
     if portal:
         last = session.send_all(_take_portal(portal), wording=wording)
     session.to_shadow.append(FLUSH)

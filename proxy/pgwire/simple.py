@@ -8,8 +8,8 @@ simple Query does not show are swallowed, and positions are shifted to the clien
 
 Splitting it into several Query messages would commit between them; one Query with all substitutions
 would have to analyse `SELECT ... FROM t` before the `CREATE TEMP TABLE t` before it has run. What
-this way costs: without BEGIN, a PostgreSQL whose implicit blocks are of simple Query only refuses
-DECLARE CURSOR WITHOUT HOLD in such a mixed string.
+this way costs: without BEGIN, a PostgreSQL whose implicit blocks are of simple Query only (before 18) refuses
+DECLARE CURSOR WITHOUT HOLD in such a mixed string, before anything is charged.
 """
 
 from __future__ import annotations
