@@ -30,6 +30,7 @@ _USED_OTHERWISE = {
     "pytest-cov": "Makefile",
     "pytest-xdist": "Makefile",
     "pytest-rerunfailures": "tests/conftest.py",
+    "pytest-timeout": "pyproject.toml",
     "types-pyyaml": "proxy/policy_file/yaml_positions.py",  # read by mypy
 }
 _SIGNS = {
@@ -38,6 +39,7 @@ _SIGNS = {
     "pytest-cov": "--cov",
     "pytest-xdist": "-n 2",
     "pytest-rerunfailures": "pytest.mark.flaky",
+    "pytest-timeout": "timeout = 900",
     "types-pyyaml": "import yaml",
 }
 
