@@ -12,7 +12,7 @@ from proxy.pgwire.startup import Connect, with_parameters
 PASSWORD_BYTES = 10_000  # a SCRAM message has at most 1,024 (PG_MAX_SASL_MESSAGE_LENGTH)
 
 _AUTHENTICATION, _BACKEND_KEY, _STATUS, _READY, _ERROR, _ROW, _NOTICE = b"RKSZEDN"
-_OK = b"\0\0\0\0"
+_OK, _SASL_FINAL = b"\0\0\0\0", b"\0\0\0\x0c"
 _INVALID_AUTHORIZATION = b"28"  # class of SQLSTATE
 _TRUE = b"\0\1\0\0\0\1t"  # of a DataRow
 
@@ -28,6 +28,7 @@ _IS_ANALYST = query(
 @dataclass(slots=True)
 class Step:
     """
+    asks: it is the client's turn to say something
     wrong_password: `to_client` is the refusal, and is to be kept back for a while
     close: after the bytes were sent
     ready: the first ReadyForQuery has passed: the Relay takes over
@@ -35,6 +36,7 @@ class Step:
 
     to_client: bytes = b""
     to_shadow: bytes = b""
+    asks: bool = False
     wrong_password: bool = False
     close: bool = False
     ready: bool = False
@@ -128,6 +130,7 @@ class Authentication:
             if tag == _ERROR:
                 step.wrong_password = _sqlstate(payload).startswith(_INVALID_AUTHORIZATION)
                 return self._in_own_name(whole)
+            step.asks = tag == _AUTHENTICATION and payload[:4] != _SASL_FINAL
             return whole
         match tag:
             case 0x4B:  # K, BackendKeyData

@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 
 
 class AddressHop:
-    """Listens on a free port of 127.0.0.1; what it passes on comes from `address`, e.g. 127.0.0.2."""
+    """Listens on a free port of 127.0.0.1; what it passes on comes from `address`, e.g. 127.0.0.2.
 
-    def __init__(self, port: int, address: str) -> None:
+    late_seconds: how late each piece comes that the server says.
+    """
+
+    def __init__(self, port: int, address: str, late_seconds: float = 0) -> None:
+        self._late_seconds = late_seconds
         self._target = ("127.0.0.1", port)
         self._address = address
         self._carrying: list[threading.Thread] = []
@@ -48,15 +53,17 @@ class AddressHop:
             client,
             socket.create_connection(self._target, source_address=(self._address, 0)) as server,
         ):
-            back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+            late = self._late_seconds
+            back = threading.Thread(target=_pump, args=(server, client, late), daemon=True)
             back.start()
             _pump(client, server)
             back.join()
 
 
-def _pump(source: socket.socket, target: socket.socket) -> None:
+def _pump(source: socket.socket, target: socket.socket, late_seconds: float = 0) -> None:
     with contextlib.suppress(OSError):
         while piece := source.recv(1 << 16):
+            time.sleep(late_seconds)
             target.sendall(piece)
     for one in (source, target):
         with contextlib.suppress(OSError):

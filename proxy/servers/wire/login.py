@@ -68,7 +68,6 @@ class Login:
             self._client.end_with(_SHADOW_AWAY)
             return
         self.shadow.write(self.authentication.startup_packet)
-        self._listen_for(state.limits.silence_seconds)
 
     def from_client(self, data: bytes) -> None:
         """Before a turn, the client has nothing to say; what it sends is password messages or its end."""
@@ -125,14 +124,16 @@ class Login:
 
     def _perform(self, step: Step) -> None:
         if step.to_shadow and self.shadow is not None:
+            self._stop_listening()
             self.shadow.write(step.to_shadow)
-            self._listen_for(self._state.limits.silence_seconds)
         if step.close:
             self._client.end_with(step.to_client)
         elif step.to_client:
             self._client.send(step.to_client)
+        if step.asks:
+            self._listen_for(self._state.limits.silence_seconds)
 
-    # A client that has a turn and says nothing.
+    # A client that has a turn, has been asked and says nothing. What the shadow takes is not its silence.
 
     def _listen_for(self, seconds: float) -> None:
         self._stop_listening()

@@ -42,13 +42,16 @@ class Running:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
 
 
-def serve(limits: Limits | None = None, **more: Any) -> Iterator[Running]:
+def serve(
+    limits: Limits | None = None, shadow_port: int | None = None, **more: Any
+) -> Iterator[Running]:
+    """shadow_port: of who stands before the shadow."""
     shadow = wire_shadow()
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     engine = ScriptedEngine(shadow.orders_oid)
-    served = ServedDatabase(ShadowAddress(shadow.host, shadow.port), engine)
+    served = ServedDatabase(ShadowAddress(shadow.host, shadow_port or shadow.port), engine)
     server = WireServer({"shop": served}, limits=limits, **more)
     running = Running(shadow, engine, server, loop)
     running.do(server.start("127.0.0.1", 0))

@@ -21,7 +21,7 @@ from tests.servers.address_hop import AddressHop
 from tests.servers.wire.bare_connection import answer, dial, startup
 from tests.servers.wire.conftest import Running, serve
 from tests.waiting import until
-from tests.wire_shadow import PASSWORD
+from tests.wire_shadow import PASSWORD, wire_shadow
 
 
 @contextlib.contextmanager
@@ -96,6 +96,17 @@ def test_waiting_sockets_are_bounded_per_address() -> None:
             assert relay.server.connections <= 5
             with AddressHop(relay.port, "127.0.0.2") as hop:
                 assert _logs_in(hop.port, relay) < 1
+
+
+def test_a_slow_shadow_is_no_clients_silence() -> None:
+    """Many log in at once, so that all are waited for; each of the shadow's words takes three silences."""
+    limits = Limits(silence_seconds=0.2, authentication_seconds=60)
+    with AddressHop(wire_shadow().port, "127.0.0.1", late_seconds=0.6) as slow:
+        for relay in serve(limits, slow.port):
+            log_in = partial(_logs_in, relay.port, relay)
+            with concurrent.futures.ThreadPoolExecutor(12) as pool:
+                for login in [pool.submit(log_in) for _ in range(12)]:
+                    assert login.result() > 0
 
 
 @pytest.fixture
