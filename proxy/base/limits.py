@@ -15,6 +15,7 @@
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
+| digits of the fraction of a percentile | FRACTION_DIGITS | time of a draw, which data sets off |
 | digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
@@ -60,6 +61,7 @@ EXPANDED_NODES = (
     20_000  # of the expressions of a block, with subqueries put in: PostgreSQL puts them in
 )
 NUMBER_DIGITS = 400
+FRACTION_DIGITS = 15
 BOUND_DIGITS = (
     1_000  # of a public bound that arithmetic on such numbers leads to: Python's own time
 )

@@ -65,14 +65,20 @@ def _partial_sums(
 
 
 def _powers(rate: Fraction, far: int, precision: int) -> list[tuple[int, int]]:
-    """Integers around 2^precision e^(-rate 2^j), for all bits j of distances below `far`."""
+    """Integers around 2^precision e^(-rate 2^j), for all bits j of distances below `far`.
+
+    None is above 2^precision: a bound above 1 of a rate below 2^-precision would double its length at each
+    step, and only somebody's row would be waited for.
+    """
+    one = 1 << precision
     # 2^-precision has precision * 0.302 digits after the point.
     low, high = exp_bounds(-rate, digits=precision * 302 // 1000 + 3)
     below = (low.numerator << precision) // low.denominator
     above = -(-(high.numerator << precision) // high.denominator)
+    above = min(above, one)
     powers = [(below, above)]
     for _ in range(far.bit_length() - 1):
-        below, above = below * below >> precision, -(-above * above >> precision)
+        below, above = below * below >> precision, min(-(-above * above >> precision), one)
         powers.append((below, above))
     return powers
 
@@ -80,9 +86,10 @@ def _powers(rate: Fraction, far: int, precision: int) -> list[tuple[int, int]]:
 def _product(powers: Sequence[tuple[int, int]], distance: int, precision: int) -> tuple[int, int]:
     """Integers around 2^precision e^(-rate distance), rounded outwards at each factor."""
     low = high = 1 << precision
-    for j, power in enumerate(powers):
+    for j in range(distance.bit_length()):
         if distance >> j & 1:
-            low, high = low * power[0] >> precision, -(-high * power[1] >> precision)
+            below, above = powers[j]
+            low, high = low * below >> precision, -(-high * above >> precision)
     return low, high
 
 

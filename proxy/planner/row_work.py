@@ -69,7 +69,7 @@ def check_row_work(block: AggregateBlock) -> None:
     if sum(cost.octets for cost in (*outputs.values(), *keys)) > limits.CARRIED_BYTES:
         raise _too_much(
             "the text constants in subquery columns and GROUP BY keys of this query are too long together: at "
-            "most {limits.CARRIED_BYTES} bytes"
+            f"most {limits.CARRIED_BYTES} bytes"
         )
     work = searched = nodes = 0
     for part in parts_of(block):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.limits import FRACTION_DIGITS
 from proxy.base.result_columns import aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import READERS, read_condition, read_expression
@@ -116,6 +117,13 @@ def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Agg
     value = fraction.value if isinstance(fraction, ir.Constant) else None
     if not isinstance(value, Fraction) or not 0 <= value <= 1:
         raise unknown(node)
+    if value.denominator > 10**FRACTION_DIGITS:
+        raise Refusal(
+            Code.TOO_COMPLEX,
+            f"the fraction of a percentile has more than {FRACTION_DIGITS} digits",
+            "Round it, e.g. 0.95.",
+            position_of(node),
+        )
     if ordered[0].args.get("desc"):
         value = 1 - value
     found = _aggregate_of(

@@ -26,6 +26,13 @@ SELECT string_agg(s, ',') FROM people
 -- aggregate string_agg is not available on a protected table
 -- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
 
+-- case: a fraction of more digits than any percentile has
+SELECT percentile_cont(1e-16) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- TOO_COMPLEX at 8: percentile_cont(1e-16)
+-- the fraction of a percentile has more than 15 digits
+-- Round it, e.g. 0.95.
+
 -- case: aggregate of text
 SELECT max(s) FROM people
 -- => refused

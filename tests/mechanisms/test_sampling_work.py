@@ -1,0 +1,123 @@
+"""No constant that an analyst or a policy can write makes a draw take long, on any data: a draw that only
+somebody's row sets off would tell by its time that the row is there, and all sessions wait for it."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.limits import FRACTION_DIGITS
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    order_statistic,
+    polyplace,
+    smoothed_median,
+)
+from proxy.mechanisms.exact_choice import Weight, choose
+from proxy.mechanisms.order_statistic import ValueCount
+from tests.seeded_bits import SeededBits
+
+pytestmark = pytest.mark.timed
+
+_LONGEST_SECONDS = 0.75  # of processor time, for a few draws
+_RATES = [Fraction(1, 2**power) for power in (0, 60, 120, 127, 128, 129, 150, 200, 400)]
+_RATES += [Fraction(7, 3**80), Fraction(1, 10**100 + 1), Fraction(600)]
+_SIZES = [Fraction(10) ** power for power in (-400, -200, -20, 0, 20, 200, 400)]
+_SIZES += [Fraction(10**400 + 1, 7**470), Fraction(7**470, 10**400 + 1)]
+
+
+def _takes(draw: Callable[[SeededBits], object]) -> float:
+    bits = SeededBits(1)
+    began = time.thread_time()
+    for _ in range(3):
+        draw(bits)
+    return time.thread_time() - began
+
+
+@pytest.mark.parametrize("rate", _RATES, ids=lambda rate: f"{float(rate):.0e}")
+@pytest.mark.parametrize("count", [1, 2, 3, 200])
+@pytest.mark.parametrize("step", [1, 2**40, 2**140])
+def test_choices(rate: Fraction, count: int, step: int) -> None:
+    weights = [Weight(1 + number % 3, number * step) for number in range(count)]
+    assert _takes(lambda bits: choose(bits, weights, rate)) < _LONGEST_SECONDS
+
+
+_Q = [Fraction(0), Fraction(1, 2), Fraction(1, 10**9), Fraction(1, 10**FRACTION_DIGITS)]
+# The least of a statement, that of a share of it in a thousand, and one of many digits.
+_EPSILONS = [Fraction(1), Fraction(1, 10**6), Fraction(1, 10**9), Fraction(10**390 + 7, 10**396)]
+
+
+@pytest.mark.parametrize("q", _Q, ids=lambda q: f"{float(q):.0e}")
+@pytest.mark.parametrize("epsilon", _EPSILONS, ids=range(4))
+@pytest.mark.parametrize("rows", [0, 1, 2, 300])
+def test_order_statistics(q: Fraction, epsilon: Fraction, rows: int) -> None:
+    values = [ValueCount(7 * number, 1 + number % 2) for number in range(rows)]
+
+    def draw(bits: SeededBits) -> int:
+        return order_statistic.quantile(values, q, 0, 10**9, epsilon, bits)
+
+    assert _takes(draw) < _LONGEST_SECONDS
+
+
+@pytest.mark.parametrize("scale", _SIZES, ids=lambda scale: f"{len(str(scale))}")
+def test_noise(scale: Fraction) -> None:
+    assert _takes(lambda bits: discrete_laplace.sample(bits, scale)) < _LONGEST_SECONDS
+    assert _takes(lambda bits: discrete_gaussian.sample(bits, scale)) < _LONGEST_SECONDS
+    far = 10**420
+    for centre in (-far, 0, far):
+        took = _takes(
+            lambda bits, centre=centre: polyplace.sample(bits, centre, scale, -far, far)  # type: ignore[misc]
+        )
+        assert took < _LONGEST_SECONDS
+
+
+_OUTPUTS = {
+    "empty": [0] * 101,
+    "one": [0] * 100 + [10**15],
+    "spread": list(range(0, 101 * 10**13, 10**13)),
+    "at the end": [10**15] * 101,
+}
+
+
+@pytest.mark.parametrize("outputs", _OUTPUTS)
+@pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(1, 10**6)])
+def test_medians(outputs: str, epsilon: Fraction) -> None:
+    given, delta = _OUTPUTS[outputs], Fraction(1, 10**9)
+    low, high = 0, 10**15
+    for draw in (
+        lambda bits: smoothed_median.release(given, low, high, epsilon, delta, bits),
+        lambda bits: polyplace.release(given, low, high, epsilon, 4, bits),
+    ):
+        assert _takes(draw) < _LONGEST_SECONDS
+
+
+def test_every_mechanism_that_draws_is_here() -> None:
+    """A new one is to be added above."""
+    from pathlib import Path
+
+    import proxy.mechanisms
+
+    folder = Path(next(iter(proxy.mechanisms.__path__)))
+    drawing = {
+        file.stem
+        for file in folder.glob("*.py")
+        if "RandomBits" in file.read_text(encoding="utf-8")
+    }
+    here = {"exact_choice", "order_statistic", "discrete_laplace", "discrete_gaussian"}
+    here |= {"polyplace", "smoothed_median"}
+    # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
+    made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
+    made_of_them |= {
+        "sum_over_count",
+        "shared_moments",
+        "ratio_mean",
+        "variance",
+        "pair_statistics",
+    }
+    assert drawing - here <= made_of_them, sorted(drawing - here - made_of_them)
+    assert list(itertools.filterfalse(drawing.__contains__, here)) == []
