@@ -28,7 +28,7 @@ _IS_ANALYST = query(
 @dataclass(slots=True)
 class Step:
     """
-    asks: it is the client's turn to say something
+    awaits_client: it is the client's turn to say something
     wrong_password: `to_client` is the refusal, and is to be kept back for a while
     close: after the bytes were sent
     ready: the first ReadyForQuery has passed: the Relay takes over
@@ -36,7 +36,7 @@ class Step:
 
     to_client: bytes = b""
     to_shadow: bytes = b""
-    asks: bool = False
+    awaits_client: bool = False
     wrong_password: bool = False
     close: bool = False
     ready: bool = False
@@ -130,7 +130,7 @@ class Authentication:
             if tag == _ERROR:
                 step.wrong_password = _sqlstate(payload).startswith(_INVALID_AUTHORIZATION)
                 return self._in_own_name(whole)
-            step.asks = tag == _AUTHENTICATION and payload[:4] != _SASL_FINAL
+            step.awaits_client = tag == _AUTHENTICATION and payload[:4] != _SASL_FINAL
             return whole
         match tag:
             case 0x4B:  # K, BackendKeyData

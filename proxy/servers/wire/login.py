@@ -130,7 +130,7 @@ class Login:
             self._client.end_with(step.to_client)
         elif step.to_client:
             self._client.send(step.to_client)
-        if step.asks:
+        if step.awaits_client:
             self._listen_for(self._state.limits.silence_seconds)
 
     # A client that has a turn, has been asked and says nothing. What the shadow takes is not its silence.
