@@ -91,8 +91,8 @@ class Ledger(Protocol):
         """Marks the outcome; never gives back."""
         ...
 
-    async def remaining(self, analyst: str) -> Loss:
-        """What the analyst can still spend, as reserve would see it."""
+    async def remaining(self, analyst: str) -> Loss | None:
+        """What the analyst can still spend, as reserve would see it. None where no ledger is known."""
         ...
 
     async def budget(self, analyst: str) -> str:
