@@ -25,7 +25,10 @@ _NOT_PLANNED = (
     "there is no privacy plan for this statement: it is not a query that names a protected table of the policy."
     " PostgreSQL itself, without any data about people, would run it or refuse it as it is"
 )
-_NO_ROWS = "there is no privacy plan for this statement: it needs no row of a protected table, and nothing is charged"
+_NO_ROWS = (
+    "there is no privacy plan for this statement: it needs no row of a protected table, and nothing"
+    " is charged"
+)
 _WRAPPED = "EXPLAIN takes a query: explain the SELECT in this statement by itself"
 _EXECUTE = "what EXECUTE runs is known to its session only: explain the prepared statement itself"
 

@@ -112,3 +112,33 @@ def test_the_refusal_names_everybodys_budget_where_that_falls_short() -> None:
     assert "does not renew" in refusal.hint
     lifetime = Refused(amount("0"), amount("9"), None)
     assert "does not renew" in over_budget("alice", amount("1"), lifetime).hint
+
+
+@pytest.mark.parametrize(
+    ("cost", "left", "sentence"),
+    [
+        (("1", "1e-6"), ("0.5", "9e-6"), " A smaller dp.epsilon costs less."),
+        (("1", "1e-5"), ("2", "9e-6"), " A smaller dp.delta costs less."),
+        (
+            ("1", "1e-5"),
+            ("0.5", "9e-6"),
+            " A smaller dp.epsilon costs less. A smaller dp.delta costs less.",
+        ),
+        (("1", "0"), ("0", "1"), ""),
+        (("1", "1e-6"), ("0", "0"), ""),
+        (("1", "1e-6"), ("5", "0"), " dp.delta = 0 costs no delta."),
+        (
+            ("1", "1e-6"),
+            ("0.5", "0"),
+            " A smaller dp.epsilon costs less. dp.delta = 0 costs no delta.",
+        ),
+    ],
+)
+def test_the_refusal_names_what_would_cost_less(
+    cost: tuple[str, str], left: tuple[str, str], sentence: str
+) -> None:
+    refusal = over_budget("alice", amount(*cost), Refused(amount(*left), amount("9", "1"), None))
+    assert refusal.hint.removeprefix(_NO_RENEWAL) == sentence
+
+
+_NO_RENEWAL = "This budget does not renew. The data owner can raise it in the policy."
