@@ -266,7 +266,8 @@ class PrivatePlan:
 
 
 def scales_of(plan: BlockPlan, answer: Answer) -> tuple[Fraction, ...]:
-    """The scales of the noisy sums that an answer is made of: Laplace noise always (planner.sharing)."""
+    """The scales of the noisy sums that an answer is made of: Laplace noise always
+    (planner/release_choice.py)."""
     return tuple(_scale(plan.releases[number]) for number in answer.releases)
 
 
