@@ -63,7 +63,7 @@ def refusal_text(verdict: Verdict, text: str, file: str) -> str:
         f"{locate(problems, text, file)}\n{file}: nothing is served while a severe finding stands. Do what its "
         "hint says; or, if you take the responsibility, write into the policy\n"
         f"    {_acceptance(severe)}\n"
-        "(policies/README.md explains them)"
+        "(dpproxy policy manual explains them)"
     )
 
 

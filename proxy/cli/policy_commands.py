@@ -1,5 +1,4 @@
-"""`dpproxy policy check`, `explain`, `audit` and `doctor`: commands about one policy, which open no
-listener."""
+"""`dpproxy policy`, `explain`, `audit` and `doctor`: commands about one policy, which open no listener."""
 
 from __future__ import annotations
 
@@ -55,6 +54,20 @@ def policy_check(
             typer.echo(line)
     if verdict.refuses:
         raise typer.Exit(1)
+
+
+def policy_manual() -> None:
+    """Print the reference of policies: every key, every finding, how exact answers are."""
+    from proxy.policy_file.policy_manual import MANUAL
+
+    typer.echo(MANUAL.read_text(encoding="utf-8"), nl=False)
+
+
+def policy_role() -> None:
+    """Print the SQL that makes the role with which dpproxy reads your database; its head says how to run it."""
+    from proxy.protected.protected_role import SCRIPT
+
+    typer.echo(SCRIPT.read_text(encoding="utf-8"), nl=False)
 
 
 def explain(
