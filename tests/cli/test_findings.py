@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from proxy.doctor.own_role import OWN_ROLE
 from proxy.postgres.postgres_binaries import find_binaries
 from tests.cli.commands import Done, dpproxy, serving
 from tests.databases.clinic import HEAD, ROLE, Superuser, made_clinic, may_read, source
@@ -199,3 +201,23 @@ def test_the_script_of_the_role_serves_other_schemas_and_databases(clinic: Super
         clinic.execute("DROP DATABASE clinic_two WITH (FORCE)")
         clinic.execute("DROP SCHEMA d CASCADE")
         clinic.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(name))
+
+
+def test_severe_findings_that_one_change_fixes_are_entries_of_their_own(
+    clinic: Superuser, tmp_path: Path
+) -> None:
+    """So that as many are printed as are counted."""
+    clinic.execute(f"GRANT INSERT ON c.visits TO {ROLE}; ALTER ROLE {ROLE} CREATEROLE".encode())
+    try:
+        done = _run("doctor", "--policy", _file(tmp_path, _POLICY + _ACCEPT))
+    finally:
+        clinic.execute(
+            f"REVOKE INSERT ON c.visits FROM {ROLE}; ALTER ROLE {ROLE} NOCREATEROLE".encode()
+        )
+    lines = done.out.splitlines()
+    counts = re.findall(r"(\d+) (\w+)", lines[-1])
+    assert counts[0] == ("2", "severe")
+    for count, severity in counts:
+        printed = [line for line in lines if line.startswith(f"{severity.upper():8} ")]
+        assert len(printed) == int(count), severity
+    assert sum(OWN_ROLE in line for line in lines) == 1
