@@ -23,7 +23,7 @@ from proxy.cli.serving_commands import demo, serve
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
 from proxy.postgres.postgres_error import EmbeddedPostgresError
-from proxy.protected.given_server import Unreachable
+from proxy.protected.reachable_catalog import Unreachable
 
 # What serves and what plans is imported inside the commands that need it: `dpproxy user` loads neither
 # a web framework nor numpy, and answers three times as fast.
