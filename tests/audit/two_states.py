@@ -1,7 +1,7 @@
 """A database of a test's own and a copy of it that a change has made a neighbour, on any PostgreSQL.
 
 The compiled statements of a question run on both with equal seeds; what is planned and what is observed is the
-product's own engine.movement.
+product's own audit.movement.
 """
 
 from __future__ import annotations
