@@ -23,7 +23,7 @@ from tests.servers_fixture import servers
 
 _POLICIES = SAMPLES
 _SHOP, _CENSUS = _POLICIES / "shop.yaml", _POLICIES / "census.yaml"
-_PASSWORD = "p w"
+_PASSWORD = "pass word"
 
 
 def _sources() -> dict[str, str]:
