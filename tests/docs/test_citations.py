@@ -52,7 +52,7 @@ def test_every_citation_resolves() -> None:
         ),
         ("# product.part.other", "x.py:1: there is no module product.part.other"),
         ('"""Text\n\nof part.module.gone."""', "x.py:3: there is no module part.module.gone"),
-        ('"""\n>>> part.value\n1\n"""\nx = "part.value"', ""),
+        (f'"""\n{">" * 3} part.value\n1\n"""\nx = "part.value"', ""),
         ("# MECHANISMS 4.2", "x.py:1: 'MECHANISMS 4' is not in the repository"),
         ("# see ENGINES, trap 3", "x.py:1: 'ENGINES, trap' is not in the repository"),
         ("# (design/PAGE)", "x.py:1: 'design/P' is not in the repository"),
