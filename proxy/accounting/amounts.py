@@ -22,21 +22,8 @@ class Amount(NamedTuple):
     epsilon: Fraction
     delta: Fraction
 
-    def plus(self, other: Amount) -> Amount:
-        return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
-
     def fits(self, limit: Amount) -> bool:
         return self.epsilon <= limit.epsilon and self.delta <= limit.delta
-
-    def left_of(self, limit: Amount) -> Amount:
-        """What remains of a limit; never negative, even where a new policy lowered the limit."""
-        return Amount(
-            max(limit.epsilon - self.epsilon, Fraction(0)),
-            max(limit.delta - self.delta, Fraction(0)),
-        )
-
-
-NONE = Amount(Fraction(0), Fraction(0))
 
 
 def charge(loss: Loss) -> Amount:

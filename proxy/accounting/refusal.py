@@ -31,11 +31,20 @@ def over_budget(analyst: str, cost: Amount, refused: Refused) -> Refusal:
         hint = f"The budget renews at {_moment(refused.renews_at)}."
     else:
         hint = "This budget does not renew. The data owner can raise it in the policy."
-    return Refusal(
-        Code.OVER_BUDGET,
-        message,
-        f"{hint} A smaller dp.epsilon costs less.",
-    )
+    return Refusal(Code.OVER_BUDGET, message, hint + _cheaper(cost, left))
+
+
+def _cheaper(cost: Amount, left: Amount) -> str:
+    """What a smaller choice changes: of that which falls short, and nothing where no epsilon is left."""
+    if left.epsilon == 0:
+        return ""
+    smaller = []
+    if cost.epsilon > left.epsilon:
+        smaller.append("A smaller dp.epsilon costs less.")
+    if cost.delta > left.delta:
+        delta = "dp.delta = 0" if left.delta == 0 else "A smaller dp.delta"
+        smaller.append(f"{delta} costs {'no delta' if left.delta == 0 else 'less'}.")
+    return "".join(f" {sentence}" for sentence in smaller)
 
 
 def _pair(amount: Amount) -> str:

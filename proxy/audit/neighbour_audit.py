@@ -74,8 +74,8 @@ class AuditedQuery:
 
 @dataclass(slots=True)
 class AuditFinding:
-    """One measure of one release of one question. seen: the largest by distance, over additions and removals;
-    replaced: the largest where one unit was replaced."""
+    """One measure of one release of one question. observed: the largest by distance, over additions and
+    removals; replaced: the largest where one unit was replaced."""
 
     sql: str
     release: str

@@ -12,7 +12,7 @@ from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
 from proxy.base.errors import Refusal
-from proxy.cli.explain_command import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
@@ -73,7 +73,7 @@ async def _on(
     oids = dict(enumerate(sorted(policy.tables), start=1))
     bits = Choices(size.seed + 1)
     public = read_public_values(policy, checked.catalog)
-    engine = Engine(policy, checked.catalog, oids, NoData(), UnspentLedger(policy), bits, public)
+    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, public)
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:

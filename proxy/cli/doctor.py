@@ -12,7 +12,7 @@ from proxy.doctor.all_findings import diagnose
 from proxy.policy.check import check
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict
-from proxy.protected.given_server import Unreachable, reachable_catalog
+from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 
 
 def doctor_verdict(path: Path, environment: Mapping[str, str]) -> Verdict:

@@ -1,4 +1,4 @@
-"""`dpproxy explain`: the privacy plan of a statement without a server; policy and catalogue are enough."""
+"""`dpproxy explain`: the privacy plan of a statement from policy and catalogue, without shadow and ledger."""
 
 from __future__ import annotations
 
@@ -8,22 +8,35 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy
-from proxy.query.syntax.statements import Statement
+from proxy.query.syntax.statements import Execute, Statement
 
 _EXPLAIN, _EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
 
 
-async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str | None:
+# What the shadow would make of it is not known here: a misspelt SELECT is such a statement, too.
+_NOT_PLANNED = (
+    "there is no privacy plan for this statement: it is not a query that names a protected table of the policy."
+    " PostgreSQL itself, without any data about people, would run it or refuse it as it is"
+)
+_NO_ROWS = (
+    "there is no privacy plan for this statement: it needs no row of a protected table, and nothing"
+    " is charged"
+)
+_WRAPPED = "EXPLAIN takes a query: explain the SELECT in this statement by itself"
+_EXECUTE = "what EXECUTE runs is known to its session only: explain the prepared statement itself"
+
+
+async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str:
     """
-    Gives    the plan as text or JSON, for an analyst who has the default budget and has spent nothing;
-             None where nothing protected is asked for
-    Refuses  as the engine, with positions in `sql`
+    Gives    the plan as text or JSON; nothing of a remaining budget, which stands in a ledger
+    Refuses  as the engine, with positions in `sql`; CliError where there is nothing to plan
     """
     engine = engine_without_data(checked.policy, checked.catalog)
     words = sql.split(maxsplit=1)
@@ -37,14 +50,14 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
             Code.SYNTAX, "there is more than one statement", "Explain them one by one.", second
         )
     try:
-        if not isinstance(engine.statements.look(prefix + sql), Statement):
-            return None
+        if isinstance(engine.statements.look(sql), Execute):
+            raise CliError(_EXECUTE)
         question = protected_query(engine, prefix + sql)
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
             prefix = ""
-            protected_query(engine, sql)
-            return None
+            itself = protected_query(engine, sql)
+            raise CliError(_why_no_plan(itself))
         answer = await engine.run(question, (), {}, "")
     except Refusal as refusal:
         if refusal.position is None:
@@ -56,9 +69,15 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
     return "\n".join(displayed)
 
 
+def _why_no_plan(question: ProtectedQuery | None) -> str:
+    if question is None:
+        return _NOT_PLANNED
+    return _NO_ROWS if question.reads_nothing else _WRAPPED
+
+
 def engine_without_data(policy: Policy, catalog: Catalog) -> Engine:
     """It plans, and neither reads nor charges."""
-    return Engine(policy, catalog, _oids(policy), NoData(), UnspentLedger(policy), OsRandom())
+    return Engine(policy, catalog, _oids(policy), NoData(), NoLedger(), OsRandom())
 
 
 def protected_query(engine: Engine, sql: str) -> ProtectedQuery | None:
@@ -122,10 +141,7 @@ class NoData:
         raise Fault("an explanation reads nothing")
 
 
-class UnspentLedger:
-    def __init__(self, policy: Policy) -> None:
-        self._limit = policy.budgets.default.limit
-
+class NoLedger:
     async def look(self, analyst: str, loss: Loss) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
@@ -137,8 +153,8 @@ class UnspentLedger:
     async def settle(self, receipt: str, answered: bool) -> None:
         raise Fault("an explanation charges nothing")
 
-    async def remaining(self, analyst: str) -> Loss:
-        return self._limit
+    async def remaining(self, analyst: str) -> None:
+        return None
 
     async def budget(self, analyst: str) -> str:
         return "[]"

@@ -19,14 +19,19 @@ _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_.]*")  # in YAML as it is
 
 
 def findings_lines(verdict: Verdict) -> Iterator[str]:
-    """Every finding with its fix, the worst first; then how many there are of each severity."""
+    """Every finding, the worst first, and its fix where that is first needed; then how many there are of each
+    severity."""
     unnamed = 0
-    for finding, more in _together(verdict.open):
+    firsts = {finding: first for first, more in _together(verdict.open) for finding in more}
+    for finding in verdict.open:
         if finding.name is FindingName.NOT_IN_THE_POLICY:
             unnamed += 1
             if unnamed > _MOST_UNNAMED:
                 continue
-        yield f"{finding.severity.value.upper():8} {finding.name.name}: {finding.what}{_more(more)}"
+        yield f"{finding.severity.value.upper():8} {finding.name.name}: {finding.what}"
+        if finding in firsts:
+            yield f"         (what fixes {firsts[finding].name.name} fixes it, too)"
+            continue
         for line in finding.fix.splitlines():
             yield f"         {line}"
     if unnamed > _MOST_UNNAMED:
@@ -63,7 +68,7 @@ def refusal_text(verdict: Verdict, text: str, file: str) -> str:
         f"{locate(problems, text, file)}\n{file}: nothing is served while a severe finding stands. Do what its "
         "hint says; or, if you take the responsibility, write into the policy\n"
         f"    {_acceptance(severe)}\n"
-        "(policies/README.md explains them)"
+        "(dpproxy policy manual explains them)"
     )
 
 
@@ -80,7 +85,7 @@ def _acceptance(severe: Sequence[Finding]) -> str:
 
 
 def _together(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
-    """Each with those further down that the same change of the role mends, which are not told again."""
+    """Each with those further down that the same change of the role fixes."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
         of_role = finding.fix.startswith(OWN_ROLE)

@@ -18,7 +18,7 @@ from proxy.policy.findings import Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
-from proxy.protected.given_server import Unreachable, reachable_catalog
+from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 
 
 @dataclass(frozen=True, slots=True)

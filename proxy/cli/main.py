@@ -11,12 +11,19 @@ import typer
 from proxy.base.errors import Fault
 from proxy.cli.cli_error import CliError
 from proxy.cli.ledger_commands import ledger
-from proxy.cli.policy_commands import audit, doctor, explain, policy_check
+from proxy.cli.policy_commands import (
+    audit,
+    doctor,
+    explain,
+    policy_check,
+    policy_manual,
+    policy_role,
+)
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
 from proxy.postgres.postgres_error import EmbeddedPostgresError
-from proxy.protected.given_server import Unreachable
+from proxy.protected.reachable_catalog import Unreachable
 
 # What serves and what plans is imported inside the commands that need it: `dpproxy user` loads neither
 # a web framework nor numpy, and answers three times as fast.
@@ -31,6 +38,8 @@ policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
 policy.command("check")(policy_check)
+policy.command("manual")(policy_manual)
+policy.command("role")(policy_role)
 app.add_typer(user, name="user")
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")

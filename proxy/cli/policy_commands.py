@@ -1,5 +1,4 @@
-"""`dpproxy policy check`, `explain`, `audit` and `doctor`: commands about one policy, which open no
-listener."""
+"""`dpproxy policy`, `explain`, `audit` and `doctor`: commands about one policy, which open no listener."""
 
 from __future__ import annotations
 
@@ -57,12 +56,27 @@ def policy_check(
         raise typer.Exit(1)
 
 
+def policy_manual() -> None:
+    """Print the reference of policies: every key, every finding, how exact answers are."""
+    from proxy.policy_file.policy_manual import MANUAL
+
+    typer.echo(MANUAL.read_text(encoding="utf-8"), nl=False)
+
+
+def policy_role() -> None:
+    """Print the SQL that makes the role with which dpproxy reads your database; its head says how to run it."""
+    from proxy.protected.protected_role import SCRIPT
+
+    typer.echo(SCRIPT.read_text(encoding="utf-8"), nl=False)
+
+
 def explain(
     sql: str,
     policy: PolicyFile,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """The privacy plan of a statement. Nothing is read, nothing is charged, no server is needed."""
+    """The privacy plan of a statement. Reads the catalogue of the protected database and no row, charges
+    nothing, knows no ledger: what remains of a budget is in dp.budget."""
     from proxy.cli.explain_command import explanation, refusal_text
     from proxy.cli.loading import load_policy
 
@@ -73,8 +87,6 @@ def explain(
         raise CliError(str(error)) from None
     except Refusal as refusal:
         raise CliError(refusal_text(refusal, sql)) from None
-    if plan is None:
-        raise CliError("the statement reads no protected table: it costs nothing")
     typer.echo(plan)
 
 

@@ -13,6 +13,8 @@ from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
 from proxy.ledger.users import add_analyst, list_analysts, remove_analyst, set_password
 
+_LEAST_CHARACTERS = 8  # whoever guesses one may spend its analyst's budget
+
 user = typer.Typer(
     no_args_is_help=True, help="Analysts: who may run queries, by name and password."
 )
@@ -67,10 +69,14 @@ def user_remove(name: str, state: State = None, ledger: LedgerDsn = None) -> Non
 
 def _password(from_stdin: bool) -> str:
     if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
-    if not _has_terminal():
+        given = sys.stdin.readline().rstrip("\r\n")
+    elif _has_terminal():
+        given = str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    else:
         raise CliError("there is no terminal to prompt for the password: use --password-stdin")
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    if len(given) < _LEAST_CHARACTERS:
+        raise CliError(f"the password is shorter than {_LEAST_CHARACTERS} characters")
+    return given
 
 
 def _has_terminal() -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from typing_extensions import assert_never
+
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
@@ -17,8 +19,11 @@ from proxy.compiler.sub_partitions import seed_sql
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
+    NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     RowNeighbours,
+    SampleAggregate,
     UnitNeighbours,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -39,8 +44,10 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         case OrderStatistic():
             value = f"({index_sql(release.measured, RowSource(binds, inner=False))})"
             only, rows, distinct = release.measured.condition, release.measured.rows, False
-        case _:
+        case NoisyStatistic() | RecentredMean() | SampleAggregate():
             raise AssertionError("only these stand apart")
+        case _:
+            assert_never(release)
     unit = plan.neighbours.column if isinstance(plan.neighbours, UnitNeighbours) else None
     not_null = plan.neighbours.not_null if isinstance(plan.neighbours, RowNeighbours) else unit
     conditions = [f"{value} IS NOT NULL"]

@@ -17,7 +17,7 @@ from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.findings import Verdict, judged
 from proxy.policy.policy_model import Policy
 from proxy.policy.unnamed import unnamed_findings
-from proxy.protected.given_server import Unreachable
+from proxy.protected.reachable_catalog import Unreachable
 
 
 def diagnose(policy: Policy, catalog: Catalog) -> Verdict:

@@ -48,6 +48,6 @@ def own_role_fix(connection: Connection, policy: Policy) -> str:
     role = _ROLE if connection.info.user != _ROLE else f"{_ROLE}_2"
     database = shlex.quote(connection.info.dbname)
     return (
-        f"{OWN_ROLE} and name it in source: psql -v ON_ERROR_STOP=1 -v role={role} -v password=\"'...'\""
-        f" -v schema={schema} -f deploy/protected_role.sql {database}"
+        f"{OWN_ROLE} and name it in source: dpproxy policy role | psql -v ON_ERROR_STOP=1 -v role={role}"
+        f" -v password=\"'...'\" -v schema={schema} {database}"
     )

@@ -22,8 +22,8 @@ from proxy.planner.plan import (
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 
-def explain_lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[str]:
-    """sql: the backend statements, parameters unnamed."""
+def explain_lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Iterator[str]:
+    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed."""
     for line in _lines(plan, remaining, sql):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
@@ -35,7 +35,7 @@ def explain_lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Ite
         )
 
 
-def _lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[str]:
+def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
     found = accuracies(plan)
@@ -47,15 +47,23 @@ def _lines(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> Iterator[s
             if entry.block == number:
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
-    left = remaining.epsilon - plan.loss.epsilon
-    yield f"  Budget: {text_of(remaining.epsilon)} epsilon remains now, {text_of(left)} after this statement"
+    if remaining is not None:
+        now, after = remaining.epsilon, remaining.epsilon - plan.loss.epsilon
+        yield f"  Budget: {text_of(now)} epsilon remains now, {text_of(after)} after this statement"
     yield "  Nothing was read or charged."
 
 
-def explain_json(plan: PrivatePlan, remaining: Loss, sql: Sequence[str]) -> dict[str, object]:
+def explain_json(
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]
+) -> dict[str, object]:
+    left = (
+        None
+        if remaining is None
+        else {"epsilon": float(remaining.epsilon), "delta": float(remaining.delta)}
+    )
     return {
         "privacy": {"epsilon": float(plan.loss.epsilon), "delta": float(plan.loss.delta)},
-        "remaining": {"epsilon": float(remaining.epsilon), "delta": float(remaining.delta)},
+        "remaining": left,
         "blocks": [
             {
                 "tables": list(block.tables()),

@@ -41,9 +41,9 @@ class ProtectedSession(Protocol):
         """The exact results of one compiled statement.
 
         Given    values: of its parameters that are chosen at each run; lists of public tables that are not
-                 among them are read first; keep: whether a group of so many
+                 among them are read first; is_selected: whether a group of so many
                  units is shown, where each row is a private group
-        Gives    with keep a table that is `selected`: the other rows are dropped as they come, so that
+        Gives    with is_selected a table that is `selected`: the other rows are dropped as they come, so that
                  memory grows with what is shown, whatever the number of groups
 
         Refuses  Fault, with a text that says nothing about the data, whatever went wrong
@@ -91,8 +91,8 @@ class Ledger(Protocol):
         """Marks the outcome; never gives back."""
         ...
 
-    async def remaining(self, analyst: str) -> Loss:
-        """What the analyst can still spend, as reserve would see it."""
+    async def remaining(self, analyst: str) -> Loss | None:
+        """What the analyst can still spend, as reserve would see it. None where no ledger is known."""
         ...
 
     async def budget(self, analyst: str) -> str:

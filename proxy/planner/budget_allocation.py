@@ -39,7 +39,7 @@ class SharedStatistic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeOf:
-    """parts: in the order of the formula's needs."""
+    """statistics: in the order of the formula's needs."""
 
     formula: Formula
     statistics: tuple[SharedStatistic, ...]
@@ -47,9 +47,9 @@ class MadeOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetAllocation:
-    """independent: weights of aggregates that are releases of their own, by number; parts: weights of the sums
-    that formulas take; made_of: the sums of each other aggregate; same: of counts, the earlier one that counts
-    the same."""
+    """independent: weights of aggregates that are releases of their own, by number; statistics: weights of the
+    sums that formulas take; made_of: the sums of each other aggregate; alias_of: of counts, the earlier one
+    that counts the same."""
 
     independent: Mapping[int, Fraction]
     statistics: Mapping[SharedStatistic, Fraction]

@@ -78,8 +78,8 @@ class UnitRows:
     """Each row belongs to the unit in `column`; at most `rows` of a unit count. unique: a unit has one row
     at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut.
 
-    uncut: what has to be cut before its rows are multiplied; formed: so many rows of a unit come at most, once
-    it is."""
+    untruncated: what has to be truncated before its rows are multiplied; formed: so many rows of a unit come at
+    most, once it is."""
 
     identifier: str
     column: ColumnRef

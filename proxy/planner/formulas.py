@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from typing_extensions import assert_never
+
 from proxy.mechanisms import (
     pair_statistics,
     ratio_mean,
@@ -72,7 +74,34 @@ def formula_of(kind: AggregateKind, mechanism: Mechanism) -> Formula | None:
 
 def weighed(kind: AggregateKind) -> Weighed:
     """Under which name the policy weighs an aggregate."""
-    return _WEIGHED[kind] if kind in _WEIGHED else Weighed(kind.value)
+    match kind:
+        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT:
+            return Weighed.COUNT
+        case AggregateKind.SUM:
+            return Weighed.SUM
+        case AggregateKind.AVG:
+            return Weighed.AVG
+        case AggregateKind.MIN:
+            return Weighed.MIN
+        case AggregateKind.MAX:
+            return Weighed.MAX
+        case AggregateKind.STDDEV_POP | AggregateKind.STDDEV_SAMP:
+            return Weighed.STDDEV
+        case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
+            return Weighed.PERCENTILE
+        case (
+            AggregateKind.VAR_POP
+            | AggregateKind.VAR_SAMP
+            | AggregateKind.COVAR_POP
+            | AggregateKind.COVAR_SAMP
+            | AggregateKind.CORR
+            | AggregateKind.REGR_SLOPE
+            | AggregateKind.REGR_INTERCEPT
+            | AggregateKind.REGR_R2
+        ):
+            return Weighed.VARIANCE
+        case _:
+            assert_never(kind)
 
 
 def _fine_grid(measured: Bounded) -> Fraction:
@@ -286,17 +315,4 @@ FORMULAS: Mapping[AggregateKind, Mapping[Mechanism, Formula]] = {
     AggregateKind.STDDEV_POP: _always(_spread(of_sample=False, is_root=True)),
     AggregateKind.STDDEV_SAMP: _always(_spread(of_sample=True, is_root=True)),
     **{kind: _always(formula) for kind, formula in _PAIRS.items()},
-}
-
-# What is not weighed under its own name.
-_WEIGHED: Mapping[AggregateKind, Weighed] = {
-    AggregateKind.COUNT_ROWS: Weighed.COUNT,
-    AggregateKind.COUNT_DISTINCT: Weighed.COUNT,
-    AggregateKind.VAR_POP: Weighed.VARIANCE,
-    AggregateKind.VAR_SAMP: Weighed.VARIANCE,
-    AggregateKind.STDDEV_POP: Weighed.STDDEV,
-    AggregateKind.STDDEV_SAMP: Weighed.STDDEV,
-    AggregateKind.QUANTILE_CONT: Weighed.PERCENTILE,
-    AggregateKind.QUANTILE_DISC: Weighed.PERCENTILE,
-    **dict.fromkeys(_PAIRS, Weighed.VARIANCE),
 }

@@ -230,8 +230,8 @@ class Answer:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
-    cells: number of the partitions that the database forms (0: none needed); each median's partitions
-    are unions of them. tables: what the block reads, for those who are told."""
+    sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
+    tables: what the block reads, for those who are told."""
 
     source: Relation
     neighbours: Neighbours
@@ -266,7 +266,8 @@ class PrivatePlan:
 
 
 def scales_of(plan: BlockPlan, answer: Answer) -> tuple[Fraction, ...]:
-    """The scales of the noisy sums that an answer is made of: Laplace noise always (planner.sharing)."""
+    """The scales of the noisy sums that an answer is made of: Laplace noise always
+    (planner/release_choice.py)."""
     return tuple(_scale(plan.releases[number]) for number in answer.releases)
 
 

@@ -248,7 +248,8 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
         raise Refusal(
             Code.RAW_ROWS,
             "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...); "
+            "GROUP BY it in a subquery and aggregate that: "
+            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q; "
             "after a LEFT JOIN it is the left table's.",
             key.position,
         )

@@ -41,6 +41,7 @@ from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _ORDER_STEPS = 2**16  # grid points of an order statistic: so many values may be fetched at most
+_SHARED = "made of shared sums (planner/budget_allocation.py)"
 
 
 def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
@@ -65,8 +66,21 @@ def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
             return _order(aggregate, priced) if best else smoothed(aggregate, priced)
         case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
             return _order(aggregate, priced)
+        case (
+            AggregateKind.VAR_POP
+            | AggregateKind.VAR_SAMP
+            | AggregateKind.STDDEV_POP
+            | AggregateKind.STDDEV_SAMP
+            | AggregateKind.COVAR_POP
+            | AggregateKind.COVAR_SAMP
+            | AggregateKind.CORR
+            | AggregateKind.REGR_SLOPE
+            | AggregateKind.REGR_INTERCEPT
+            | AggregateKind.REGR_R2
+        ):
+            raise AssertionError(_SHARED)
         case _:
-            raise AssertionError("made of shared sums (planner.sharing)")
+            assert_never(aggregate.kind)
 
 
 def shared_statistic(
@@ -157,7 +171,7 @@ def _average(aggregate: Aggregate, priced: Priced) -> Release:
         case Mechanism.CLIPPED_MEAN:
             return clipped_mean_of(aggregate, priced)
         case Mechanism.SUM_OVER_COUNT:
-            raise AssertionError("made of shared sums (planner.sharing)")
+            raise AssertionError(_SHARED)
         case never:
             assert_never(never)
 

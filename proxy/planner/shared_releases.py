@@ -29,9 +29,9 @@ def block_releases(
     spent: Spent,
 ) -> tuple[tuple[Release, ...], tuple[Answer, ...]]:
     """
-    Given    shares: of these aggregates
+    Given    allocation: of these aggregates
     Gives    releases in the order of the aggregates, then sums that several aggregates are made of
-    Refuses  as planner.releases.plan_release, at the aggregate's position
+    Refuses  as planner.release_choice.plan_release, at the aggregate's position
     """
     drawing = _Drawing(aggregates=aggregates, context=context, allocation=allocation, spent=spent)
     for number in range(len(aggregates)):

@@ -32,10 +32,11 @@ _PLACE, _PLACE_OF_UNIT = "dp_place", "dp_place_of_unit"
 
 @dataclass(frozen=True, slots=True)
 class KeyRule:
-    """Of a side of a join, after its cut.
+    """Of a side of a join, after its truncation.
 
-    most: at most so many rows have one value of the key (T); moved: so many rows of the cut side change, at
-    most, when one row of the whole side does (S); cut: None where a key that the server checks does it.
+    most: at most so many rows have one value of the key (T); changed: so many rows of the truncated side
+    change, at most, when one row of the whole side does (S); truncation: None where a key that the server
+    checks does it.
     """
 
     most: int

@@ -27,7 +27,7 @@ def read_acceptances(entry: Entry, problems: ProblemList) -> tuple[Acceptance, .
     for one in (named_entries(entry.value, "accept", problems) or {}).values():
         name = _NAMES.get(one.key)
         if name is None:
-            hint = problems.nearest(one.key, _NAMES) or "policies/README.md lists the findings"
+            hint = problems.nearest(one.key, _NAMES) or "dpproxy policy manual lists the findings"
             problems.add(one.key_at, f"there is no finding {quoted_text(one.key)}", hint)
         elif name is FindingName.ACCEPTED_WITHOUT_EFFECT:
             problems.add(one.key_at, f"{one.key} cannot be accepted", "remove what has no effect")

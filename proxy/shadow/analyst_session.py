@@ -36,7 +36,6 @@ _CHUNK_ROWS = 20
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
 _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on every server
 _CACHED_TYPES = 1_000
-_INT4_OID = 23
 
 _SETTINGS = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in SESSION_SETTINGS)
 _SCHEMA = """\

@@ -1,7 +1,7 @@
 """A database of a test's own and a copy of it that a change has made a neighbour, on any PostgreSQL.
 
 The compiled statements of a question run on both with equal seeds; what is planned and what is observed is the
-product's own engine.movement.
+product's own audit.movement.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.audit.movement import Movement, movements
 from proxy.base.errors import Fault
-from proxy.cli.explain_command import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
@@ -148,7 +148,7 @@ def two_states(
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     public = read_public_values(policy, catalog)
-    engine = Engine(policy, catalog, oids, NoData(), UnspentLedger(policy), SeededBits(7), public)
+    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(7), public)
     return TwoStates(engine, oids, *dsns)
 
 

@@ -23,7 +23,7 @@ from tests.servers_fixture import servers
 
 _POLICIES = SAMPLES
 _SHOP, _CENSUS = _POLICIES / "shop.yaml", _POLICIES / "census.yaml"
-_PASSWORD = "p w"
+_PASSWORD = "pass word"
 
 
 def _sources() -> dict[str, str]:
@@ -218,17 +218,38 @@ def test_explain(here: Here) -> None:
     assert done.code == 0, done.err
     assert "Block 1 on shop.orders" in done.out
     assert "Nothing was read or charged." in done.out
+    assert "remain" not in done.out, "no ledger is known to the command"
     told = json.loads(here(_sources(), "explain", "--policy", _SHOP, "--json", sql).out)
-    assert told["privacy"]["epsilon"] == 1
+    assert (told["privacy"]["epsilon"], told["remaining"]) == (1, None)
     refused = here(_sources(), "explain", "--policy", _SHOP, "SELECT\n  total FROM shop.orders")
     assert refused.code == 1
     assert "LINE 2:   total FROM shop.orders\n                     ^\n" in refused.err
     two = here(_sources(), "explain", "--policy", _SHOP, f"{sql}; SELECT 1")
     assert (two.code, two.out) == (1, "")
     assert f"LINE 1: {sql}; SELECT 1\n{' ' * len(f'LINE 1: {sql}; ')}^\n" in two.err
-    free = here(_sources(), "explain", "--policy", _SHOP, "SELECT 1")
-    assert (free.code, free.out) == (1, "")
-    assert "it costs nothing" in free.err
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT 1", "not a query that names a protected table of the policy"),
+        ("SELCT", "not a query that names a protected table of the policy"),
+        ("SELCT count(*) FROM shop.orders", "not a query that names a protected table"),
+        ("SELECT count(*) FROM nowhere.orders", "not a query that names a protected table"),
+        ("CREATE TEMP TABLE t AS SELECT count(*) FROM shop.orders", "explain the SELECT in this"),
+        ("EXECUTE q", "explain the prepared statement itself"),
+        ("TABLE shop.orders", "rows of the protected table shop.orders cannot be returned"),
+        (
+            "SELECT * FROM shop.orders LIMIT 0",
+            "it needs no row of a protected table, and nothing is charged",
+        ),
+    ],
+)
+def test_explain_of_what_has_no_plan(here: Here, sql: str, reason: str) -> None:
+    done = here(_sources(), "explain", "--policy", _SHOP, sql)
+    assert (done.code, done.out) == (1, "")
+    assert reason in done.err
+    assert "costs nothing" not in done.err
 
 
 def test_users_of_a_given_ledger(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:

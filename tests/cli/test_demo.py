@@ -129,9 +129,9 @@ def _has_role(state: Path, name: str) -> bool:
 def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     state = ("--state", folder / "state")
     assert dpproxy("user", "list", *state).out == "analyst\n"
-    added = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="p w\n")
+    added = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="pass word\n")
     assert (added.code, added.out) == (0, "added carol\n")
-    again = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="x\n")
+    again = dpproxy("user", "add", "carol", "--password-stdin", *state, typed="another one\n")
     assert (again.code, again.err) == (1, 'dpproxy: there is already an analyst "carol"\n')
     assert dpproxy("user", "list", *state).out == "analyst\ncarol\n"
     address = re.search(r"(http://127.0.0.1:\d+)/docs", demo.printed)
@@ -139,12 +139,16 @@ def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     until(partial(_has_role, folder / "state", "carol"))
     if shutil.which("curl") is not None:
         url = f"{address.group(1)}/v1/databases"
-        assert _run(f"curl -s -u 'carol:p w' {url}") == '{"databases":["census","shop"]}'
+        assert _run(f"curl -s -u 'carol:pass word' {url}") == '{"databases":["census","shop"]}'
     assert dpproxy("user", "remove", "carol", *state).out == "removed carol\n"
     gone = dpproxy("user", "remove", "carol", *state)
     assert (gone.code, gone.err) == (1, 'dpproxy: there is no analyst "carol"\n')
-    empty = dpproxy("user", "add", "dave", "--password-stdin", *state, typed="\n")
-    assert (empty.code, empty.err) == (1, "dpproxy: the password is empty\n")
+    for command, name in (("add", "dave"), ("password", "analyst")):
+        for typed in ("\n", "seven 7\n"):
+            short = dpproxy("user", command, name, "--password-stdin", *state, typed=typed)
+            told = "dpproxy: the password is shorter than 8 characters\n"
+            assert (short.code, short.err) == (1, told)
+    assert dpproxy("user", "list", *state).out == "analyst\n"
 
 
 def test_check() -> None:

@@ -112,7 +112,7 @@ def test_nothing_about_people_comes_into_a_demo(
 
 def test_users_of_a_demo_are_reported_to_be(demo: Path) -> None:
     own = ("--state", demo)
-    added = _operator("user", "add", "carol", "--password-stdin", *own, typed="p w")
+    added = _operator("user", "add", "carol", "--password-stdin", *own, typed="pass word")
     assert added.code == 0 and "is the demo's folder" in added.err
     removed = _operator("user", "remove", "carol", *own)
     assert removed.code == 0 and "is the demo's folder" in removed.err

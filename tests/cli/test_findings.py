@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +12,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from proxy.doctor.own_role import OWN_ROLE
+from proxy.postgres.postgres_binaries import find_binaries
 from tests.cli.commands import Done, dpproxy, serving
 from tests.databases.clinic import HEAD, ROLE, Superuser, made_clinic, may_read, source
+from tests.servers_fixture import servers
 
-ROOT = Path(__file__).parents[2]
 _TABLES = """
 CREATE SCHEMA c;
 CREATE TABLE c.people (id integer PRIMARY KEY, age integer);
@@ -132,17 +136,35 @@ def test_at_most_fifty_tables_that_the_policy_does_not_name(
     assert "NOT_IN_THE_POLICY: and 10 more tables" in out
 
 
-def test_the_role_of_deploy_has_nothing_severe(clinic: Superuser, tmp_path: Path) -> None:
-    """deploy/protected_role.sql, with psql's variables put in; on a database that logs everything."""
-    script = (ROOT / "deploy" / "protected_role.sql").read_text()
+def _make_role(role: str, schema: str, database: str, *more: str) -> str:
+    """As the head of the script says; what psql prints."""
+    program = find_binaries().folder / "psql"
+    done = subprocess.run(
+        [
+            *(program, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-v", f"role={role}"),
+            *("-v", f"schema={schema}", *more, servers().protected.dsn(database)),
+        ],
+        input=dpproxy("policy", "role").out,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_role_that_the_script_makes_has_nothing_severe(
+    clinic: Superuser, tmp_path: Path
+) -> None:
+    """On a database that logs everything."""
     role = "deployed_reader"
-    script = script.replace(':"role"', role).replace(":password", "'p'").replace(':"schema"', "c")
     clinic.execute("ALTER DATABASE clinic SET log_statement = 'all'")
     clinic.execute("ALTER DATABASE clinic SET log_parameter_max_length = -1")
     path = _file(tmp_path, _POLICY + _ACCEPT)
     try:
         assert "LOGS_PARAMETERS" in _run("doctor", "--policy", path).out
-        clinic.execute(script.encode())
+        assert _make_role(role, "c", "clinic", "-v", "password='p'") == ""
         dsn = psycopg.conninfo.make_conninfo(source(), user=role, password="p")
         done = dpproxy("doctor", "--policy", path, environment={"CLINIC_DSN": dsn})
     finally:
@@ -150,3 +172,52 @@ def test_the_role_of_deploy_has_nothing_severe(clinic: Superuser, tmp_path: Path
         clinic.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(sql.Identifier(role)))
     assert done.code == 0, done.out
     assert "0 severe" in done.out
+
+
+def test_the_script_of_the_role_serves_other_schemas_and_databases(clinic: Superuser) -> None:
+    """A role that is there already is granted the tables, and otherwise left alone."""
+    role = 'a "reader" of two'
+    settings = "SELECT useconfig, passwd FROM pg_shadow WHERE usename = %s"
+    name = sql.Identifier(role)
+    clinic.execute("CREATE SCHEMA d; CREATE TABLE d.t (i integer)")
+    clinic.execute("CREATE DATABASE clinic_two TEMPLATE template0 ENCODING 'UTF8'")
+    try:
+        with psycopg.connect(servers().protected.dsn("clinic_two"), autocommit=True) as second:
+            second.execute("CREATE SCHEMA e; CREATE TABLE e.t (i integer)")
+            assert _make_role(role, "c", "clinic", "-v", "password='p'") == ""
+            clinic.execute(sql.SQL("ALTER ROLE {} SET work_mem = '5MB'").format(name))
+            before = clinic.execute(settings, (role,)).fetchone()
+            for schema, database in (("d", "clinic"), ("e", "clinic_two"), ("c", "clinic")):
+                assert "is there already" in _make_role(role, schema, database)
+            assert clinic.execute(settings, (role,)).fetchone() == before
+            can = "SELECT has_schema_privilege(%s, %s, 'USAGE') AND has_table_privilege(%s, %s, 'SELECT')"
+            for connection, schema, table in (
+                *((clinic, "c", "c.people"), (clinic, "d", "d.t")),
+                (second, "e", "e.t"),
+            ):
+                assert connection.execute(can, (role, schema, role, table)).fetchone() == (True,)
+            second.execute(sql.SQL("DROP OWNED BY {}").format(name))
+    finally:
+        clinic.execute("DROP DATABASE clinic_two WITH (FORCE)")
+        clinic.execute("DROP SCHEMA d CASCADE")
+        clinic.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(name))
+
+
+def test_severe_findings_that_one_change_fixes_are_entries_of_their_own(
+    clinic: Superuser, tmp_path: Path
+) -> None:
+    """So that as many are printed as are counted."""
+    clinic.execute(f"GRANT INSERT ON c.visits TO {ROLE}; ALTER ROLE {ROLE} CREATEROLE".encode())
+    try:
+        done = _run("doctor", "--policy", _file(tmp_path, _POLICY + _ACCEPT))
+    finally:
+        clinic.execute(
+            f"REVOKE INSERT ON c.visits FROM {ROLE}; ALTER ROLE {ROLE} NOCREATEROLE".encode()
+        )
+    lines = done.out.splitlines()
+    counts = re.findall(r"(\d+) (\w+)", lines[-1])
+    assert counts[0] == ("2", "severe")
+    for count, severity in counts:
+        printed = [line for line in lines if line.startswith(f"{severity.upper():8} ")]
+        assert len(printed) == int(count), severity
+    assert sum(OWN_ROLE in line for line in lines) == 1

@@ -30,13 +30,13 @@ def test_locks_keep_nobody_else_out(tmp_path: Path) -> None:
     """N1, N4: no login any more, then the end of the process; a user that could not be removed."""
     operator = Operator(tmp_path)
     operator.adopt()
-    assert operator.run("user", "add", "eve", "--password-stdin", typed="1").code == 0
+    assert operator.run("user", "add", "eve", "--password-stdin", typed="eve's first one").code == 0
     with (
         serving(tmp_path, operator.arguments(), "HTTP:", operator.environment) as running,
         contextlib.ExitStack() as closing,
     ):
         holds, asks, locks, other = (
-            closing.enter_context(contextlib.closing(connect(running, "eve", "1")))
+            closing.enter_context(contextlib.closing(connect(running, "eve", "eve's first one")))
             for _ in range(4)
         )
         _open(holds, "SELECT count(*) FROM pg_roles")
@@ -55,9 +55,12 @@ def test_locks_keep_nobody_else_out(tmp_path: Path) -> None:
 
         _open(locks, "ALTER ROLE eve PASSWORD '1'")
         assert operator.run("user", "remove", "eve").code == 0
-        assert operator.run("user", "add", "bob", "--password-stdin", typed="2").code == 0
-        assert within(_SOON, lambda: not refused(running, "bob", "2"))
-        assert within(_SOON, lambda: refused(running, "eve", "1"))
+        assert (
+            operator.run("user", "add", "bob", "--password-stdin", typed="bob's first one").code
+            == 0
+        )
+        assert within(_SOON, lambda: not refused(running, "bob", "bob's first one"))
+        assert within(_SOON, lambda: refused(running, "eve", "eve's first one"))
         for session in (locks, other):
             with pytest.raises(psycopg.OperationalError):
                 session.execute("SELECT count(*) FROM shop.customers")

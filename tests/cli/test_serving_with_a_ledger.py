@@ -128,21 +128,26 @@ def test_users_come_and_go_while_it_serves(operator: Operator) -> None:
         with connect(running) as ann:
             count(ann)
             assert ann.execute("SELECT epsilon_spent FROM dp.budget").fetchall()[0] == (1,)
-        assert operator.run("user", "add", "bob", "--password-stdin", typed="1").code == 0
-        assert within(20, lambda: not refused(running, "bob", "1"))
-        bob = connect(running, "bob", "1")
-        assert operator.run("user", "password", "bob", "--password-stdin", typed="2").code == 0
-        assert within(20, lambda: refused(running, "bob", "1"))
-        assert not refused(running, "bob", "2")
+        assert (
+            operator.run("user", "add", "bob", "--password-stdin", typed="the first one").code == 0
+        )
+        assert within(20, lambda: not refused(running, "bob", "the first one"))
+        bob = connect(running, "bob", "the first one")
+        assert (
+            operator.run("user", "password", "bob", "--password-stdin", typed="the second one").code
+            == 0
+        )
+        assert within(20, lambda: refused(running, "bob", "the first one"))
+        assert not refused(running, "bob", "the second one")
         with pytest.raises(psycopg.OperationalError):
             bob.execute("SELECT 1")
         # A password that an analyst gives their own role would hold on this shadow alone.
-        with connect(running, "bob", "2") as bob:
+        with connect(running, "bob", "the second one") as bob:
             bob.execute("ALTER ROLE CURRENT_USER PASSWORD 'mine alone'")
         assert within(20, lambda: refused(running, "bob", "mine alone"))
-        assert within(20, lambda: not refused(running, "bob", "2"))
+        assert within(20, lambda: not refused(running, "bob", "the second one"))
         assert operator.run("user", "remove", "bob").out == "removed bob\n"
-        assert within(20, lambda: refused(running, "bob", "2"))
+        assert within(20, lambda: refused(running, "bob", "the second one"))
         assert operator.run("user", "list").out == "ann\n"
         shown = operator.run("ledger", "show").out
         assert [line.split()[:5] for line in shown.splitlines() if " ann " in line] == [

@@ -1,4 +1,5 @@
-"""The built wheel has what the demo needs: it runs in an empty folder, far from any checkout."""
+"""The built wheel has what the demo needs, and what messages name: it runs in an empty folder, far from any
+checkout."""
 
 from __future__ import annotations
 
@@ -8,9 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from proxy.policy_file.policy_manual import MANUAL
+from proxy.protected.protected_role import SCRIPT
+from tests.cli.messages import named_commands, named_files
+from tests.deploy.files import commands
+
 _ROOT = Path(__file__).parents[2]
 _WHERE = "import proxy; print(proxy.__path__[0])"
-_DEMO = "import sys; sys.argv[1:] = ['demo', '--check']; from proxy.cli.main import main; main()"
+_RUN = "from proxy.cli.main import main; main()"
 
 
 def test_the_demo_runs_from_the_wheel(tmp_path: Path) -> None:
@@ -31,8 +37,26 @@ def test_the_demo_runs_from_the_wheel(tmp_path: Path) -> None:
     assert _run([sys.executable, "-c", _WHERE], empty, installed).strip() == str(
         installed / "proxy"
     )
-    done = _run([sys.executable, "-c", _DEMO], empty, installed)
+    done = _run([sys.executable, "-c", _RUN, "demo", "--check"], empty, installed)
     assert "all checks passed" in done
+    for command, page in (("manual", MANUAL), ("role", SCRIPT)):
+        printed = _run([sys.executable, "-c", _RUN, "policy", command], empty, installed)
+        assert printed == page.read_text(encoding="utf-8")
+    there = [path.as_posix() for path in installed.rglob("*")]
+    for where, named in named_files():
+        assert any(path.endswith(f"/{named}") for path in there), f"{where} names {named}"
+
+
+def test_commands_that_messages_name_are_there() -> None:
+    paths = {tuple(path.split()) for path, _ in commands()}
+    found = list(named_commands())
+    assert len(found) > 10
+    for where, named in found:
+        words = tuple(named.split())
+        is_there = any(words[: len(path)] == path for path in paths)
+        assert is_there or ((words[0],) in {path[:1] for path in paths} and len(words) == 1), (
+            f"{where} names dpproxy {named}"
+        )
 
 
 def _run(command: list[str], folder: Path, path: Path | None = None) -> str:

@@ -17,7 +17,7 @@ from sqlglot import expressions as exp
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
-from proxy.cli.explain_command import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import UnitNeighbours
@@ -134,7 +134,7 @@ QUESTIONS = (
 def _compiled(text: str) -> list[str]:
     oids = dict(enumerate(sorted(POLICY.tables), start=1))
     public = {(PRODUCTS, "category"): ("x", "y"), (PRODUCTS, "id"): ("1", "2")}
-    engine = Engine(POLICY, CATALOG, oids, NoData(), UnspentLedger(POLICY), SeededBits(1), public)
+    engine = Engine(POLICY, CATALOG, oids, NoData(), NoLedger(), SeededBits(1), public)
     found = engine.statements.look(text)
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())

@@ -250,7 +250,8 @@ def test_a_role_that_others_need_is_left_as_it_is(clinic: Superuser, synthetic: 
     assert not [f.fix for f in found if ROLE in f.fix]
     told = [line for line in findings_lines(verdict(clinic_policy(_POLICY))) if OWN_ROLE in line]
     assert len(told) == 1, "once for the whole role"
-    assert told[0].endswith(" -v schema=c -f deploy/protected_role.sql clinic")
+    assert "dpproxy policy role | psql " in told[0]
+    assert told[0].endswith(" -v schema=c clinic")
     assert not [line for line in told if "ALTER ROLE" in line]
     file = "clinic.yaml"
     refusal = refusal_text(verdict(clinic_policy(_POLICY)), HEAD + _POLICY, file)

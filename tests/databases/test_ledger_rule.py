@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
-from proxy.accounting.amounts import NONE, Amount, charge, decimal
+from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Period
-from tests.ledger_model.balance import Balance, Granted, decide, in_window
+from tests.ledger_model.balance import NONE, Balance, Granted, decide, in_window, left_of, plus
 
 UTC = timezone.utc
 
@@ -48,7 +48,7 @@ class _Model:
             result = NONE
             for at, who, amount in self.receipts:
                 if (analyst is None or who == analyst) and (since is None or at >= since):
-                    result = result.plus(amount)
+                    result = plus(result, amount)
             return result
 
         return spent
@@ -115,7 +115,10 @@ def test_the_database_decides_as_the_pure_rule(
                     own, total = expected.own, expected.total
                     model.receipts.append((now, first, cost))
                     model.balances.update({first: own, "": total})
-                own_left, total_left = own.spent.left_of(limits[0]), total.spent.left_of(limits[1])
+                own_left, total_left = (
+                    left_of(own.spent, limits[0]),
+                    left_of(total.spent, limits[1]),
+                )
                 assert row[0] is isinstance(expected, Granted)
                 assert tuple(map(Fraction, row[1:5])) == (*own_left, *total_left)
                 assert row[5] == own.renews_at

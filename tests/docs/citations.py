@@ -1,10 +1,11 @@
-"""Finds citations of files, numbered headings, titles and ADRs, and says which lead nowhere.
+"""Finds citations of files, modules, numbered headings, titles and ADRs, and says which lead nowhere.
 
     docs/design/sql.md 2.1, 3        a file and numbers of its headings
     PROOFS.md, "Smoothed median"     a file and a heading, or the bold words that open a paragraph
     ADR 0007                         a decision
     planner/public_keys.py           a file; in Markdown also a bare name in backquotes
     [text](path#heading)             a link of Markdown
+    planner.public_keys              a module, in comments and documentation strings
 
 A file is named by its path from the root, from the citing file, or by the end of its path.
 """
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+
+from tests.docs.module_names import Modules
 
 _SKIPPED = {
     ".git", ".venv", ".state", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis",
@@ -83,7 +86,16 @@ class Citations:
             Broken(place=f"{name}:{text.count(_ENDED, 0, at) + 1}", what=what)
             for name, text in self._texts()
             for at, what in self._broken_in(name, text)
+        ] + [
+            Broken(place=f"{name}:{line}", what=f"there is no module {cited}")
+            for name in sorted(self.files - self.beside)
+            if name.endswith(".py")
+            for line, cited in self._modules.missing((self.root / name).read_text("utf-8"))
         ]
+
+    @cached_property
+    def _modules(self) -> Modules:
+        return Modules(root=self.root, files=self.files)
 
     def _texts(self) -> Iterator[tuple[str, str]]:
         """Each text with its lines joined, so that a citation may go on in the next one."""

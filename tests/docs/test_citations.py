@@ -45,6 +45,14 @@ def test_every_citation_resolves() -> None:
         ("# twin.md", "x.py:1: twin.md is one of docs/twin.md, product/twin.md"),
         ("# ADR 0002", "x.py:1: there is no ADR 0002"),
         ("# product/modules.py", "x.py:1: there is no file product/modules.py"),
+        ("# product.part.module and product.part: part.module.name, part.module", ""),
+        (
+            "# part.value is no module",
+            "x.py:1: there is no module part.value",
+        ),
+        ("# product.part.other", "x.py:1: there is no module product.part.other"),
+        ('"""Text\n\nof part.module.gone."""', "x.py:3: there is no module part.module.gone"),
+        (f'"""\n{">" * 3} part.value\n1\n"""\nx = "part.value"', ""),
         ("# MECHANISMS 4.2", "x.py:1: 'MECHANISMS 4' is not in the repository"),
         ("# see ENGINES, trap 3", "x.py:1: 'ENGINES, trap' is not in the repository"),
         ("# (design/PAGE)", "x.py:1: 'design/P' is not in the repository"),
@@ -89,3 +97,7 @@ def _repository(root: Path) -> None:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(_PAGE.replace("`a.py`", "a").replace("`b.py`", "b"))
     (root / "product" / "module.py").write_text("")
+    (root / "product" / "part").mkdir()
+    for name in ("product/__init__.py", "product/part/__init__.py"):
+        (root / name).write_text("")
+    (root / "product" / "part" / "module.py").write_text("name = 1\n")

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from proxy.base.sql_types import SqlType
-from proxy.cli.explain_command import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import PrivatePlan
@@ -54,7 +54,7 @@ class Planned:
 def _engine(database: str) -> Engine:
     here = policy(database)
     oids = dict(enumerate(sorted(here.tables), start=1))
-    ledger = UnspentLedger(here)
+    ledger = NoLedger()
     return Engine(here, CATALOGS[database], oids, NoData(), ledger, SeededBits(1), PUBLIC[database])
 
 

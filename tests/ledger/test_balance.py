@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.accounting.amounts import NONE, Amount
+from proxy.accounting.amounts import Amount
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Code
 from proxy.policy.policy_model import Period
-from tests.ledger_model.balance import Balance, Granted, decide, in_window
+from tests.ledger_model.balance import NONE, Balance, Granted, decide, in_window, left_of, plus
 
 UTC = timezone.utc
 NOV, DEC = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
@@ -59,9 +59,9 @@ def test_spent_is_the_sum_of_what_was_granted_and_never_above_a_limit(
     for cost in costs:
         answer = decide(own, own_limit, total, total_limit, cost)
         if isinstance(answer, Granted):
-            own, total, granted = answer.own, answer.total, granted.plus(cost)
+            own, total, granted = answer.own, answer.total, plus(granted, cost)
         else:
-            assert answer.own_left == own.spent.left_of(own_limit)
+            assert answer.own_left == left_of(own.spent, own_limit)
             assert not (cost.fits(answer.own_left) and cost.fits(answer.total_left))
         assert own.spent == total.spent == granted
         assert granted.fits(own_limit)
@@ -112,3 +112,33 @@ def test_the_refusal_names_everybodys_budget_where_that_falls_short() -> None:
     assert "does not renew" in refusal.hint
     lifetime = Refused(amount("0"), amount("9"), None)
     assert "does not renew" in over_budget("alice", amount("1"), lifetime).hint
+
+
+@pytest.mark.parametrize(
+    ("cost", "left", "sentence"),
+    [
+        (("1", "1e-6"), ("0.5", "9e-6"), " A smaller dp.epsilon costs less."),
+        (("1", "1e-5"), ("2", "9e-6"), " A smaller dp.delta costs less."),
+        (
+            ("1", "1e-5"),
+            ("0.5", "9e-6"),
+            " A smaller dp.epsilon costs less. A smaller dp.delta costs less.",
+        ),
+        (("1", "0"), ("0", "1"), ""),
+        (("1", "1e-6"), ("0", "0"), ""),
+        (("1", "1e-6"), ("5", "0"), " dp.delta = 0 costs no delta."),
+        (
+            ("1", "1e-6"),
+            ("0.5", "0"),
+            " A smaller dp.epsilon costs less. dp.delta = 0 costs no delta.",
+        ),
+    ],
+)
+def test_the_refusal_names_what_would_cost_less(
+    cost: tuple[str, str], left: tuple[str, str], sentence: str
+) -> None:
+    refusal = over_budget("alice", amount(*cost), Refused(amount(*left), amount("9", "1"), None))
+    assert refusal.hint.removeprefix(_NO_RENEWAL) == sentence
+
+
+_NO_RENEWAL = "This budget does not renew. The data owner can raise it in the policy."

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from fractions import Fraction
 
-from proxy.accounting.amounts import NONE, Amount
+from proxy.accounting.amounts import Amount
 from proxy.accounting.refusal import Refused
 from proxy.policy.policy_model import Period
 from tests.ledger_model.windows import window_end, window_start
+
+NONE = Amount(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,18 @@ class Granted:
 
     own: Balance
     total: Balance
+
+
+def plus(one: Amount, other: Amount) -> Amount:
+    return Amount(one.epsilon + other.epsilon, one.delta + other.delta)
+
+
+def left_of(spent: Amount, limit: Amount) -> Amount:
+    """What remains of a limit; never negative, even where a new policy lowered the limit."""
+    return Amount(
+        max(limit.epsilon - spent.epsilon, Fraction(0)),
+        max(limit.delta - spent.delta, Fraction(0)),
+    )
 
 
 def in_window(
@@ -63,7 +78,7 @@ def decide(
     Gives    `Granted` with both charged, if the cost fits both in epsilon and in delta
     Source   basic composition: losses add up (Dwork, Roth 2014, theorem 3.16)
     """
-    own_after, total_after = own.spent.plus(cost), total.spent.plus(cost)
+    own_after, total_after = plus(own.spent, cost), plus(total.spent, cost)
     if own_after.fits(own_limit) and total_after.fits(total_limit):
         return Granted(replace(own, spent=own_after), replace(total, spent=total_after))
-    return Refused(own.spent.left_of(own_limit), total.spent.left_of(total_limit), own.renews_at)
+    return Refused(left_of(own.spent, own_limit), left_of(total.spent, total_limit), own.renews_at)

@@ -1,7 +1,7 @@
 """Sharing pays: COUNT, SUM, AVG and variances from shared noisy sums are no less exact than on their own.
 
-The choices are those of planner.sharing at equal weights. Mean absolute errors at epsilon 1 of 200 runs each,
-on fixed seeds; they spread by 7 %, so 30 % more is no more. (make test-long: 4,000 runs, 5 %.)
+The choices are those of planner.budget_allocation at equal weights. Mean absolute errors at epsilon 1 of 200
+runs each, on fixed seeds; they spread by 7 %, so 30 % more is no more. (make test-long: 4,000 runs, 5 %.)
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.cli.explain_command import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.plan import BlockPlan, NoisyStatistic
@@ -58,7 +58,7 @@ def _planned(
         assert check(policy, catalog) == []
         policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    engine = Engine(policy, catalog, oids, NoData(), UnspentLedger(policy), SeededBits(1))
+    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(1))
     found = engine.statements.look(question)
     assert isinstance(found, Statement)
     read = engine.statements.read(found, resolved(found, oids), ())

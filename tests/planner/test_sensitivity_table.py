@@ -18,7 +18,7 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.cli.explain_command import NoData, UnspentLedger, resolved
+from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms import zcdp
 from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyStatistic
@@ -150,7 +150,7 @@ def _planned(line: Line, noise: str) -> NoisyStatistic:
     assert check(policy, _CATALOG) == []
     policy = fitted(policy, _CATALOG)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    engine = Engine(policy, _CATALOG, oids, NoData(), UnspentLedger(policy), SeededBits(1))
+    engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1))
     found = engine.statements.look(line.question)
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
+from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import FRACTION_DIGITS
@@ -105,7 +106,7 @@ def _pair(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggrega
         )
         for part in parts
     )
-    return replace(first, second=second.operand, type=SqlType.FLOAT8)
+    return replace(first, second=second.operand)
 
 
 def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggregate:
@@ -160,7 +161,7 @@ def _aggregate_of(
                 "Use count(column).",
                 position,
             )
-        return Aggregate(kind, operand, condition, SqlType.INT8)
+        return Aggregate(kind, operand, condition, _result_type(kind, SqlType.INT8))
     of = operand.type
     times = kind in _ORDERED and kind is not AggregateKind.QUANTILE_CONT
     if of is None or not (of.is_number or (times and of.is_time)):
@@ -182,8 +183,27 @@ def _result_type(kind: AggregateKind, of: SqlType) -> SqlType:
         case AggregateKind.QUANTILE_CONT:
             # percentile_cont(double precision), PostgreSQL 17 documentation, section 9.21
             return SqlType.FLOAT8
-        case _:
+        case (
+            AggregateKind.AVG
+            | AggregateKind.VAR_POP
+            | AggregateKind.VAR_SAMP
+            | AggregateKind.STDDEV_POP
+            | AggregateKind.STDDEV_SAMP
+        ):
             return typing_rules.avg_type(of)
+        case (
+            AggregateKind.COVAR_POP
+            | AggregateKind.COVAR_SAMP
+            | AggregateKind.CORR
+            | AggregateKind.REGR_SLOPE
+            | AggregateKind.REGR_INTERCEPT
+            | AggregateKind.REGR_R2
+        ):
+            return SqlType.FLOAT8
+        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT:
+            return SqlType.INT8
+        case _:
+            assert_never(kind)
 
 
 @dataclass(frozen=True, slots=True)

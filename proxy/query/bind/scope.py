@@ -16,6 +16,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer
+from proxy.query.syntax.slices import EXPRESSION_HINT
 from proxy.query.syntax.tokens import fold, truncate
 
 _POSTGRES = Postgres()
@@ -140,7 +141,10 @@ FUNCTIONS: Mapping[type[exp.Expr], str] = {
     exp.Trim: "btrim",
 }
 *_FIRST, _LAST = FUNCTIONS.values()
-_FUNCTION_NAMES = f"{', '.join(_FIRST)} and {_LAST}"
+_ALLOWED = (
+    "Allowed are comparisons, + - * and division by a constant, CASE, LIKE,"
+    f" {', '.join(_FIRST)} and {_LAST}."
+)
 
 # What is written, where the parser's name for it says little.
 _WRITTEN: Mapping[type[exp.Expr], str] = {
@@ -178,6 +182,15 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
     exp.SimilarTo: "SIMILAR TO",
     exp.Tuple: "a list in brackets",
 }
+# What to write instead, where there is something of the same meaning.
+_LIST = "Write the list after IN: column IN (1, 2), column NOT IN (1, 2), or column IN ($1, $2)."
+_PATTERN = (
+    "Write column LIKE 'a%' or column ILIKE 'a%', in which % is any text and _ any character."
+)
+_INSTEAD: Mapping[str, str] = {
+    **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "UNNEST"), _LIST),
+    **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO"), _PATTERN),
+}
 _NOW = (
     *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp),
 )
@@ -196,7 +209,7 @@ def unknown(node: exp.Expr) -> Refusal:
         return Refusal(
             Code.UNSUPPORTED,
             f"{written} is not allowed in a query on a protected table",
-            "Use plain comparisons, arithmetic and CASE on the columns of the table.",
+            _INSTEAD.get(written.upper(), EXPRESSION_HINT),
             position_of(node),
         )
     if isinstance(node, exp.Func):
@@ -204,13 +217,13 @@ def unknown(node: exp.Expr) -> Refusal:
         return Refusal(
             Code.FUNCTION,
             f"function {name} is not allowed on protected columns",
-            f"Allowed are comparisons, + - * and division by a constant, CASE, LIKE, {_FUNCTION_NAMES}.",
+            _INSTEAD.get(name.upper(), _ALLOWED),
             position_of(node),
         )
     return Refusal(
         Code.UNSUPPORTED,
         "this form of expression is not allowed in a query on a protected table",
-        "Use plain comparisons, arithmetic and CASE on the columns of the table.",
+        EXPRESSION_HINT,
         position_of(node),
     )
 

@@ -74,7 +74,8 @@ def _refuse_rows(
         raise Refusal(
             Code.RAW_ROWS,
             "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...).",
+            "GROUP BY it in a subquery and aggregate that: "
+            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.",
             statement.lexed.lexemes[select.clauses["group"][0]].position,
         )
     refuse_table(statement, index, protected[index])

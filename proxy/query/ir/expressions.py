@@ -40,7 +40,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """relation: the alias that the reader gave the relation (query.relations)."""
+    """relation: the alias that the reader gave the relation (query.ir.relations)."""
 
     column: str
     type: SqlType

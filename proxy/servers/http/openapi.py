@@ -43,7 +43,7 @@ _QUERY_BODY: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """asks: its body is a question; by_name: it needs the analyst's name and password."""
+    """has_query: its body is a query; by_name: it needs the analyst's name and password."""
 
     method: str
     path: str

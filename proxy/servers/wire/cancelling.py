@@ -50,7 +50,7 @@ class CancelRegistry:
 
     async def request(self, key: bytes, packet: bytes, requester: str) -> None:
         """
-        Given    asker: the address it comes from
+        Given    requester: the address it comes from
 
         Never answered, whether it was known or not (PostgreSQL 17 documentation, section 55.2.8). An unknown
         key is nobody's: the shadow

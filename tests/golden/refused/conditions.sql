@@ -60,7 +60,7 @@ SELECT sum(i4 / i2) FROM people
 -- => refused
 -- UNSUPPORTED at 17: i2)
 -- only a constant can stand here
--- Write a literal or a parameter, not an expression on columns.
+-- Rows cannot be divided by a column. Divide by a constant, e.g. sum(a / 10), or aggregates by each other, e.g. sum(a) / nullif(sum(b), 0).
 
 -- case: division by a null parameter
 -- parameters: integer NULL

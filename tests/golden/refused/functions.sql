@@ -101,7 +101,7 @@ SELECT count(*) FROM people WHERE s ~ 'a'
 -- => refused
 -- UNSUPPORTED at 39: 'a'
 -- operator ~ is not allowed in a query on a protected table
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- Write column LIKE 'a%' or column ILIKE 'a%', in which % is any text and _ any character.
 
 -- case: concatenation
 SELECT count(*) FROM people WHERE s || 'a' = 'ba'

@@ -45,14 +45,14 @@ SELECT t, count(*) FROM people GROUP BY ROLLUP (t)
 -- => refused
 -- UNSUPPORTED at 41: ROLLUP
 -- an expression in this query on a protected table is not supported
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.
 
 -- case: grouping sets
 SELECT count(*) FROM people GROUP BY GROUPING SETS ((t), ())
 -- => refused
 -- UNSUPPORTED at 38: GROUPING
 -- an expression in this query on a protected table is not supported
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.
 
 -- case: group by a row
 SELECT count(*) FROM people GROUP BY (t, b)
@@ -263,7 +263,7 @@ SELECT avg(n) FROM (SELECT o.uid, count(*) AS n FROM members m LEFT JOIN orders 
 -- => refused
 -- RAW_ROWS at 109: o.uid)
 -- the privacy unit cannot be a GROUP BY key of the result
--- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) n ...); after a LEFT JOIN it is the left table's.
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q; after a LEFT JOIN it is the left table's.
 
 -- case: join key of one side only
 -- policy: joins

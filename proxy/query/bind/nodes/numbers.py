@@ -19,6 +19,15 @@ _OPERATORS: Mapping[type[exp.Expr], ir.Operator] = {
     exp.Mul: ir.Operator.MULTIPLY,
 }
 
+# A row with zero would raise, and so reveal itself.
+_DIVISION = (
+    "Rows cannot be divided by a column. Divide by a constant, e.g. sum(a / 10), or aggregates by"
+    " each other, e.g. sum(a) / nullif(sum(b), 0)."
+)
+_REMAINDER = (
+    "Rows cannot be divided by a column. Divide by a constant, e.g. count(DISTINCT mod(a, 10))."
+)
+
 
 def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
@@ -28,12 +37,12 @@ def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
 
 def _quotient(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression", "typed", "safe")
-    divisor = read_constant(node.expression, scope)
+    remainder = isinstance(node, exp.Mod)
+    divisor = read_constant(node.expression, scope, _REMAINDER if remainder else _DIVISION)
     operand = scope.read(node.this)
     (operand, settled), meeting = together([operand, divisor], node)
     if not meeting.is_number or not isinstance(settled, ir.Constant | ir.Parameter):
         raise unknown(node)
-    remainder = isinstance(node, exp.Mod)
     if remainder and not meeting.is_integer:
         raise unknown(node)
     return ir.Quotient(operand, settled, remainder, meeting, position_of(node))

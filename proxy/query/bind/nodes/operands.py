@@ -16,6 +16,8 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.tokens import too_complex
 
+_INSTEAD = "Write a literal or a parameter, not an expression on columns."
+
 
 def typed(expression: Expression, fallback: SqlType = SqlType.TEXT) -> Expression:
     """With a type, the fallback where it is an untyped literal."""
@@ -34,8 +36,10 @@ def together(
     return settled, meeting
 
 
-def read_constant(node: exp.Expr, scope: Scope) -> ir.Constant | ir.Parameter:
-    """A constant, possibly with a sign, a cast or parentheses."""
+def read_constant(
+    node: exp.Expr, scope: Scope, instead: str = _INSTEAD
+) -> ir.Constant | ir.Parameter:
+    """A constant, possibly with a sign, a cast or parentheses. instead: the hint for anything else."""
     expression = scope.read(node)
     if isinstance(expression, ir.NumericCall) and expression.function is ir.NumericFunction.NEGATE:
         inner = expression.operand
@@ -45,7 +49,7 @@ def read_constant(node: exp.Expr, scope: Scope) -> ir.Constant | ir.Parameter:
         raise Refusal(
             Code.UNSUPPORTED,
             "only a constant can stand here",
-            "Write a literal or a parameter, not an expression on columns.",
+            instead,
             position_of(node),
         )
     return expression

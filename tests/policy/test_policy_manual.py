@@ -1,22 +1,20 @@
-"""policies/README.md explains every key that the reader knows, and no other."""
+"""The reference of policies explains every key that the reader knows, and no other."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
+from proxy.policy_file.policy_manual import MANUAL
 from proxy.policy_file.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS
 
-README = Path(__file__).parents[2] / "policies" / "README.md"
-
 
 def test_every_key_is_explained() -> None:
-    text = README.read_text(encoding="utf-8")
+    text = MANUAL.read_text(encoding="utf-8")
     table = text[text.index("## Every key") : text.index("Not available in this version")]
     first_cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     explained = {word for cell in first_cells for word in re.findall(r"`([^`]+)`", cell)}
@@ -34,7 +32,7 @@ def test_every_key_is_explained() -> None:
 
 
 def test_every_finding_is_explained() -> None:
-    text = README.read_text(encoding="utf-8")
+    text = MANUAL.read_text(encoding="utf-8")
     section = text[text.index("## Findings") : text.index("## How exact will it be?")]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     assert rows == [f"| `{f.name}` | {f.severity.value} | {f.meaning} |" for f in FindingName]

@@ -1,10 +1,13 @@
 -- The role with which dpproxy reads the protected database. Run as a superuser, with psql:
---   psql -v ON_ERROR_STOP=1 -v role=dpproxy_reader -v password="'...'" -v schema=shop -f protected_role.sql DATABASE
+--   dpproxy policy role | psql -v ON_ERROR_STOP=1 -v role=dpproxy_reader -v password="'...'" -v schema=shop DATABASE
 -- It can read the tables of one schema and nothing else; dpproxy's sessions are read-only besides.
 --
+-- It can be run again, for another schema or another database of the server: a role is of the whole server, so the
+-- first run makes it, and each run grants what is of one database and one schema. A role that is there already keeps
+-- its attributes, settings and password (-v password may be left out then): take a name that nobody else uses, or look
+-- at what `dpproxy doctor` finds about it.
+--
 -- Before you run it on a server that others use:
--- * A role is of the whole server, not of one database. If it is there already, CREATE ROLE fails and, with
---   ON_ERROR_STOP, nothing else is done.
 -- * REVOKE CREATE ON SCHEMA public takes from every role of this database the right to make tables in `public`.
 --   PostgreSQL 15 and later start that way. On 14, and on a database that was upgraded from it, an application that
 --   makes tables there as a role that owns neither schema nor database stops being able to: grant it the right by
@@ -13,6 +16,8 @@
 --   afterwards with psql's \password, which sends a verifier.
 -- * The settings below are of the role and hold from its next login on. temp_file_limit and log_parameter_max_length
 --   need a superuser.
+SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = :'role') AS is_new \gset
+\if :is_new
 CREATE ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT CONNECTION LIMIT 20 PASSWORD :password;
 ALTER ROLE :"role" SET default_transaction_read_only = on;
 ALTER ROLE :"role" SET search_path = '';
@@ -21,6 +26,9 @@ ALTER ROLE :"role" SET temp_file_limit = '10GB';
 -- What analysts compare people's values with does not belong into the log.
 ALTER ROLE :"role" SET log_parameter_max_length = 0;
 ALTER ROLE :"role" SET log_parameter_max_length_on_error = 0;
+\else
+\echo :role 'is there already: it is kept as it is, and granted what follows'
+\endif
 -- As PostgreSQL 15 and later have it from the start; what others may read or use stays as it is.
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA :"schema" TO :"role";

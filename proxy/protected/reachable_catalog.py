@@ -1,0 +1,27 @@
+"""The catalogue of a PostgreSQL server that dpproxy does not run, by its connection string."""
+
+from __future__ import annotations
+
+import psycopg
+
+from proxy.catalog.catalog_model import Catalog
+from proxy.protected.catalog_reader import read_catalog
+
+
+class Unreachable(RuntimeError):
+    """Its text names server and role, never a password."""
+
+
+def reachable_catalog(dsn: str) -> Catalog:
+    """Refuses  Unreachable"""
+    try:
+        return read_catalog(dsn)
+    except psycopg.Error as error:
+        raise Unreachable(_reason(error)) from None
+
+
+def _reason(error: psycopg.Error) -> str:
+    """libpq's text: host, port, database and role. A bad connection string may be quoted: left out."""
+    if isinstance(error, psycopg.OperationalError):
+        return str(error).strip()
+    return "the connection string cannot be parsed, or the catalogue cannot be read"
