@@ -11,9 +11,10 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import in_memory
+from tests import in_memory, initdb_once
 
 in_memory.use()
+initdb_once.use()
 
 # Hypothesis' limits on the time of an example measure the machine, not the code: they are off.
 settings.register_profile(

@@ -13,6 +13,7 @@ from proxy.policy_file.policy_manual import MANUAL
 from proxy.protected.protected_role import SCRIPT
 from tests.cli.messages import named_commands, named_files
 from tests.deploy.files import commands
+from tests.initdb_once import real_programs
 
 _ROOT = Path(__file__).parents[2]
 _WHERE = "import proxy; print(proxy.__path__[0])"
@@ -60,7 +61,11 @@ def test_commands_that_messages_name_are_there() -> None:
 
 
 def _run(command: list[str], folder: Path, path: Path | None = None) -> str:
-    environment = {**os.environ, **({} if path is None else {"PYTHONPATH": str(path)})}
+    environment = {
+        **os.environ,
+        **real_programs(),
+        **({} if path is None else {"PYTHONPATH": str(path)}),
+    }
     done = subprocess.run(
         command,
         cwd=folder,
