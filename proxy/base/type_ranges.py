@@ -7,7 +7,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 
 _WHOLE = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
-# IEEE 754: the largest value, and what rounds to 0 (half of the smallest one), which PostgreSQL refuses to read.
+# IEEE 754: the largest value, and what rounds to 0 (half of the smallest), which PostgreSQL refuses to read.
 _LARGEST = {SqlType.FLOAT4: (2**24 - 1) * 2**104, SqlType.FLOAT8: (2**53 - 1) * 2**971}
 _SMALLEST = {SqlType.FLOAT4: Fraction(1, 2**150), SqlType.FLOAT8: Fraction(1, 2**1075)}
 
