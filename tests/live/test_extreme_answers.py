@@ -76,5 +76,5 @@ def test_sums_whose_noise_is_larger_than_bigint(live: LiveProxy) -> None:
         assert row is not None
         ends = {value for value in row if value in (2**63 - 1, -(2**63))}
         assert all(-(2**63) <= value < 2**63 for value in row)
-        # The noise of each has a scale of some 1e18: of 60, some meet an end, save once in 1e9.
+        # The noise of each has a scale of 5e18: of 60, one in six meets an end; none does once in 50,000 times.
         assert ends, sorted(map(Decimal, row))[-3:]
