@@ -7,6 +7,24 @@ import sys
 
 import structlog
 
+_log = structlog.get_logger("dpproxy.libraries")
+
+
+class _OfLibraries(logging.Handler):
+    """What libraries log, as lines of our own. Their texts may quote anything: a line says where it comes
+    from, and of its text what stands in the library's code, without what was filled in."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[0] if record.exc_info else None
+        _log.log(
+            record.levelno,
+            "library_log",
+            library=record.name,
+            raised_in=f"{record.module}:{record.lineno}",
+            **({"text": str(record.msg)} if record.args else {}),
+            **({} if error is None else {"kind": error.__name__}),
+        )
+
 
 def log_to_stderr(level: int = logging.INFO) -> None:
     structlog.configure(
@@ -19,3 +37,7 @@ def log_to_stderr(level: int = logging.INFO) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,  # what is configured last holds for every logger
     )
+    root = logging.getLogger()
+    for before in [one for one in root.handlers if isinstance(one, _OfLibraries)]:
+        root.removeHandler(before)
+    root.addHandler(_OfLibraries(max(level, logging.WARNING)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from fractions import Fraction
+from typing import Any, TypeVar
 
 import structlog
 
@@ -13,8 +14,10 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
 from proxy.engine.ports import Charged
-from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
+from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import Loss
+
+T = TypeVar("T")
 
 _LOG = structlog.get_logger()
 _SETTLE_SECONDS = 2.0
@@ -23,20 +26,27 @@ _DELTA_LARGEST = Fraction(10**12 - 1, 10**12)
 
 class EngineLedger:
     """Reserving is durable before it returns. An outcome is a note for the auditor, written behind the
-    answer: if it is lost, the charge stands all the same."""
+    answer: if it is lost, the charge stands all the same.
+
+    Whoever is cancelled while a charge is on its way never learns its receipt. So the charge is not cancelled
+    with them: it is settled here as failed, once it is known."""
 
     def __init__(self, tables: LedgerTables) -> None:
         self._tables = tables
-        self._settling: set[asyncio.Task[None]] = set()
+        self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
+        self._unsettled: set[int] = set()  # receipts without an outcome
 
     async def open(self) -> None:
         await self._tables.open()
 
     async def close(self) -> None:
-        if self._settling:
-            _, unsettled = await asyncio.wait(self._settling, timeout=_SETTLE_SECONDS)
-            for task in unsettled:  # a note that is lost; the charge stands
-                task.cancel()
+        """What is still being answered is not answered any more: its receipts are settled as failed."""
+        await self._rest()
+        for receipt in tuple(self._unsettled):
+            self._settle_later(receipt, answered=False)
+        await self._rest()
+        for task in self._under_way:  # a note that is lost; the charge stands
+            task.cancel()
         await self._tables.close()
 
     async def is_ready(self) -> bool:
@@ -54,13 +64,18 @@ class EngineLedger:
     async def reserve(
         self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
     ) -> Charged:
-        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events)
+        reserving = self._begin(self._reserve(analyst, loss, fingerprint, digest, events))
+        try:
+            await asyncio.wait((reserving,))  # which cancels nothing but the waiting
+        except asyncio.CancelledError:
+            reserving.add_done_callback(self._abandon)
+            raise
+        receipt = reserving.result()
         return Charged(str(receipt.id), _loss(receipt.remaining))
 
     async def settle(self, receipt: str, answered: bool) -> None:
-        task = asyncio.create_task(self._settle(int(receipt), answered))
-        self._settling.add(task)
-        task.add_done_callback(self._settling.discard)
+        """Never waits: what is cancelled settles nonetheless."""
+        self._settle_later(int(receipt), answered=answered)
 
     async def remaining(self, analyst: str) -> Loss:
         return _loss((await self._tables.remaining(analyst)).usable)
@@ -75,6 +90,39 @@ class EngineLedger:
     def last_receipt(self) -> int:
         """The highest number that this process has seen committed."""
         return self._tables.last_receipt
+
+    async def _reserve(
+        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
+    ) -> Receipt:
+        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events)
+        self._unsettled.add(receipt.id)
+        return receipt
+
+    def _abandon(self, reserving: asyncio.Task[Receipt]) -> None:
+        """Of whom nobody waits for."""
+        if reserving.cancelled():
+            return
+        error = reserving.exception()
+        if error is None:
+            self._settle_later(reserving.result().id, answered=False)
+        elif isinstance(error, Fault):
+            _LOG.error("reserve_failed", failed=error.message)
+
+    def _settle_later(self, receipt: int, *, answered: bool) -> None:
+        if receipt in self._unsettled:  # else `close` has settled it
+            self._unsettled.discard(receipt)
+            self._begin(self._settle(receipt, answered))
+
+    def _begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
+
+    async def _rest(self) -> None:
+        """Until nothing is under way, for a short while."""
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=_SETTLE_SECONDS)
 
     async def _settle(self, receipt: int, answered: bool) -> None:
         try:

@@ -91,6 +91,9 @@ class Answers:
     def __init__(self, client_encoding: bytes) -> None:
         self.transaction_status = b"I"
         self.has_executed = False  # something of the client's since the last ReadyForQuery
+        self.has_bound = (
+            False  # a portal of the client's since the last Sync or Query that was sent
+        )
         # As of now; what is not reported when the server is ready was rolled back.
         self.client_encoding = self._reported_encoding = client_encoding
         self.skipping = False  # the server discards all until a Sync that was not sent yet
@@ -120,6 +123,11 @@ class Answers:
             expectation.kind is MessageKind.EXECUTE
             and expectation.forwarded is not Forwarded.NOTHING
         )
+        match expectation.kind:
+            case MessageKind.SYNC | MessageKind.QUERY:
+                self.has_bound = False
+            case MessageKind.BIND | MessageKind.EXECUTE:
+                self.has_bound |= expectation.forwarded is not Forwarded.NOTHING
         self._queue.append(expectation)
 
     def feed(self, data: bytes) -> bytes:

@@ -98,6 +98,9 @@ def refused(session: Session, refuse: Refuse) -> Conversation:
 
 def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
     decided = yield from perform(session, decide(inspect, message.parameter_oids), Message())
+    if not isinstance(decided, Failed) and session.has_nothing_open():
+        # A Parse alone leaves no transaction behind, whatever the client sends next; our analysis did.
+        session.send_sync(Forwarded.NOTHING)
     text, oids = message.text, message.parameter_oids
     statement: Statement | None
     match decided:

@@ -107,6 +107,11 @@ class Session:
         """Whether a transaction block is open, by BEGIN or implicit. is_part: of a string of several."""
         return is_part or self.answers.transaction_status != b"I" or self.answers.has_executed
 
+    def has_nothing_open(self) -> bool:
+        """Whether a Sync of ours ends nothing of the client's: no block, no portal. Right where all that was
+        sent before has been answered."""
+        return self.answers.transaction_status == b"I" and not self.answers.has_bound
+
     def readable(self, text: bytes) -> tuple[str, bool] | None:
         """(the text, whether it is exact), or None where it is not text: PostgreSQL says why (22021).
 

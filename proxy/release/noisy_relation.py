@@ -13,12 +13,13 @@ from proxy.base.decimals import decimal_places, decimal_text
 from proxy.base.instants import iso_text
 from proxy.base.result_columns import IntervalColumn, IntervalEnd, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
+from proxy.base.type_ranges import clamped_number, clamped_whole
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyValue:
-    """index * grid, in the type of the aggregate; half_width of its 95 % interval, None where the scale is
-    private (smoothed median)."""
+    """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
+    None where the scale is private (smoothed median)."""
 
     index: int
     grid: Fraction
@@ -32,13 +33,11 @@ class NoisyValue:
 
     def text(self, index: int | None = None) -> str:
         index = self.index if index is None else index
-        if self.type.is_integer and self.grid.denominator == 1:
-            return str(index * self.grid.numerator)  # of counts there may be 100,000
-        value = index * self.grid
+        if self.type.is_integer and self.grid.denominator == 1:  # of counts there may be 100,000
+            return str(clamped_whole(index * self.grid.numerator, self.type))
         if self.type.is_time:
-            return iso_text(value, self.type)
-        if self.type.is_integer:
-            value = Fraction(round(value))
+            return iso_text(index * self.grid, self.type)
+        value = clamped_number(index * self.grid, self.type)
         # As PostgreSQL prints the sum of a numeric(10,2): with the zeros of its last places.
         is_numeric = self.type is SqlType.NUMERIC
         return decimal_text(value, decimal_places(self.grid) if is_numeric else 0)
@@ -53,7 +52,7 @@ class NoisyValue:
             case IntervalEnd.HIGH:
                 return self.json(self.index + self.half_width)
             case IntervalEnd.ERROR:
-                return decimal_text(self.half_width * self.grid)
+                return decimal_text(clamped_number(self.half_width * self.grid, SqlType.FLOAT8))
             case _:
                 assert_never(end)
 

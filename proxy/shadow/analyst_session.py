@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+import structlog
 from psycopg import generators
 from psycopg.pq import DiagnosticField, ExecStatus, version
 from psycopg.pq.abc import PGresult
@@ -30,9 +31,9 @@ from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
-from proxy.shadow.gathered_rows import GatheredRows, fetched
+from proxy.shadow.gathered_rows import CHUNK_ROWS, GatheredRows, fetched
 
-_CHUNK_ROWS = 20
+_LOG = structlog.get_logger("dpproxy.http")
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
 _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on every server
 _CACHED_TYPES = 1_000
@@ -191,7 +192,7 @@ class ConnectedSession:
 
     async def _rows(self) -> ResultRows:
         if _HAS_CHUNKS:
-            self._pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
+            self._pgconn.set_chunked_rows_mode(CHUNK_ROWS)
         else:
             self._pgconn.set_single_row_mode()
         gathered = GatheredRows()
@@ -228,7 +229,11 @@ class ConnectedSession:
                         await take(result)
         except psycopg.Error:
             self.close()
-            raise Fault("the connection to the server was lost") from None
+            if problem is None:
+                raise Fault("the connection to the server was lost") from None
+            # PostgreSQL's last words, as over the wire: an analyst may end their own session.
+            _LOG.info("session_ended_by_server", analyst=self._analyst)
+            raise problem from None
         self._is_busy = False
         if problem is not None:
             raise problem

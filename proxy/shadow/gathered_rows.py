@@ -15,9 +15,8 @@ from proxy.base.errors import Code, Refusal
 
 RESULT_ROWS = 100_000
 RESULT_BYTES = 64 * 1024 * 1024  # in memory
-_CHUNK_BYTES = (
-    16 * 1024 * 1024
-)  # of so many rows, or of one; libpq holds them all before it hands one out
+CHUNK_ROWS = 20  # that libpq holds before it hands one out; before version 17 a single one
+_CHUNK_BYTES = 16 * 1024 * 1024
 _CELL_BYTES = 64  # that a value takes in memory beside its own bytes
 _BYTES_AT_ONCE = 512 * 1024  # that are taken over before others have their turn
 
@@ -31,7 +30,9 @@ def fetched(pgconn: PGconn) -> PQGen[PGresult | None]:
             continue
         received += _unread_bytes(pgconn.socket)
         if received > _CHUNK_BYTES:
-            raise _too_large()
+            raise _too_large(
+                f"{CHUNK_ROWS} rows of the result, one after another, have more than {_CHUNK_BYTES} bytes"
+            )
         pgconn.consume_input()
     return pgconn.get_result()
 
@@ -42,12 +43,8 @@ def _unread_bytes(descriptor: int) -> int:
     return unread[0]
 
 
-def _too_large() -> Refusal:
-    return Refusal(
-        Code.TOO_COMPLEX,
-        f"the result has more than {RESULT_ROWS} rows or {RESULT_BYTES} bytes, or a value is too large",
-        "Use LIMIT, or connect with a PostgreSQL client.",
-    )
+def _too_large(message: str) -> Refusal:
+    return Refusal(Code.TOO_COMPLEX, message, "Use LIMIT, or connect with a PostgreSQL client.")
 
 
 class GatheredRows:
@@ -78,5 +75,9 @@ class GatheredRows:
     def _count(self, taken: int) -> None:
         """Refuses  TOO_COMPLEX"""
         self._bytes += taken
-        if len(self.values) > RESULT_ROWS or self._bytes > RESULT_BYTES:
-            raise _too_large()
+        if len(self.values) > RESULT_ROWS:
+            raise _too_large(f"the result has more than {RESULT_ROWS} rows")
+        if self._bytes > RESULT_BYTES:
+            raise _too_large(
+                f"the result takes more than {RESULT_BYTES} bytes, each value {_CELL_BYTES} beside its own"
+            )

@@ -65,6 +65,42 @@ def test_who_is_no_analyst_is_refused_as_with_a_wrong_password(said: bytes | Non
     assert b"12345678" not in step.to_client
 
 
+_TIMED_OUT = frame(
+    b"E", b"SERROR\0VERROR\0C57014\0Mcanceling statement due to statement timeout\0\0"
+) + frame(b"Z", b"I")
+
+
+def test_a_check_that_the_clients_own_timeout_has_ended_is_made_again() -> None:
+    machine = _machine()
+    machine.from_shadow(_SASL + _LOGIN)
+    for _ in range(3):
+        step = machine.from_shadow(_TIMED_OUT)
+        assert (step.to_client, step.ready, step.close) == (b"", False, False)
+        assert b"dp_analyst" in step.to_shadow
+    step = machine.from_shadow(_checked(b"t"))
+    assert (step.to_client, step.ready) == (_LOGIN, True)
+
+
+def test_a_check_that_never_ends_lets_nobody_in() -> None:
+    machine = _machine()
+    machine.from_shadow(_SASL + _LOGIN)
+    for _ in range(1000):
+        step = machine.from_shadow(_TIMED_OUT)
+        if step.close:
+            break
+    assert step.close and not step.ready
+    assert b"SFATAL" in step.to_client
+    assert b"12345678" not in step.to_client, "nothing of the session"
+
+
+def test_an_error_of_the_check_is_no_session() -> None:
+    machine = _machine()
+    machine.from_shadow(_SASL + _LOGIN)
+    error = frame(b"E", b"SFATAL\0VFATAL\0C57P05\0Mterminating connection\0\0")
+    step = machine.from_shadow(error)
+    assert (step.to_client, step.close, step.ready) == (error, True, False)
+
+
 @pytest.mark.parametrize("name", ["postgres", "pg_monitor", "eve\nforged", "x\u2028y"])
 def test_names_of_nobody_are_not_tried(name: str) -> None:
     machine = _machine(name)

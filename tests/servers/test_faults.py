@@ -116,6 +116,27 @@ def test_a_fault_that_was_logged_below(faulty: Faulty, monkeypatch: pytest.Monke
         assert (line["event"], line["kind"]) == ("protected_statement_failed", "OperationalError")
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT pg_terminate_backend(pg_backend_pid())",
+        "SELECT 1, pg_terminate_backend(pg_backend_pid())",
+    ],
+)
+def test_a_session_that_ends_itself_is_no_fault(faulty: Faulty, sql: str) -> None:
+    """An analyst may do that as often as they like: no line of an operator's concern."""
+    with faulty.listeners.proxy.connect() as connection, pytest.raises(psycopg.Error) as caught:
+        connection.execute(sql.encode())
+    wire = caught.value.diag
+    with structlog.testing.capture_logs() as lines:
+        body = faulty.listeners.query(sql).json()
+        assert faulty.listeners.query("SELECT 1").status_code == 200
+    assert wire.sqlstate == body["sqlstate"] == "57P01"
+    assert wire.message_primary == body["detail"]
+    assert [line for line in lines if line["log_level"] not in ("info", "debug")] == []
+    assert "session_ended_by_server" in {line["event"] for line in lines}
+
+
 def test_a_ledger_that_is_away(faulty: Faulty) -> None:
     """The last of this file: the ledger does not come back."""
     faulty.ledger_server.stop()

@@ -184,6 +184,23 @@ def test_what_a_response_cannot_hold(listeners: BothListeners, sql: str, sqlstat
     assert listeners.query("SELECT 1").json()["rows"] == [[1]]
 
 
+@pytest.mark.parametrize(
+    ("rows", "size", "limit"),
+    [
+        (17, 1_000_000, 16 * 1024 * 1024),  # one after another
+        (100_001, 1, 100_000),
+        (90_000, 1_000, 64 * 1024 * 1024),
+    ],
+)
+def test_a_limit_is_named_that_was_met(
+    listeners: BothListeners, rows: int, size: int, limit: int
+) -> None:
+    sql = f"SELECT repeat('x', {size}) FROM generate_series(1, {rows})"
+    body = listeners.query(sql).json()
+    assert body["sqlstate"] == "54001"
+    assert f"more than {limit} " in body["detail"]
+
+
 def test_most_rows(listeners: BothListeners) -> None:
     assert len(listeners.query("SELECT generate_series(1, 100000)").json()["rows"]) == 100_000
 

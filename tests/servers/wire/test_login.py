@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import time
 from functools import partial
 
@@ -42,6 +43,19 @@ def test_wrong_password_and_unknown_user_are_postgres_words(relay: Running) -> N
             psycopg.connect(relay.conninfo(), user=user, password="wrong")
         port, own = str(relay.port), str(relay.shadow.port)
         assert str(relayed.value).replace(port, own) == str(direct.value)
+
+
+@pytest.mark.parametrize("milliseconds", [1, 2])
+def test_a_clients_own_timeout_ends_no_login(milliseconds: int, relay: Running) -> None:
+    """It holds for the client's statements: whoever is idle is sent nothing."""
+    options = f"-c statement_timeout={milliseconds} -c lock_timeout=1"
+    for _ in range(10):
+        with relay.connect(options=options) as connection:
+            readable, _, _ = select.select([connection.fileno()], [], [], 0.1)
+            assert not readable
+            assert connection.info.backend_pid
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                connection.execute("SELECT pg_sleep(5)")
 
 
 def test_which_databases_there_are_is_reported_after_the_password(relay: Running) -> None:

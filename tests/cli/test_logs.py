@@ -1,0 +1,32 @@
+"""Every line of the log is JSON, also a library's; and none quotes what a library was told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+_LIBRARIES = """
+import logging
+from proxy.cli.logs import log_to_stderr
+log_to_stderr(logging.INFO)
+log = logging.getLogger("psycopg")
+log.warning("%s interrupted (%s)", "SELECT 4711", "OperationalError")
+log.info("not of interest")
+try:
+    raise ValueError("4711")
+except ValueError:
+    logging.getLogger("asyncio").exception("4711 was raised")
+"""
+
+
+def test_a_library_writes_json_that_quotes_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LIBRARIES], capture_output=True, text=True, check=True
+    )
+    assert "4711" not in done.stderr
+    first, second = map(json.loads, done.stderr.splitlines())
+    assert (first["event"], first["level"]) == ("library_log", "warning")
+    assert (first["library"], first["text"]) == ("psycopg", "%s interrupted (%s)")
+    assert (second["library"], second["kind"]) == ("asyncio", "ValueError")
+    assert second["level"] == "error"
