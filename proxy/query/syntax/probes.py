@@ -13,10 +13,9 @@ from sqlglot import TokenType
 from proxy.query.syntax.selects import Select, Span, opens_query
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed, Lexeme
-from proxy.query.syntax.with_clauses import Visible
+from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes, writes
 
 _SET_OPERATIONS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT})
-_WRITES = frozenset({"insert", "update", "delete", "merge"})
 _COMPARED: Mapping[TokenType, Callable[[int, int], bool]] = {
     TokenType.EQ: lambda a, b: a == b,
     TokenType.NEQ: lambda a, b: a != b,
@@ -35,24 +34,17 @@ def reads_nothing(
     constants that is never true, or reads a subquery of which that holds. A negative LIMIT is an
     error wherever it is run.
     """
-    if _writes(statement.lexed, statement.first, statement.last):
+    if writes(statement.lexed, statement.first, statement.last):
         return False
-    return _Probe(statement.lexed, found, frozenset(protected)).query(
-        (statement.first, statement.last)
-    )
-
-
-def _writes(lexed: Lexed, first: int, last: int) -> bool:
-    """A CTE that writes is run whatever is asked of it."""
-    return any(
-        lexed.lexemes[index].token.token_type is TokenType.L_PAREN
-        and lexed.lexemes[index + 1].word in _WRITES
-        for index in range(first, last - 1)
-    )
+    lexed = statement.lexed
+    names = {cte.name for cte in visible_ctes(lexed)}
+    # What a CTE reads is read where its name stands.
+    by_name = {index for index, lexeme in enumerate(lexed.lexemes) if lexeme.name in names}
+    return _Probe(lexed, found, by_name.union(protected)).query((statement.first, statement.last))
 
 
 class _Probe:
-    def __init__(self, lexed: Lexed, found: tuple[Select, ...], protected: frozenset[int]) -> None:
+    def __init__(self, lexed: Lexed, found: tuple[Select, ...], protected: Collection[int]) -> None:
         self._lexed = lexed
         self._lexemes = lexed.lexemes
         self._selects = {select.keyword: select for select in found}
@@ -230,7 +222,7 @@ def unused_ctes(lexed: Lexed, ctes: tuple[Visible, ...]) -> tuple[Visible, ...]:
     """CTEs that PostgreSQL does not run: no name of theirs occurs where it means them, except inside CTEs
     that are not run either. A name that may mean something else counts as a use."""
     used: set[Visible] = {
-        cte for cte in ctes if lexed.lexemes[cte.body[0]].word in _WRITES | {"with"}
+        cte for cte in ctes if lexed.lexemes[cte.body[0]].word in WRITES | {"with"}
     }
     while True:
         more = {cte for cte in ctes if cte not in used and _is_used(lexed, cte, ctes, used)}

@@ -20,7 +20,10 @@ from proxy.query.syntax.tokens import Lexed
 _NO_CLAUSE = frozenset(
     {"ties", "ordinality", "no", "data", "hold", "time", "check", "local", "cascaded"}
 )
-_MAIN = frozenset({"select", "values", "table", "insert", "update", "delete", "merge"})
+WRITES = frozenset({"insert", "update", "delete", "merge"})
+_MAIN = WRITES | {"select", "values", "table"}
+# FOR [NO KEY] UPDATE, ON CONFLICT DO UPDATE, THEN UPDATE of a MERGE
+_BEFORE_NO_WRITE = frozenset({"for", "key", "do", "then"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,20 @@ def visible_ctes(lexed: Lexed) -> tuple[Visible, ...]:
             body = (cte.opening + 1, cte.closing)
             found.append(Visible(cte.name, (begin, end), body, cte.columns))
     return tuple(found)
+
+
+def writes(lexed: Lexed, first: int, last: int) -> bool:
+    """Whether a CTE may write among these lexemes: it is run to its end, whatever is asked of it (PostgreSQL 17
+    documentation, section 7.8.4). A word that may begin such a body counts: FOR UPDATE and DO UPDATE do not.
+    """
+    lexemes = lexed.lexemes[first:last]
+    if not any(lexeme.word == "with" for lexeme in lexemes):
+        return False
+    depth = lexemes[0].depth
+    return any(
+        lexeme.word in WRITES and lexeme.depth > depth and before.word not in _BEFORE_NO_WRITE
+        for before, lexeme in zip(lexemes, lexemes[1:], strict=False)
+    )
 
 
 def refuse_unicode_names(lexed: Lexed) -> None:
