@@ -8,6 +8,7 @@ WITH that cannot be read to its end is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import TokenType
 
@@ -83,7 +84,7 @@ def writes(lexed: Lexed, first: int, last: int) -> bool:
     depth = lexemes[0].depth
     return any(
         lexeme.word in WRITES and lexeme.depth > depth and before.word not in _BEFORE_NO_WRITE
-        for before, lexeme in zip(lexemes, lexemes[1:], strict=False)
+        for before, lexeme in pairwise(lexemes)
     )
 
 
