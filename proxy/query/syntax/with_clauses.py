@@ -53,7 +53,7 @@ def visible_ctes(lexed: Lexed) -> tuple[Visible, ...]:
     """
     found: list[Visible] = []
     for index, lexeme in enumerate(lexed.lexemes):
-        if lexeme.word != "with":
+        if lexeme.word != "with" or _opens_copy_options(lexed, index):
             continue
         recursive = _word(lexed, index + 1) == "recursive"
         clause = _clause(lexed, index + (2 if recursive else 1))
@@ -176,6 +176,11 @@ def _at(lexed: Lexed, start: int, word: str) -> int | None:
 
 def _is_no_clause(lexed: Lexed, at: int) -> bool:
     return _word(lexed, at) in _NO_CLAUSE or _kind(lexed, at) is TokenType.L_PAREN
+
+
+def _opens_copy_options(lexed: Lexed, at: int) -> bool:
+    """COPY (query) TO STDOUT WITH CSV HEADER, the syntax of before PostgreSQL 9.0: its query is in brackets."""
+    return _word(lexed, 0) == "copy" and lexed.lexemes[at].depth == 0
 
 
 def _is_name(lexed: Lexed, at: int) -> bool:
