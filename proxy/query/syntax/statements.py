@@ -138,7 +138,7 @@ def look(text: str, names: Names) -> Statement | Execute | None:
     """
     if not names.may_occur_in(text):
         return None
-    lexed = lex(text)
+    lexed = _without_empty_ones(lex(text))
     if lexed is None or not lexed.lexemes:
         return None
     if lexed.lexemes[0].word == "execute":
@@ -151,6 +151,22 @@ def look(text: str, names: Names) -> Statement | Execute | None:
         return None
     kind, first, last, as_json = located
     return Statement(lexed, kind, first, last, relations, chains, as_json)
+
+
+def _without_empty_ones(lexed: Lexed | None) -> Lexed | None:
+    """Blanks for the semicolons in front of a statement, which PostgreSQL reads over; positions stay."""
+    if lexed is None or not lexed.lexemes or not _is_semicolon(lexed.lexemes[0]):
+        return lexed
+    text = lexed.text
+    for lexeme in lexed.lexemes:
+        if not _is_semicolon(lexeme):
+            break
+        text = text[: lexeme.start] + " " + text[lexeme.end :]
+    return lex(text)
+
+
+def _is_semicolon(lexeme: Lexeme) -> bool:
+    return lexeme.token.token_type is TokenType.SEMICOLON
 
 
 def prepared_query(source: str, name: str) -> str | None:
