@@ -146,7 +146,7 @@ def bind_message(session: Session, message: Bind, statement: Statement) -> Conve
 
 
 def _gives_values_to_none(message: Bind, statement: Executed | Substituted) -> bool:
-    """Whether a Bind has parameters for a statement that takes none, and that the shadow has as it was written."""
+    """Whether a Bind has parameters for a statement that takes none; the shadow has it as it was written."""
     if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
         return False
     return bool(message.values) or len(message.formats) > 1

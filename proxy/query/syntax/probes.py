@@ -6,7 +6,7 @@ a wrong "reads nothing" would be a silent wrong answer: whatever is not certain 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from sqlglot import TokenType
 
@@ -218,31 +218,44 @@ def _number(lexeme: Lexeme) -> int | None:
     return int(text)
 
 
-def unused_ctes(lexed: Lexed, ctes: tuple[Visible, ...]) -> tuple[Visible, ...]:
+def unused_ctes(
+    lexed: Lexed, ctes: tuple[Visible, ...], gone: Collection[int] = ()
+) -> tuple[Visible, ...]:
     """CTEs that PostgreSQL does not run: no name of theirs occurs where it means them, except inside CTEs
-    that are not run either. A name that may mean something else counts as a use."""
+    that are not run either. A name that may mean something else counts as a use. gone: lexemes that a rewriting
+    has replaced."""
     used: set[Visible] = {
         cte for cte in ctes if lexed.lexemes[cte.body[0]].word in WRITES | {"with"}
     }
     while True:
-        more = {cte for cte in ctes if cte not in used and _is_used(lexed, cte, ctes, used)}
+        more = {cte for cte in ctes if cte not in used and _is_used(lexed, cte, ctes, used, gone)}
         if not more:
             return tuple(cte for cte in ctes if cte not in used)
         used |= more
 
 
 def _is_used(
-    lexed: Lexed, cte: Visible, ctes: tuple[Visible, ...], used: Collection[Visible]
+    lexed: Lexed,
+    cte: Visible,
+    ctes: tuple[Visible, ...],
+    used: Collection[Visible],
+    gone: Collection[int],
 ) -> bool:
-    for index in range(*cte.span):
-        if lexed.lexemes[index].name != cte.name or cte.body[0] <= index < cte.body[1]:
-            continue
-        if _defines(lexed, index):
+    for index in names_of(lexed, cte):
+        if index in gone:
             continue
         around = [other for other in ctes if other.body[0] <= index < other.body[1]]
         if all(other in used for other in around):
             return True
     return False
+
+
+def names_of(lexed: Lexed, cte: Visible) -> Iterator[int]:
+    """Where the name of a CTE may mean it, outside of its own body."""
+    for index in range(*cte.span):
+        is_own = cte.body[0] <= index < cte.body[1]
+        if lexed.lexemes[index].name == cte.name and not is_own and not _defines(lexed, index):
+            yield index
 
 
 def _defines(lexed: Lexed, index: int) -> bool:
