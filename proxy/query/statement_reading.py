@@ -21,6 +21,7 @@ from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
+from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.probes import reads_nothing
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, StatementKind
@@ -136,6 +137,7 @@ def _of_protected(
         if not edits:
             return None  # e.g. the target of an INSERT: the shadow grants no writes
     elif statement.kind is StatementKind.EXPLAIN:
+        check_options(statement)
         query, edits = bound.query, ()
     else:
         parameter = len(parameters) + 1

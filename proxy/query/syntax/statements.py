@@ -5,9 +5,10 @@ A miss cannot leak: the statement then meets the shadow's guard (docs/design/pip
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from sqlglot import TokenType
 
@@ -324,15 +325,23 @@ def _after(lexed: Lexed, word: str) -> tuple[StatementKind, int, int, bool] | No
     return None
 
 
+def _is_json(options: Sequence[Lexeme]) -> bool:
+    """The last FORMAT counts; its value may be a string or a quoted name."""
+    formats = [
+        value.token.text.lower() for name, value in pairwise(options) if name.name == "format"
+    ]
+    return formats[-1:] == ["json"]
+
+
 def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
     lexemes = lexed.lexemes
     index = 1
     as_json = False
     if index < len(lexemes) and lexemes[index].token.token_type is TokenType.L_PAREN:
         close = lexed.partner[index]
-        options = [x.word for x in lexemes[index + 1 : close]]
-        if "select" not in options:
-            as_json = "json" in options
+        options = lexemes[index + 1 : close]
+        if not any(x.word == "select" for x in options):
+            as_json = _is_json(options)
             index = close + 1
     while index < len(lexemes) and lexemes[index].word in ("analyze", "analyse", "verbose"):
         index += 1
