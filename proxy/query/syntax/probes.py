@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.selects import Select, Span, opens_query
+from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed, Lexeme
 from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes, writes
 
-_SET_OPERATIONS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT})
 _COMPARED: Mapping[TokenType, Callable[[int, int], bool]] = {
     TokenType.EQ: lambda a, b: a == b,
     TokenType.NEQ: lambda a, b: a != b,
@@ -61,7 +60,7 @@ class _Probe:
             return True
         starts = [self._after_with(first, last, depth)]
         for index in own:
-            if self._lexemes[index].token.token_type in _SET_OPERATIONS:
+            if joins_selects(self._lexed, index):
                 start = index + 1
                 while start < last and self._lexemes[start].word in ("all", "distinct"):
                     start += 1

@@ -73,6 +73,9 @@ def _select(lexed: Lexed, keyword: int, last: int) -> Select:
         if lexeme.depth < depth:
             break
         if lexeme.depth == depth:
+            if _is_name(lexed, index):
+                index += 1
+                continue
             if kind in _SET_OPERATIONS or kind is TokenType.SEMICOLON:
                 break
             if kind is TokenType.R_PAREN and lexed.partner[index] < keyword:
@@ -83,6 +86,19 @@ def _select(lexed: Lexed, keyword: int, last: int) -> Select:
         index += 1
     clauses[name] = (start, index)
     return Select(keyword, index, depth, clauses, distinct)
+
+
+def joins_selects(lexed: Lexed, index: int) -> bool:
+    """UNION, INTERSECT, EXCEPT."""
+    return lexed.lexemes[index].token.token_type in _SET_OPERATIONS and not _is_name(lexed, index)
+
+
+def _is_name(lexed: Lexed, index: int) -> bool:
+    """After AS and in a dotted name any word may stand (PostgreSQL 17 documentation, appendix C)."""
+    before = lexed.lexemes[index - 1]
+    return bool(lexed.lexemes[index].name) and (
+        before.word == "as" or before.token.token_type is TokenType.DOT
+    )
 
 
 def _part_of_expression(lexed: Lexed, index: int) -> bool:
@@ -102,7 +118,7 @@ def query_parts(
     own = [index for index in range(*span) if lexed.lexemes[index].depth == depth]
     starts, only_all = [span[0]], True
     for index in own:
-        if lexed.lexemes[index].token.token_type in _SET_OPERATIONS:
+        if joins_selects(lexed, index):
             is_all = lexed.lexemes[index + 1].word == "all"
             only_all &= is_all and lexed.lexemes[index].token.token_type is TokenType.UNION
             starts.append(index + 1 + is_all)
