@@ -52,6 +52,7 @@ def rehearsal(
             what.tag,
         ),
         same_kind=_same_kind(statement, columns),
+        result_oids=tuple(column.type_oid for column in columns) if whole else (),
         without_rows=reading.inlined(NO_RELATION) if statement.kind is StatementKind.COPY else None,
     )
 

@@ -138,6 +138,7 @@ class Rehearsal:
     plan: an EXPLAIN, with the statement's parameters. limits: a SELECT of a number for each LIMIT, 0 where it
     lets no row through; lets_nothing_through: those by which the statement has no rows at all.
     same_kind: what says no where the statement may not be: a COPY with the same options; a cursor, and its end.
+    result_oids: types of the columns that the client receives, none where it receives no rows.
     without_rows: what to run of a statement that is a literal and needs no relation.
     """
 
@@ -146,6 +147,7 @@ class Rehearsal:
     lets_nothing_through: tuple[int, ...] = ()
     made: MadeOfNulls | None = None
     same_kind: tuple[str, ...] = ()
+    result_oids: tuple[int, ...] = ()
     without_rows: str | None = None
 
 

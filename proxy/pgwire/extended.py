@@ -130,8 +130,10 @@ def bind_message(session: Session, message: Bind, statement: Statement) -> Conve
     match statement:
         case Refuse():
             yield raise_refusal(session, statement)
+        case Executed() | Substituted() if _gives_values_to_none(message, statement):
+            _relay_bind(session, message)  # PostgreSQL's own error (08P01)
         case Executed():
-            of = Message(portal=message.portal)
+            of = Message(portal=message.portal, result_formats=message.result_formats)
             decided = yield from perform(session, run_prepared(statement.execute), of)
             yield from _bind_decided(session, message, decided)
         case Substituted() if statement.rewritten.substitute.as_literal:
@@ -144,6 +146,13 @@ def bind_message(session: Session, message: Bind, statement: Statement) -> Conve
             yield from _bind_substituted(session, message, statement)
         case _:
             assert_never(statement)
+
+
+def _gives_values_to_none(message: Bind, statement: Executed | Substituted) -> bool:
+    """Whether a Bind has parameters for a statement that takes none; the shadow has it as it was written."""
+    if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
+        return False
+    return bool(message.values) or len(message.formats) > 1
 
 
 def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
@@ -165,7 +174,10 @@ def _bind_substituted(
     if sum(len(value) for value in message.values if value) > ARGUMENTS_BYTES:
         yield raise_refusal(session, ARGUMENTS_TOO_LONG)
         return
-    of = Message(arguments=lambda step: decode_arguments(session, message, step.parameter_oids))
+    of = Message(
+        arguments=lambda step: decode_arguments(session, message, step.parameter_oids),
+        result_formats=message.result_formats,
+    )
     run = yield from perform(session, _answer(statement), of)
     match run:
         case Failed():

@@ -49,12 +49,13 @@ class Message:
     """The client's message that the sequence is run for: where its protocols differ.
 
     wording: of errors in the client's own text. arguments: how its values are read, where that is a step of the
-    sequence. portal: the name that the statement would get. takes_parameters: False of a simple Query.
+    sequence. portal, result_formats: as its Bind has them. takes_parameters: False of a simple Query.
     """
 
     wording: Wording = _AS_WRITTEN
     arguments: Callable[[ReadArguments], ArgumentsReading] | None = None
     portal: bytes = b""
+    result_formats: tuple[int, ...] = ()
     takes_parameters: bool = True
 
 
@@ -84,7 +85,7 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
             assert message.arguments is not None
             return (yield from message.arguments(step))
         case Rehearse():
-            return (yield from rehearse(session, step, message.portal))
+            return (yield from rehearse(session, step, message.portal, message.result_formats))
         case RunQuery():
             answered: QueryAnswer | Refuse = yield step
             if isinstance(answered, QueryAnswer) and answered.notice is not None:

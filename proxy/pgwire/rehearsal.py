@@ -21,12 +21,14 @@ MAKE = "SELECT dp.rehearse($1, $2, $3, $4, $5, $6)"
 MAKE_OIDS = (25, 1009, 1028, 1007, 25, 16)  # text, text[], oid[], integer[], text, boolean
 # How the noisy relation is called wherever a plan reads it.
 _SCANNED = NOISY_RELATION.encode()
+# Formats that nothing can be wrong with.
+_TEXTS = ((), (TEXT_FORMAT,))
 
 
 def rehearse(
-    session: Session, step: Rehearse, portal: bytes = b""
+    session: Session, step: Rehearse, portal: bytes = b"", result_formats: Sequence[int] = ()
 ) -> Generator[Wait, Any, bool | Failed]:
-    """Whether the statement needs its relation. portal: the name that it would get."""
+    """Whether the statement needs its relation. portal, result_formats: as its Bind has them."""
     rehearsal, arguments = step.rehearsal, step.arguments
     oids = (*step.parameter_oids, JSONB_OID)
     values = (*arguments.values, NO_RELATION.encode())
@@ -49,6 +51,8 @@ def rehearse(
         last = session.send_all(run(statement.encode()), wording=wording)
     if portal:
         last = session.send_all(_take_portal(portal), wording=wording)
+    if rehearsal.result_oids and tuple(result_formats) not in _TEXTS:
+        last = session.send_all(_one_row(rehearsal.result_oids, result_formats), wording=wording)
     session.to_shadow.append(FLUSH)
     yield last
     if not succeeded(last):
@@ -99,6 +103,13 @@ def _take_portal(name: bytes) -> list[tuple[bytes, MessageKind]]:
         (close_portal(name), MessageKind.CLOSE),
         (close_statement(INTERNAL), MessageKind.CLOSE),
     ]
+
+
+def _one_row(oids: Sequence[int], formats: Sequence[int]) -> list[tuple[bytes, MessageKind]]:
+    """A row of the same types in the client's formats: one that does not exist (22023) or that a type does not
+    have (42883), or a wrong number of them (08P01), is refused."""
+    nulls = ", ".join(f"${number}" for number in range(1, len(oids) + 1))
+    return run(b"SELECT " + nulls.encode(), oids, [None] * len(oids), (), formats)
 
 
 def make_values(made: MadeOfNulls) -> tuple[str, ...]:

@@ -80,13 +80,14 @@ def run(
     oids: Sequence[int] = (),
     values: Sequence[bytes | None] = (),
     formats: Sequence[int] = (),
+    result_formats: Sequence[int] = (),
 ) -> list[Message]:
     """Close first: an exchange cut off by an error may have left the name behind, and closing
     what does not exist is no error (PostgreSQL 17 documentation, section 55.2.3)."""
     return [
         (close_statement(INTERNAL), MessageKind.CLOSE),
         (parse(INTERNAL, text, oids), MessageKind.PARSE),
-        (bind(INTERNAL, INTERNAL, values, formats), MessageKind.BIND),
+        (bind(INTERNAL, INTERNAL, values, formats, result_formats), MessageKind.BIND),
         (execute(INTERNAL), MessageKind.EXECUTE),
         (close_portal(INTERNAL), MessageKind.CLOSE),
         (close_statement(INTERNAL), MessageKind.CLOSE),

@@ -16,10 +16,12 @@ from proxy.query.bind.statement_binding import bind_statement, refuse_table
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.query import Query
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS, account_edits
+from proxy.query.rewrite.ctes_left import settle_ctes
 from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
+from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.probes import reads_nothing
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, StatementKind
@@ -131,13 +133,17 @@ def _of_protected(
     if bound is None:  # nothing is asked of the data: the statement itself, on tables without rows
         query, edits = _NOTHING, on_twins(statement.lexed, found, protected)
     elif not bound.subqueries:
-        return None  # e.g. the target of an INSERT: the shadow grants no writes
+        query, edits = _NOTHING, settle_ctes(statement, found, protected, ())
+        if not edits:
+            return None  # e.g. the target of an INSERT: the shadow grants no writes
     elif statement.kind is StatementKind.EXPLAIN:
+        check_options(statement)
         query, edits = bound.query, ()
     else:
         parameter = len(parameters) + 1
         query = bound.query
-        edits = replace_aggregates(statement.lexed, bound.subqueries, parameter)
+        replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter)
+        edits = (*replaced, *settle_ctes(statement, found, protected, replaced))
     return Reading(query, rewrite_statement(statement.text, edits, len(parameters)))
 
 

@@ -106,6 +106,13 @@ def _pair(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggrega
         )
         for part in parts
     )
+    if not all(ir.columns(part.operand) for part in (first, second) if part.operand is not None):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{function_name(node)} with a constant is 0 or NULL, whatever the rows are",
+            "Give it two expressions of columns.",
+            position_of(node),
+        )
     return replace(first, second=second.operand)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
-from proxy.base.errors import Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.join_conditions import conjunction, equalities
@@ -21,8 +21,9 @@ from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
-from proxy.query.syntax.selects import Select, Span, aggregates_rows, query_parts
+from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
 from proxy.query.syntax.statements import split_commas
+from proxy.query.syntax.with_clauses import Visible
 
 
 def nature_of(sources: Sources, select: Select) -> Nature:
@@ -67,11 +68,22 @@ def _names_rows(sources: Sources, span: Span) -> bool:
         if span[0] <= inner.keyword < span[1] and nature_of(sources, inner) is Nature.AGGREGATES
     ]
     return any(
-        i in sources.tables
-        and sources.tables[i].protected
+        (_names_protected(sources, i) or _names_rows_of_cte(sources, i))
         and not any(first <= i < last for first, last in answered)
         for i in range(*span)
     )
+
+
+def _names_protected(sources: Sources, index: int) -> bool:
+    return index in sources.tables and sources.tables[index].protected
+
+
+def _names_rows_of_cte(sources: Sources, index: int) -> bool:
+    name = sources.lexed.lexemes[index].name
+    if not name or not is_relation(sources.lexed, index):
+        return False
+    cte = sources.cte(TableItem(index, (name,), None, ()))
+    return cte is not None and _query_gives_rows(sources, cte.body)
 
 
 def _item_gives_rows(sources: Sources, item: Item) -> bool:
@@ -174,6 +186,7 @@ def _relation(
 def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ...]]:
     cte = sources.cte(item)
     if cte is not None:
+        _refuse_recursion(sources, cte)
         relation, columns = _query(sources, cte.body)
         return renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
     table = sources.tables.get(item.first)
@@ -185,6 +198,20 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
     if item.alias is not None:
         qualifiers = frozenset({(item.alias,)})
     return Scan(alias, table.name), (Named(alias, qualifiers, columns),)
+
+
+def _refuse_recursion(sources: Sources, cte: Visible) -> None:
+    lexemes = sources.lexed.lexemes
+    if cte.span[0] > cte.body[0]:  # without RECURSIVE a name means something else in its own body
+        return
+    for index in range(*cte.body):
+        if lexemes[index].name == cte.name and is_relation(sources.lexed, index):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a recursive query on protected tables is not supported",
+                "Write WITH name AS (SELECT ...) without a reference to itself.",
+                lexemes[index].position,
+            )
 
 
 def _join(

@@ -12,6 +12,7 @@ from sqlglot import TokenType
 
 from proxy.query.syntax.selects import Select, Span, selects
 from proxy.query.syntax.statements import Statement, StatementKind
+from proxy.query.syntax.with_clauses import writes
 
 _WHOLE_NUMBERS = frozenset({"int", "integer", "bigint", "smallint", "int2", "int4", "int8"})
 _OPERATORS = frozenset(
@@ -93,11 +94,12 @@ def is_copy_to_client(statement: Statement) -> bool:
 
 def limits(statement: Statement) -> Iterator[tuple[str, bool]]:
     """Each LIMIT, OFFSET and FETCH made of whole numbers and parameters alone, as a clause; and whether, if it
-    lets no row through, the statement has none."""
+    lets no row through, the statement has none and does nothing."""
     found = selects(statement)
     depth = statement.lexed.lexemes[statement.first].depth
     is_single = sum(select.depth == depth for select in found) == 1
     is_query = statement.lexed.lexemes[statement.first].word in ("select", "with")
+    is_query &= not writes(statement.lexed, statement.first, statement.last)
     for select in found:
         outermost = is_single and is_query and select.depth == depth
         for name, span in _bounds(select):

@@ -1,4 +1,4 @@
-"""Where the parameters $1, $2, ... stand in a text, by PostgreSQL's own rules (scan.l).
+"""Where the parameters $1, $2, ... and the comments stand in a text, by PostgreSQL's own rules (scan.l).
 
 sqlglot takes what is between two dollar signs for the tag of a dollar-quoted string, digits and commas
 too: `IN ($1,$2)` would be a string that never ends.
@@ -49,6 +49,33 @@ def parameters(text: str) -> Iterator[tuple[int, int]]:
             at = len(text) if end < 0 else end + len(piece["dollar"])
         elif piece["comment"]:
             at = _after_comment(text, at)
+
+
+def without_comments(text: str) -> str:
+    """With blanks for its comments in /* */, which nest: the parser ends some of them too early.
+
+    >>> without_comments("a/*/**/*/b '/*' --/*")
+    "a        b '/*' --/*"
+    """
+    if "/*" not in text:
+        return text
+    parts: list[str] = []
+    at = 0
+    while at < len(text):
+        piece = _PIECE.match(text, at)
+        assert piece is not None  # any character is a piece
+        start, at = piece.span()
+        if piece["dollar"]:
+            end = text.find(piece["dollar"], at)
+            at = len(text) if end < 0 else end + len(piece["dollar"])
+        elif piece["comment"]:
+            end = _after_comment(text, at)
+            closed = text.endswith("*/", at, end)
+            at = end
+            parts.append(" " * (end - start) if closed else text[start:end])
+            continue
+        parts.append(text[start:at])
+    return "".join(parts)
 
 
 def _after_comment(text: str, at: int) -> int:

@@ -6,17 +6,15 @@ a wrong "reads nothing" would be a silent wrong answer: whatever is not certain 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.selects import Select, Span, opens_query
+from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed, Lexeme
-from proxy.query.syntax.with_clauses import Visible
+from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes, writes
 
-_SET_OPERATIONS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT})
-_WRITES = frozenset({"insert", "update", "delete", "merge"})
 _COMPARED: Mapping[TokenType, Callable[[int, int], bool]] = {
     TokenType.EQ: lambda a, b: a == b,
     TokenType.NEQ: lambda a, b: a != b,
@@ -35,24 +33,17 @@ def reads_nothing(
     constants that is never true, or reads a subquery of which that holds. A negative LIMIT is an
     error wherever it is run.
     """
-    if _writes(statement.lexed, statement.first, statement.last):
+    if writes(statement.lexed, statement.first, statement.last):
         return False
-    return _Probe(statement.lexed, found, frozenset(protected)).query(
-        (statement.first, statement.last)
-    )
-
-
-def _writes(lexed: Lexed, first: int, last: int) -> bool:
-    """A CTE that writes is run whatever is asked of it."""
-    return any(
-        lexed.lexemes[index].token.token_type is TokenType.L_PAREN
-        and lexed.lexemes[index + 1].word in _WRITES
-        for index in range(first, last - 1)
-    )
+    lexed = statement.lexed
+    names = {cte.name for cte in visible_ctes(lexed)}
+    # What a CTE reads is read where its name stands.
+    by_name = {index for index, lexeme in enumerate(lexed.lexemes) if lexeme.name in names}
+    return _Probe(lexed, found, by_name.union(protected)).query((statement.first, statement.last))
 
 
 class _Probe:
-    def __init__(self, lexed: Lexed, found: tuple[Select, ...], protected: frozenset[int]) -> None:
+    def __init__(self, lexed: Lexed, found: tuple[Select, ...], protected: Collection[int]) -> None:
         self._lexed = lexed
         self._lexemes = lexed.lexemes
         self._selects = {select.keyword: select for select in found}
@@ -69,7 +60,7 @@ class _Probe:
             return True
         starts = [self._after_with(first, last, depth)]
         for index in own:
-            if self._lexemes[index].token.token_type in _SET_OPERATIONS:
+            if joins_selects(self._lexed, index):
                 start = index + 1
                 while start < last and self._lexemes[start].word in ("all", "distinct"):
                     start += 1
@@ -226,31 +217,44 @@ def _number(lexeme: Lexeme) -> int | None:
     return int(text)
 
 
-def unused_ctes(lexed: Lexed, ctes: tuple[Visible, ...]) -> tuple[Visible, ...]:
+def unused_ctes(
+    lexed: Lexed, ctes: tuple[Visible, ...], gone: Collection[int] = ()
+) -> tuple[Visible, ...]:
     """CTEs that PostgreSQL does not run: no name of theirs occurs where it means them, except inside CTEs
-    that are not run either. A name that may mean something else counts as a use."""
+    that are not run either. A name that may mean something else counts as a use. gone: lexemes that a rewriting
+    has replaced."""
     used: set[Visible] = {
-        cte for cte in ctes if lexed.lexemes[cte.body[0]].word in _WRITES | {"with"}
+        cte for cte in ctes if lexed.lexemes[cte.body[0]].word in WRITES | {"with"}
     }
     while True:
-        more = {cte for cte in ctes if cte not in used and _is_used(lexed, cte, ctes, used)}
+        more = {cte for cte in ctes if cte not in used and _is_used(lexed, cte, ctes, used, gone)}
         if not more:
             return tuple(cte for cte in ctes if cte not in used)
         used |= more
 
 
 def _is_used(
-    lexed: Lexed, cte: Visible, ctes: tuple[Visible, ...], used: Collection[Visible]
+    lexed: Lexed,
+    cte: Visible,
+    ctes: tuple[Visible, ...],
+    used: Collection[Visible],
+    gone: Collection[int],
 ) -> bool:
-    for index in range(*cte.span):
-        if lexed.lexemes[index].name != cte.name or cte.body[0] <= index < cte.body[1]:
-            continue
-        if _defines(lexed, index):
+    for index in names_of(lexed, cte):
+        if index in gone:
             continue
         around = [other for other in ctes if other.body[0] <= index < other.body[1]]
         if all(other in used for other in around):
             return True
     return False
+
+
+def names_of(lexed: Lexed, cte: Visible) -> Iterator[int]:
+    """Where the name of a CTE may mean it, outside of its own body."""
+    for index in range(*cte.span):
+        is_own = cte.body[0] <= index < cte.body[1]
+        if lexed.lexemes[index].name == cte.name and not is_own and not _defines(lexed, index):
+            yield index
 
 
 def _defines(lexed: Lexed, index: int) -> bool:

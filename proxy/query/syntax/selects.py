@@ -73,6 +73,9 @@ def _select(lexed: Lexed, keyword: int, last: int) -> Select:
         if lexeme.depth < depth:
             break
         if lexeme.depth == depth:
+            if _is_name(lexed, index):
+                index += 1
+                continue
             if kind in _SET_OPERATIONS or kind is TokenType.SEMICOLON:
                 break
             if kind is TokenType.R_PAREN and lexed.partner[index] < keyword:
@@ -83,6 +86,19 @@ def _select(lexed: Lexed, keyword: int, last: int) -> Select:
         index += 1
     clauses[name] = (start, index)
     return Select(keyword, index, depth, clauses, distinct)
+
+
+def joins_selects(lexed: Lexed, index: int) -> bool:
+    """UNION, INTERSECT, EXCEPT."""
+    return lexed.lexemes[index].token.token_type in _SET_OPERATIONS and not _is_name(lexed, index)
+
+
+def _is_name(lexed: Lexed, index: int) -> bool:
+    """After AS and in a dotted name any word may stand (PostgreSQL 17 documentation, appendix C)."""
+    before = lexed.lexemes[index - 1]
+    return bool(lexed.lexemes[index].name) and (
+        before.word == "as" or before.token.token_type is TokenType.DOT
+    )
 
 
 def _part_of_expression(lexed: Lexed, index: int) -> bool:
@@ -96,16 +112,31 @@ def _part_of_expression(lexed: Lexed, index: int) -> bool:
 def query_parts(
     lexed: Lexed, span: Span, found: tuple[Select, ...]
 ) -> tuple[tuple[Select, ...], bool]:
-    """The SELECTs that a query in brackets is made of, and whether nothing but UNION ALL joins them."""
+    """The SELECTs that a query in brackets is made of, each perhaps in brackets of its own; and whether it is
+    nothing but UNION ALL of them: no other set operation, no VALUES or TABLE, no LIMIT behind a bracket."""
     depth = lexed.lexemes[span[0]].depth
-    parts = tuple(s for s in found if span[0] <= s.keyword < span[1] and s.depth == depth)
-    only_all = True
-    for index in range(*span):
-        lexeme = lexed.lexemes[index]
-        if lexeme.depth == depth and lexeme.token.token_type in _SET_OPERATIONS:
-            union = lexeme.token.token_type is TokenType.UNION
-            only_all &= union and lexed.lexemes[index + 1].word == "all"
-    return parts, only_all
+    own = [index for index in range(*span) if lexed.lexemes[index].depth == depth]
+    starts, only_all = [span[0]], True
+    for index in own:
+        if joins_selects(lexed, index):
+            is_all = lexed.lexemes[index + 1].word == "all"
+            only_all &= is_all and lexed.lexemes[index].token.token_type is TokenType.UNION
+            starts.append(index + 1 + is_all)
+    parts: list[Select] = []
+    for start, end in zip(starts, [*starts[1:], span[1]], strict=True):
+        if lexed.lexemes[start].token.token_type is TokenType.L_PAREN:
+            close = lexed.partner[start]
+            inner, inner_all = query_parts(lexed, (start + 1, close), found)
+            parts += inner
+            ends = close + 1 == span[1] or (
+                lexed.lexemes[close + 1].token.token_type in _SET_OPERATIONS
+            )
+            only_all &= inner_all and ends
+            continue
+        here = [s for s in found if start <= s.keyword < end and s.depth == depth]
+        parts += here
+        only_all &= len(here) == 1
+    return tuple(parts), only_all
 
 
 _HINTED = (

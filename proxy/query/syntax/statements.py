@@ -5,9 +5,10 @@ A miss cannot leak: the statement then meets the shadow's guard (docs/design/pip
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from sqlglot import TokenType
 
@@ -138,7 +139,7 @@ def look(text: str, names: Names) -> Statement | Execute | None:
     """
     if not names.may_occur_in(text):
         return None
-    lexed = lex(text)
+    lexed = _without_empty_ones(lex(text))
     if lexed is None or not lexed.lexemes:
         return None
     if lexed.lexemes[0].word == "execute":
@@ -151,6 +152,22 @@ def look(text: str, names: Names) -> Statement | Execute | None:
         return None
     kind, first, last, as_json = located
     return Statement(lexed, kind, first, last, relations, chains, as_json)
+
+
+def _without_empty_ones(lexed: Lexed | None) -> Lexed | None:
+    """Blanks for the semicolons in front of a statement, which PostgreSQL reads over; positions stay."""
+    if lexed is None or not lexed.lexemes or not _is_semicolon(lexed.lexemes[0]):
+        return lexed
+    text = lexed.text
+    for lexeme in lexed.lexemes:
+        if not _is_semicolon(lexeme):
+            break
+        text = text[: lexeme.start] + " " + text[lexeme.end :]
+    return lex(text)
+
+
+def _is_semicolon(lexeme: Lexeme) -> bool:
+    return lexeme.token.token_type is TokenType.SEMICOLON
 
 
 def prepared_query(source: str, name: str) -> str | None:
@@ -308,15 +325,23 @@ def _after(lexed: Lexed, word: str) -> tuple[StatementKind, int, int, bool] | No
     return None
 
 
+def _is_json(options: Sequence[Lexeme]) -> bool:
+    """The last FORMAT counts; its value may be a string or a quoted name."""
+    formats = [
+        value.token.text.lower() for name, value in pairwise(options) if name.name == "format"
+    ]
+    return formats[-1:] == ["json"]
+
+
 def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
     lexemes = lexed.lexemes
     index = 1
     as_json = False
     if index < len(lexemes) and lexemes[index].token.token_type is TokenType.L_PAREN:
         close = lexed.partner[index]
-        options = [x.word for x in lexemes[index + 1 : close]]
-        if "select" not in options:
-            as_json = "json" in options
+        options = lexemes[index + 1 : close]
+        if not any(x.word == "select" for x in options):
+            as_json = _is_json(options)
             index = close + 1
     while index < len(lexemes) and lexemes[index].word in ("analyze", "analyse", "verbose"):
         index += 1

@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.parameters import parameters
+from proxy.query.syntax.parameters import parameters, without_comments
 
 
 class _Tokens(Postgres):
@@ -45,7 +45,7 @@ _LITERALS = frozenset(
     }
 )
 _SPACE = frozenset(" \t\n\r\f")
-_COMMENT = re.compile(r"--[^\n\r]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"--[^\n\r]*")
 _OPEN = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
 _CLOSE = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
 
@@ -103,14 +103,15 @@ def lex(text: str) -> Lexed | None:
     if len(text.encode("utf-8", "surrogatepass")) > limits.STATEMENT_BYTES:
         raise too_complex(f"longer than {limits.STATEMENT_BYTES} bytes")
     try:
-        tokens = _tokens(text)
+        # What stands in a comment is nobody's text.
+        tokens = _tokens(bare := without_comments(text))
     except (SqlglotError, RecursionError):
         return None
     # A parameter is two tokens of sqlglot's and one word of the client's.
     words = len(tokens) - sum(token.token_type is TokenType.PARAMETER for token in tokens)
     if words > limits.STATEMENT_TOKENS:
         raise too_complex(f"of more than {limits.STATEMENT_TOKENS} words and symbols")
-    return _bracketed(text, tokens)
+    return _bracketed(text, bare, tokens)
 
 
 def _tokens(text: str) -> list[Token]:
@@ -134,14 +135,14 @@ def _shifted(tokens: list[Token], by: int) -> list[Token]:
     ]
 
 
-def _bracketed(text: str, tokens: list[Token]) -> Lexed | None:
+def _bracketed(text: str, bare: str, tokens: list[Token]) -> Lexed | None:
     lexemes: list[Lexeme] = []
     partner = [-1] * len(tokens)
     open_at: list[int] = []
     negations = squares = end = 0
     for index, token in enumerate(tokens):
         kind = token.token_type
-        if not _is_plain_space(text[end : token.start]):
+        if not _is_plain_space(bare[end : token.start]):
             raise Refusal(
                 Code.SYNTAX,
                 "there is white space other than blanks, tabs and line breaks between the words",

@@ -8,6 +8,7 @@ WITH that cannot be read to its end is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import TokenType
 
@@ -20,7 +21,10 @@ from proxy.query.syntax.tokens import Lexed
 _NO_CLAUSE = frozenset(
     {"ties", "ordinality", "no", "data", "hold", "time", "check", "local", "cascaded"}
 )
-_MAIN = frozenset({"select", "values", "table", "insert", "update", "delete", "merge"})
+WRITES = frozenset({"insert", "update", "delete", "merge"})
+_MAIN = WRITES | {"select", "values", "table"}
+# FOR [NO KEY] UPDATE, ON CONFLICT DO UPDATE, THEN UPDATE of a MERGE
+_BEFORE_NO_WRITE = frozenset({"for", "key", "do", "then"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def visible_ctes(lexed: Lexed) -> tuple[Visible, ...]:
     """
     found: list[Visible] = []
     for index, lexeme in enumerate(lexed.lexemes):
-        if lexeme.word != "with":
+        if lexeme.word != "with" or _opens_copy_options(lexed, index):
             continue
         recursive = _word(lexed, index + 1) == "recursive"
         clause = _clause(lexed, index + (2 if recursive else 1))
@@ -68,6 +72,20 @@ def visible_ctes(lexed: Lexed) -> tuple[Visible, ...]:
             body = (cte.opening + 1, cte.closing)
             found.append(Visible(cte.name, (begin, end), body, cte.columns))
     return tuple(found)
+
+
+def writes(lexed: Lexed, first: int, last: int) -> bool:
+    """Whether a CTE may write among these lexemes: it is run to its end, whatever is asked of it (PostgreSQL 17
+    documentation, section 7.8.4). A word that may begin such a body counts: FOR UPDATE and DO UPDATE do not.
+    """
+    lexemes = lexed.lexemes[first:last]
+    if not any(lexeme.word == "with" for lexeme in lexemes):
+        return False
+    depth = lexemes[0].depth
+    return any(
+        lexeme.word in WRITES and lexeme.depth > depth and before.word not in _BEFORE_NO_WRITE
+        for before, lexeme in pairwise(lexemes)
+    )
 
 
 def refuse_unicode_names(lexed: Lexed) -> None:
@@ -158,6 +176,11 @@ def _at(lexed: Lexed, start: int, word: str) -> int | None:
 
 def _is_no_clause(lexed: Lexed, at: int) -> bool:
     return _word(lexed, at) in _NO_CLAUSE or _kind(lexed, at) is TokenType.L_PAREN
+
+
+def _opens_copy_options(lexed: Lexed, at: int) -> bool:
+    """COPY (query) TO STDOUT WITH CSV HEADER, the syntax of before PostgreSQL 9.0: its query is in brackets."""
+    return _word(lexed, 0) == "copy" and lexed.lexemes[at].depth == 0
 
 
 def _is_name(lexed: Lexed, at: int) -> bool:

@@ -36,6 +36,7 @@ from proxy.pgwire.calls import (
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
+from proxy.query.syntax.explain_options import explaining
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.http_problem import problem_of, refused
@@ -97,6 +98,9 @@ class LibpqDriver:
         decided = await self._decided()
         if isinstance(decided, Verbatim):
             await self._session.analyse(self._request.sql, names_hint=True)
+            judged = explaining(self._request.sql)
+            if judged is not None:  # what /v1/query would refuse is no plan that costs nothing
+                await self._session.run(judged, self._request.parameters)
             return None
         if _question(decided).reads_nothing:
             return None

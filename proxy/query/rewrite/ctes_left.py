@@ -1,0 +1,87 @@
+"""The CTEs of a rewritten statement that still name protected tables, since their text stays.
+
+PostgreSQL plans a CTE that is named twice or MATERIALIZED, and what it names, even where only CTEs that it does
+not run name it, and checks the rights on its tables. It gets tables without rows, and nobody reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proxy.base.errors import Code, Refusal
+from proxy.query.ir.exposed import Exposed
+from proxy.query.rewrite.edits import Edit
+from proxy.query.rewrite.empty_twins import on_twins
+from proxy.query.syntax.probes import names_of, unused_ctes
+from proxy.query.syntax.selects import Select
+from proxy.query.syntax.statements import Statement
+from proxy.query.syntax.with_clauses import Visible, visible_ctes
+
+_READS = frozenset({"from", "join", "lateral", "using", "table", "only"})
+
+
+def settle_ctes(
+    statement: Statement,
+    found: tuple[Select, ...],
+    protected: Mapping[int, Exposed],
+    edits: tuple[Edit, ...],
+) -> tuple[Edit, ...]:
+    """
+    Given    protected: first lexeme of what names a protected table -> table; edits: those of its aggregates
+    Gives    further edits: empty twins in CTEs that PostgreSQL would plan and not run
+    Refuses  UNSUPPORTED: a CTE with rows of protected tables is read where no reader looks
+    """
+    lexed = statement.lexed
+    ctes = visible_ctes(lexed)
+    if not ctes:
+        return ()
+    gone = {
+        index
+        for index, lexeme in enumerate(lexed.lexemes)
+        if any(edit.start <= lexeme.start < edit.end for edit in edits)
+    }
+    left = {index: table for index, table in protected.items() if index not in gone}
+    names = {cte: [index for index in names_of(lexed, cte) if index not in gone] for cte in ctes}
+    unused = unused_ctes(lexed, ctes, gone)
+    for cte in ctes:
+        if cte not in unused and any(cte.body[0] <= index < cte.body[1] for index in left):
+            _refuse_reader(statement, names[cte], left)
+    spans = [
+        (lexed.lexemes[cte.body[0]].start, lexed.lexemes[cte.body[1]].start)
+        for cte in _planned(statement, {cte: names[cte] for cte in unused})
+    ]
+    return tuple(
+        edit
+        for edit in on_twins(lexed, found, left)
+        if any(first <= edit.start < last for first, last in spans)
+    )
+
+
+def _planned(statement: Statement, names: Mapping[Visible, list[int]]) -> list[Visible]:
+    """Those that PostgreSQL plans of the CTEs that it does not run. names: where each is named."""
+    lexemes = statement.lexed.lexemes
+    planned = [
+        cte
+        for cte, found in names.items()
+        if len(found) > 1 or (found and lexemes[cte.body[0] - 2].word == "materialized")
+    ]
+    for cte in planned:  # which grows
+        for named, found in names.items():
+            if named not in planned and any(cte.body[0] <= at < cte.body[1] for at in found):
+                planned.append(named)
+    return planned
+
+
+def _refuse_reader(
+    statement: Statement, names: list[int], protected: Mapping[int, Exposed]
+) -> None:
+    lexemes = statement.lexed.lexemes
+    for index in names:
+        if index and lexemes[index - 1].word in _READS:
+            tables = ", ".join(dict.fromkeys(str(table.name) for table in protected.values()))
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f'"{lexemes[index].name}" holds rows of {tables}, and cannot be read here',
+                "Read it in the FROM of a SELECT with aggregates, without TABLE, LATERAL or a function.",
+                lexemes[index].position,
+            )
