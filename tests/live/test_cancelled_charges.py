@@ -16,6 +16,7 @@ from proxy.base.errors import Refusal
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.query.syntax.statements import Statement
 from tests.cancelled_at import CancelledAt
+from tests.fetching import fetched
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD, servers
@@ -112,10 +113,10 @@ def test_who_goes_while_the_ledger_charges(listeners: BothListeners, how: str) -
                     connection.close()
                 else:
                     connection.cancel_safe(timeout=5)
-                    result = connection.pgconn.get_result()
+                    result = fetched(connection)
                     assert result is not None
                     assert result.error_field(DiagnosticField.SQLSTATE) == b"57014"
-                    assert connection.pgconn.get_result() is None
+                    assert fetched(connection) is None
             assert _is_charging(watcher), "a charge is not cancelled in the middle"
     until(lambda: proxy.spent(analyst)[0] == 2)
     assert proxy.when_settled(analyst)[2] == 0

@@ -15,6 +15,7 @@ from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
 from proxy.pgwire import frames
+from tests.fetching import fetched
 from tests.live_proxy import LiveProxy
 from tests.raw_client import RawClient
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -195,8 +196,8 @@ def _run(connection: psycopg.Connection, way: Callable[..., PGresult], case: Cas
     while result.status in (ExecStatus.COPY_OUT,):
         while connection.pgconn.get_copy_data(0)[0] > 0:
             pass
-        result = connection.pgconn.get_result() or result
-        while connection.pgconn.get_result() is not None:
+        result = fetched(connection) or result
+        while fetched(connection) is not None:
             pass
     return result
 
