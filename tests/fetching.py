@@ -10,4 +10,7 @@ from psycopg.pq.abc import PGresult
 def fetched(connection: psycopg.Connection) -> PGresult | None:
     """The next one. `PGconn.get_result` waits with the interpreter locked, so a proxy in another thread of
     this process never answers."""
-    return waiting.wait(generators.fetch(connection.pgconn), connection.pgconn.socket)
+    result: PGresult | None = waiting.wait(
+        generators.fetch(connection.pgconn), connection.pgconn.socket
+    )
+    return result

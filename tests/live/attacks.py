@@ -75,6 +75,7 @@ _AFTER = "works on the noisy number, after it has been paid for"
 NOISY = {
     "ROW-073": "the median comes from the exponential mechanism on the policy's grid, not from a row",
     "ROW-079": "the maximum is a noisy one on the policy's grid, not a row's",
+    "ROW-091": "a correlation is made of noisy sums, each bounded per unit: no stored value is in it",
     "ERR-007": _TOTAL,
     "ERR-013": _TOTAL,
     "ERR-079": f"{_AFTER}: it fails if the noise says so",
