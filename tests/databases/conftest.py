@@ -9,6 +9,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.databases.ledger_database import make_ledger
+from tests.initdb_once import real_programs
 from tests.servers_fixture import Servers, servers
 
 
@@ -27,3 +28,10 @@ def ledger_dsn(pair: Servers) -> Iterator[str]:
         make_ledger(dsn)
         yield dsn
         server.execute("DROP DATABASE ledger WITH (FORCE)")
+
+
+@pytest.fixture
+def real_initdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """initdb itself, and the folders that are found without us."""
+    for name, value in real_programs().items():
+        monkeypatch.setenv(name, value)

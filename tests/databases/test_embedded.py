@@ -21,18 +21,11 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_account import choose_account
 from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
-from tests.initdb_once import real_programs
 from tests.waiting import until
 
 SYSTEM = Path("/usr/lib/postgresql/15/bin")
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def _programs_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """initdb itself, and the folders that are found without us."""
-    for name, value in real_programs().items():
-        monkeypatch.setenv(name, value)
+pytestmark = pytest.mark.usefixtures("real_initdb")
 
 
 @pytest.fixture(

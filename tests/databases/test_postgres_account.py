@@ -16,17 +16,10 @@ from proxy.postgres import postgres_launcher
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import find_binaries
-from tests.initdb_once import real_programs
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("real_initdb")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes the account: needs root")
-
-
-@pytest.fixture(autouse=True)
-def _programs_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """initdb itself, and the folders that are found without us."""
-    for name, value in real_programs().items():
-        monkeypatch.setenv(name, value)
 
 
 @only_root

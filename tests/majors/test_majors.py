@@ -26,6 +26,13 @@ _TESTS = (
 _HAD = by_major()
 
 
+def _environment(major: int) -> dict[str, str]:
+    """The programs themselves; the inner run makes links of its own (tests/initdb_once.py)."""
+    given = {name: value for name, value in os.environ.items() if name != "DPPROXY_TESTS_INITDB"}
+    folder = (_HAD[major].folder / "postgres").resolve().parent
+    return {**given, "DPPROXY_PG_BIN": str(folder)}
+
+
 @pytest.mark.parametrize("major", range(OLDEST_MAJOR, _NEWEST_MAJOR + 1))
 def test_major(major: int) -> None:
     if major not in _HAD:
@@ -45,7 +52,7 @@ def test_major(major: int) -> None:
             *_TESTS,
         ],
         cwd=_ROOT,
-        env={**os.environ, "DPPROXY_PG_BIN": str(_HAD[major].folder)},
+        env=_environment(major),
         capture_output=True,
         text=True,
         check=False,
