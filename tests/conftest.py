@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -63,9 +65,19 @@ def bless(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--bless"))
 
 
-@pytest.fixture(autouse=True)
-def _logs_as_they_were() -> Iterator[None]:
-    """A command that runs in the tests' process sets where it logs to, and would for all tests after it."""
-    before = structlog.get_config()
+@contextlib.contextmanager
+def logs_as_they_were() -> Iterator[None]:
+    """A command that runs in the tests' process sets where it and the libraries log to, and would for all tests
+    after it: a pool's warning would be a second line where one is expected."""
+    before, root = structlog.get_config(), logging.getLogger()
+    handlers = list(root.handlers)
     yield
     structlog.configure(**before)
+    for added in [handler for handler in root.handlers if handler not in handlers]:
+        root.removeHandler(added)
+
+
+@pytest.fixture(autouse=True)
+def _every_test_leaves_the_logs() -> Iterator[None]:
+    with logs_as_they_were():
+        yield

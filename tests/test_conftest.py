@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 
 import pytest
 import structlog
+
+from proxy.cli.logs import log_to_stderr
+from tests.conftest import logs_as_they_were
 
 
 def test_no_logger_prints_to_what_pytest_replaces(
@@ -18,3 +22,14 @@ def test_no_logger_prints_to_what_pytest_replaces(
     structlog.get_logger().warning("a line of a listener")
     assert replaced.getvalue() == ""
     assert "a line of a listener" in capfd.readouterr().err
+
+
+def test_a_command_sets_its_logs_for_one_test_only() -> None:
+    root, before = logging.getLogger(), structlog.get_config()
+    with logs_as_they_were():
+        handlers = set(root.handlers)
+        log_to_stderr(logging.WARNING)
+        (added,) = set(root.handlers) - handlers
+        assert structlog.get_config() != before
+    assert added not in root.handlers
+    assert structlog.get_config() == before

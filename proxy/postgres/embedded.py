@@ -35,8 +35,8 @@ from proxy.postgres import postgres_leftovers
 from proxy.postgres.postgres_account import choose_account
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.postgres.postgres_data import prepare_data
+from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
-from proxy.postgres.postgres_initdb import environment
 from proxy.postgres.postgres_settings import (
     NICENESS,
     PRIVATE_MEMORY,

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from proxy.postgres import postgres_launcher
 from proxy.postgres.postgres_binaries import WHEEL, Binaries
+from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 _TRYING = threading.Lock()
@@ -111,7 +112,12 @@ def _tried(account: Account, binaries: Binaries) -> bool:
     command = account.command(signal.SIGKILL, binaries.postgres, "--version")
     return (
         subprocess.run(  # noqa: S603
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", check=False
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=environment(),
+            check=False,
         ).returncode
         == 0
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 OLDEST_MAJOR = 14
@@ -75,7 +76,11 @@ def _inspect(folder: Path) -> Binaries:
         if not os.access(folder / program, os.X_OK):
             raise BinariesNotFound(f"{folder} has no program named {program}")
     answer = subprocess.run(  # noqa: S603 - the operator's own folder
-        [folder / "postgres", "--version"], capture_output=True, text=True, check=False
+        [folder / "postgres", "--version"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
     )
     version = re.search(r"\(PostgreSQL\) (\d+)", answer.stdout)
     if version is None:

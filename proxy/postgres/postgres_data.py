@@ -8,6 +8,7 @@ from pathlib import Path
 
 from proxy.postgres.postgres_account import Account
 from proxy.postgres.postgres_binaries import Binaries
+from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 from proxy.postgres.postgres_initdb import make_data_directory
 
@@ -63,7 +64,11 @@ def _copy(pristine: Path, data: Path) -> None:
     """By the system's programs: a thousand files in Python keep imports beside it waiting."""
     for command in (["rm", "-rf", "--"], ["cp", "-Rp", "--", str(pristine)]):
         done = subprocess.run(  # noqa: S603 - two words and paths of our own
-            [*command, str(data)], stdin=subprocess.DEVNULL, capture_output=True, check=False
+            [*command, str(data)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment(),
+            check=False,
         )
         if done.returncode != 0:
             message = done.stderr.decode(errors="replace")[-500:]

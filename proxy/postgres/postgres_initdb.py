@@ -10,6 +10,7 @@ from pathlib import Path
 
 from proxy.postgres.postgres_account import Account
 from proxy.postgres.postgres_binaries import Binaries
+from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 _OWN_DATABASE = "postgres"  # the database that connections of our own begin with
@@ -86,8 +87,3 @@ def _drop_spare_template(data: Path, binaries: Binaries, account: Account) -> No
     )
     if done.returncode != 0 or "ERROR" in done.stderr:
         raise InitdbFailed(f"template1 could not be dropped: {done.stderr.strip()}")
-
-
-def environment() -> dict[str, str]:
-    """Nothing of the caller's PG* or LC_* settings reaches the server."""
-    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}

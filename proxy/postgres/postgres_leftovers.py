@@ -12,6 +12,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from proxy.postgres.postgres_environment import environment
+
 _STOP_SECONDS = 20.0
 _QUICK_SECONDS = 2.0  # of a clean stop: what was committed is safe without, and users wait
 _PROCESSES = Path("/proc")
@@ -74,7 +76,11 @@ def _serves(pid: int, data: Path) -> bool:
             return False
         return os.fsencode(data) in words and words[0].endswith(b"postgres")
     displayed = subprocess.run(  # noqa: S603 - the system's ps, a number
-        ["/bin/ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["/bin/ps", "-o", "command=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
     )
     return f"postgres -D {data}" in displayed.stdout
 
