@@ -57,10 +57,12 @@ class LiveProxy:
     def spent(self, analyst: str | None = None) -> tuple[int, float, int]:
         """From the ledger itself, over all databases: entries, their epsilon, entries not settled."""
         entries, epsilon, open_ = 0, 0.0, 0
+        sources: dict[str, list[int]] = {}
         for database in self.assembly.databases.values():
-            with psycopg.connect(database.lease.ledger_dsn) as connection:
-                given = (analyst or self.analyst, database.lease.source)
-                row = connection.execute(_SPENT, given).fetchone()
+            sources.setdefault(database.lease.ledger_dsn, []).append(database.lease.source)
+        for dsn, of_it in sources.items():
+            with psycopg.connect(dsn) as connection:
+                row = connection.execute(_SPENT, (analyst or self.analyst, of_it)).fetchone()
             assert row is not None
             entries, epsilon, open_ = entries + row[0], epsilon + row[1], open_ + row[2]
         return entries, epsilon, open_
@@ -104,7 +106,7 @@ _SPENT = """\
 SELECT count(*)::int, coalesce(sum(r.epsilon), 0)::float8,
        (count(*) FILTER (WHERE s.receipt IS NULL))::int
 FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
-WHERE r.analyst = %s AND r.source = %s"""
+WHERE r.analyst = %s AND r.source = ANY(%s)"""
 
 
 def sample_databases(servers: Servers) -> list[Database]:

@@ -13,6 +13,14 @@ CASES = planned_cases()
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
+def test_some_neighbours_move_by_no_more_than_planned(number: int, auditor: Auditor) -> None:
+    """Of all neighbours a few, on every kind of data."""
+    bases = [base.small() for base in auditor.bases]
+    assert auditor.audit(golden_pipeline(CASES[number]).plan, bases) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_neighbours_move_by_no_more_than_planned(number: int, auditor: Auditor) -> None:
     assert auditor.audit(golden_pipeline(CASES[number]).plan) == []
 
