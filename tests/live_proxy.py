@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import psycopg
@@ -29,6 +29,7 @@ class LiveProxy:
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
     analyst: str
+    _ledgers: dict[str, psycopg.Connection] = field(default_factory=dict)
 
     @property
     def port(self) -> int:
@@ -61,11 +62,22 @@ class LiveProxy:
         for database in self.assembly.databases.values():
             sources.setdefault(database.lease.ledger_dsn, []).append(database.lease.source)
         for dsn, of_it in sources.items():
-            with psycopg.connect(dsn) as connection:
-                row = connection.execute(_SPENT, (analyst or self.analyst, of_it)).fetchone()
+            row = self._ledger(dsn).execute(_SPENT, (analyst or self.analyst, of_it)).fetchone()
             assert row is not None
             entries, epsilon, open_ = entries + row[0], epsilon + row[1], open_ + row[2]
         return entries, epsilon, open_
+
+    def _ledger(self, dsn: str) -> psycopg.Connection:
+        """A session that is kept: nearly every test looks there, and most of a look is the login."""
+        kept = self._ledgers.get(dsn)
+        if kept is not None and not kept.closed:
+            try:
+                kept.execute("SELECT 1")
+                return kept
+            except psycopg.OperationalError:  # its server was started again
+                kept.close()
+        self._ledgers[dsn] = psycopg.connect(dsn, autocommit=True)
+        return self._ledgers[dsn]
 
     def set_limit(self, database: str, analyst: str, epsilon: str, delta: str) -> None:
         """As a policy's line of its own would write it."""
@@ -95,6 +107,8 @@ class LiveProxy:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
     def stop(self) -> None:
+        for kept in self._ledgers.values():
+            kept.close()
         self.do(self.server.stop(grace_seconds=0.5))
         self.do(self.assembly.close())
         self.loop.call_soon_threadsafe(self.loop.stop)
