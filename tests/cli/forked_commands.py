@@ -1,11 +1,12 @@
-"""`dpproxy` in a process of its own that has its modules already: a fork of one that has imported them and done
-nothing else. Importing takes a second of processor time, and the tests run some two hundred commands.
+"""`dpproxy` in a process of its own that has its modules already: a fork of one that has imported them and
+started nothing. Importing takes a second of processor time, and the tests run some two hundred commands.
 
 What measures its start, its memory or its files starts as a user's does (`tests/cli/commands.py`).
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import gc
@@ -25,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import proxy
+from proxy.postgres.postgres_account import NoAccount, choose_account
+from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
 
 _DESCRIPTORS = 4
 _START_SECONDS = 20
@@ -202,13 +205,34 @@ def _import_all() -> None:
             importlib.import_module(name)
 
 
+def _choose_account() -> None:
+    """Whether PostgreSQL runs under the account that root's would have is tried once for all commands."""
+    with contextlib.suppress(BinariesNotFound, NoAccount), tempfile.TemporaryDirectory() as folder:
+        choose_account(find_binaries(), Path(folder))
+
+
+def _leave(code: object) -> None:
+    """As the interpreter ends, but for taking all modules apart, which copies their pages into this process."""
+    if code is None or isinstance(code, int):
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code or 0)
+
+
 if __name__ == "__main__":
     import proxy.cli.main
 
     _import_all()
+    _choose_account()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.freeze()  # a collection in a child would copy all pages
     sys.argv[1:] = _forked(socket.socket(fileno=int(sys.argv[1])))
     sys.argv[0] = "-c"
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    proxy.cli.main.main()
+    try:
+        proxy.cli.main.main()
+    except SystemExit as end:
+        _leave(end.code)
+        raise
