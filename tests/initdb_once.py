@@ -3,8 +3,8 @@
 A run makes some two hundred, a second of processor time each. DPPROXY_PG_BIN then names a folder of links to
 the programs in use, in which `initdb` is this file: it copies what the same call has made before, and hands out
 that one's superuser password. Copies have one system identifier, so only servers are copied of which nothing
-asks it: those named shadow and ledger. Passwords are quick on all. Whoever tests initdb itself calls
-`real_programs`.
+asks it: those named shadow, ledger and synthetic (of an audit). Passwords are quick on all. Whoever tests
+initdb itself calls `real_programs`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 _VARIABLE = "DPPROXY_PG_BIN"
 _REAL, _MADE = "REAL_INITDB", "made"
-_COPIED = ("shadow", "ledger")
+_COPIED = ("shadow", "ledger", "synthetic")
 
 
 def use() -> None:
