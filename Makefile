@@ -7,7 +7,9 @@ DEV_STAMP := $(VENV)/.installed-dev
 NIGHTLY_STAMP := $(VENV)/.installed-nightly
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
-TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=2
+# Three for two cores: a third of the tests' time is waiting (for a limit to pass, a server to start, a lock to end).
+WORKERS ?= 3
+BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
 .PHONY: demo quick test test-long test-majors coverage mutation nightly bench lint clean
 
@@ -48,7 +50,7 @@ quick: $(DEV_STAMP)
 # last line is then pytest's.
 test: $(DEV_STAMP)
 	@log=$$(mktemp); $(MAKE) --no-print-directory lint >"$$log" 2>&1 & linting=$$!; \
-	$(PYTEST) -m "not long" $(TWO_WORKERS); tests=$$?; \
+	$(PYTEST) -m "not long" $(BY_FILE); tests=$$?; \
 	wait $$linting || { cat "$$log"; echo "make lint failed"; tests=1; }; \
 	rm -f "$$log"; exit $$tests
 
@@ -62,7 +64,7 @@ test-majors: $(DEV_STAMP)
 # Branches of the packages that decide about privacy, with a floor for each (tests/coverage_floors.py).
 coverage: $(NIGHTLY_STAMP)
 	rm -f .coverage .coverage.*
-	$(PYTEST) -m "not long and not timed" $(TWO_WORKERS) --cov --cov-report= tests/compiler tests/fifty_queries tests/mechanisms \
+	$(PYTEST) -m "not long and not timed" $(BY_FILE) --cov --cov-report= tests/compiler tests/fifty_queries tests/mechanisms \
 	  tests/planner tests/ledger tests/policy tests/engine tests/test_doctests.py tests/databases/test_ledger_*.py \
 	  tests/databases/test_users.py tests/databases/test_state_of_0_1.py \
 	  tests/audit/test_made_of_sums.py tests/audit/test_truncated_joins.py tests/audit/test_stored_types.py

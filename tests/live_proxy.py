@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import psycopg
@@ -29,6 +29,7 @@ class LiveProxy:
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
     analyst: str
+    _ledgers: dict[str, psycopg.Connection] = field(default_factory=dict)
 
     @property
     def port(self) -> int:
@@ -57,13 +58,26 @@ class LiveProxy:
     def spent(self, analyst: str | None = None) -> tuple[int, float, int]:
         """From the ledger itself, over all databases: entries, their epsilon, entries not settled."""
         entries, epsilon, open_ = 0, 0.0, 0
+        sources: dict[str, list[int]] = {}
         for database in self.assembly.databases.values():
-            with psycopg.connect(database.lease.ledger_dsn) as connection:
-                given = (analyst or self.analyst, database.lease.source)
-                row = connection.execute(_SPENT, given).fetchone()
+            sources.setdefault(database.lease.ledger_dsn, []).append(database.lease.source)
+        for dsn, of_it in sources.items():
+            row = self._ledger(dsn).execute(_SPENT, (analyst or self.analyst, of_it)).fetchone()
             assert row is not None
             entries, epsilon, open_ = entries + row[0], epsilon + row[1], open_ + row[2]
         return entries, epsilon, open_
+
+    def _ledger(self, dsn: str) -> psycopg.Connection:
+        """A session that is kept: nearly every test looks there, and most of a look is the login."""
+        kept = self._ledgers.get(dsn)
+        if kept is not None and not kept.closed:
+            try:
+                kept.execute("SELECT 1")
+                return kept
+            except psycopg.OperationalError:  # its server was started again
+                kept.close()
+        self._ledgers[dsn] = psycopg.connect(dsn, autocommit=True)
+        return self._ledgers[dsn]
 
     def set_limit(self, database: str, analyst: str, epsilon: str, delta: str) -> None:
         """As a policy's line of its own would write it."""
@@ -93,6 +107,8 @@ class LiveProxy:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
     def stop(self) -> None:
+        for kept in self._ledgers.values():
+            kept.close()
         self.do(self.server.stop(grace_seconds=0.5))
         self.do(self.assembly.close())
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -104,7 +120,7 @@ _SPENT = """\
 SELECT count(*)::int, coalesce(sum(r.epsilon), 0)::float8,
        (count(*) FILTER (WHERE s.receipt IS NULL))::int
 FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
-WHERE r.analyst = %s AND r.source = %s"""
+WHERE r.analyst = %s AND r.source = ANY(%s)"""
 
 
 def sample_databases(servers: Servers) -> list[Database]:

@@ -12,7 +12,10 @@ analyst (`new_analyst`), its own database, or its own server (`EmbeddedPostgres(
 from __future__ import annotations
 
 import atexit
+import base64
 import functools
+import hashlib
+import hmac
 import itertools
 import os
 import shutil
@@ -94,7 +97,7 @@ class Servers:
             self._fresh.extend(f"analyst_{next(self._numbers)}" for _ in range(_AT_ONCE))
             with psycopg.connect(self.ledger_dsn) as connection:
                 # The password's verifier is bound to no name: that of one serves all.
-                verifier = password_verifier(connection, PASSWORD)
+                verifier = password_verifier(PASSWORD)
                 connection.cursor().executemany(
                     "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, %s)",
                     [(name, verifier) for name in self._fresh],
@@ -165,10 +168,16 @@ def servers() -> Servers:
     return found
 
 
-def password_verifier(connection: psycopg.Connection, password: str) -> str:
-    """As PostgreSQL keeps it (RFC 5803)."""
-    encrypted = connection.pgconn.encrypt_password(password.encode(), b"", b"scram-sha-256")
-    return encrypted.decode()
+def password_verifier(password: str) -> str:
+    """As PostgreSQL keeps it (RFC 5803), but hashed once: see `tests/initdb_once.py`."""
+    salt = os.urandom(16)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
+    stored, server = (
+        hmac.digest(salted, name, "sha256") for name in (b"Client Key", b"Server Key")
+    )
+    stored = hashlib.sha256(stored).digest()
+    keys = ":".join(base64.b64encode(key).decode() for key in (stored, server))
+    return f"SCRAM-SHA-256$1:{base64.b64encode(salt).decode()}${keys}"
 
 
 _LEASES = itertools.count(1)

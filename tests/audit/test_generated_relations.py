@@ -183,6 +183,16 @@ def _is_varied(found: _Found, answered: int, times: int, lacking: int) -> None:
     assert len(found.lack(_SOMETIMES, times)) <= lacking, found.lack(_SOMETIMES, times)
 
 
+def test_some_generated_relations(auditor: Auditor) -> None:
+    """What is common is among them; how varied all are takes more."""
+    found = _run(range(2), 40, auditor)
+    assert len(found.questions) >= 50
+    assert len(found.refused) <= len(found.questions) // 4
+    assert found.moving >= 30 and found.compared >= 25
+    assert found.lack(_OFTEN, 1) == {}
+
+
+@pytest.mark.long
 def test_generated_relations(auditor: Auditor) -> None:
     _is_varied(_run(range(8), 40, auditor), answered=200, times=1, lacking=6)
 

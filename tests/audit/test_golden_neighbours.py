@@ -12,7 +12,14 @@ from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
 CASES = planned_cases()
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
+# A third of them in every run, the others at night; the cost is looked at of each in every run.
+_THIRD = [
+    pytest.param(number, id=case.name, marks=[pytest.mark.long] * (number % 3 > 0))
+    for number, case in enumerate(CASES)
+]
+
+
+@pytest.mark.parametrize("number", _THIRD)
 def test_neighbours_move_by_no_more_than_planned(number: int, auditor: Auditor) -> None:
     assert auditor.audit(golden_pipeline(CASES[number]).plan) == []
 

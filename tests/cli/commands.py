@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.forked_commands import forking
+from tests.cli.forked_commands import Started, forking
 
 _COMMAND = (sys.executable, "-c", "from proxy.cli.main import main; main()")
 _SECONDS = 120
@@ -46,7 +46,7 @@ def dpproxy(
 
 @dataclass(slots=True)
 class Serving:
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Started
     out: Path
     ready_seconds: float
 
@@ -65,21 +65,29 @@ def serving(
     arguments: Sequence[str | Path],
     until: str,
     environment: Mapping[str, str] | None = None,
+    is_cold: bool = False,
 ) -> Iterator[Serving]:
     """
-    Given    until: what it prints when it serves
+    Given    until: what it prints when it serves; is_cold: with Python's own start and all imports
     """
     out, err = folder / "out.txt", folder / "err.txt"
+    given = {**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})}
+    texts = [*map(str, arguments)]
+    process: subprocess.Popen[str] | Started
+    forks = None if is_cold else forking()
     began = time.monotonic()
     with out.open("w") as to_out, err.open("w") as to_err:
-        process = subprocess.Popen(
-            [*_COMMAND, *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=to_out,
-            stderr=to_err,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
-        )
+        if forks is None:
+            process = subprocess.Popen(
+                [*_COMMAND, *texts],
+                stdin=subprocess.DEVNULL,
+                stdout=to_out,
+                stderr=to_err,
+                text=True,
+                env=given,
+            )
+        else:
+            process = forks.start(texts, given, to_out.fileno(), to_err.fileno())
     try:
         while until not in out.read_text():
             assert process.poll() is None, err.read_text()

@@ -80,11 +80,11 @@ class Operator:
             self.run("user", "add", name, "--password-stdin", typed=PASSWORD)
 
     @contextlib.contextmanager
-    def serving(self) -> Iterator[Listening]:
+    def serving(self, is_cold: bool = False) -> Iterator[Listening]:
         listening = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
         arguments = ("serve", "--policy", self.policy, *listening, "--state", self.state)
         with serving(
-            self.folder, [*arguments, *self.options], "HTTP:", self.environment
+            self.folder, [*arguments, *self.options], "HTTP:", self.environment, is_cold
         ) as running:
             yield Listening(running)
 

@@ -42,7 +42,8 @@ def demo(folder: Path) -> Iterator[Serving]:
         except OSError:
             pass
         taken.append(holder)
-    with serving(folder, ["demo", "--state", folder / "state"], _READY) as running:
+    arguments: list[str | Path] = ["demo", "--state", folder / "state"]
+    with serving(folder, arguments, _READY, is_cold=True) as running:
         yield running
         assert running.stop(signal.SIGINT) == 0
         assert "stopping the PostgreSQL servers" in running.printed
@@ -79,7 +80,8 @@ def test_it_starts_in_time(demo: Serving, tmp_path: Path) -> None:
             break
         there = tmp_path / again
         there.mkdir()
-        with serving(there, ["demo", "--state", there / "state"], _READY) as other:
+        arguments: list[str | Path] = ["demo", "--state", there / "state"]
+        with serving(there, arguments, _READY, is_cold=True) as other:
             seconds.append(other.ready_seconds)
             other.stop(signal.SIGINT)
     assert min(seconds) < _START_SECONDS, seconds

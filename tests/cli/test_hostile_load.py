@@ -115,7 +115,7 @@ def test_a_hostile_analyst_beside_an_honest_one(tmp_path: Path) -> None:
     table: list[Row] = []
     problems: list[str] = []
     attempts: list[str] = []
-    with operator.serving() as listening:
+    with operator.serving(is_cold=True) as listening:
         honest = HonestAnalyst(listening, _HONEST)
         honest.work(alone_for)  # warm
         before = honest.work(alone_for)

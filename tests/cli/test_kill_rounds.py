@@ -73,7 +73,7 @@ def _kill(operator: Operator, listening: Listening, victim: str) -> None:
     assert code != 0, f"a process without its {victim} ends with a status that says so"
 
 
-def _rounds(folder: Path, count: int) -> None:
+def _rounds(folder: Path, count: int, is_cold: bool) -> None:
     operator = Operator(folder)
     operator.adopt(*_ANALYSTS)
     chance = random.Random(_SEED)
@@ -81,7 +81,7 @@ def _rounds(folder: Path, count: int) -> None:
     starts: list[float] = []
     for number in range(count):
         victim = _VICTIMS[number % len(_VICTIMS)]
-        with operator.serving() as listening:
+        with operator.serving(is_cold) as listening:
             starts.append(listening.running.ready_seconds)
             load = _Load(listening)
             time.sleep(chance.uniform(0.1, 0.8))
@@ -106,9 +106,9 @@ def _rounds(folder: Path, count: int) -> None:
 
 
 def test_some_rounds(tmp_path: Path) -> None:
-    _rounds(tmp_path, len(_VICTIMS))
+    _rounds(tmp_path, len(_VICTIMS), is_cold=False)
 
 
 @pytest.mark.long
 def test_two_hundred_rounds(tmp_path: Path) -> None:
-    _rounds(tmp_path, 200)
+    _rounds(tmp_path, 200, is_cold=True)

@@ -69,10 +69,18 @@ def _policies() -> Iterator[tuple[str, Policy, Catalog]]:
         yield name, replace(policy, tables=few), CATALOG
 
 
-_CASES = tuple(_policies())
+# With too little epsilon a unit of one row is in every run, the others at night.
+_CASES = [
+    pytest.param(
+        case,
+        id=case[0],
+        marks=[pytest.mark.long] * (", 0.01," in case[0] and not case[0].startswith("row,")),
+    )
+    for case in _policies()
+]
 
 
-@pytest.mark.parametrize("case", _CASES, ids=[name for name, _, _ in _CASES])
+@pytest.mark.parametrize("case", _CASES)
 def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]) -> None:
     _, policy, catalog = case
     _compare(CheckedPolicy(policy, catalog))
@@ -159,7 +167,7 @@ def test_bounds_beyond_a_double_are_reported(name: str, digits: int) -> None:
         grid=None,
     )
     wide = replace(table, columns={**table.columns, "n": column})
-    policy = replace(POLICIES[name], tables={**POLICIES[name].tables, people: wide})
+    policy = replace(POLICIES[name], tables={people: wide})
     found = policy_accuracy(policy, CATALOG)
     assert any(isinstance(line.planned, Accuracy) for line in found)
     for line in found:

@@ -27,6 +27,8 @@ _TABLES = (
 def shadow(pair: Servers) -> Shadow:
     database = served_database(pair, "guarded", _SCRIPT, _TABLES)
     database.lease.close()
+    database.shadow.verify()
+    assert database.shadow.verify() == ()
     return database.shadow
 
 
@@ -90,8 +92,7 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
 def test_what_is_wrong_is_found_and_repaired(
     shadow: Shadow, superuser: psycopg.Connection, change: str, named: str
 ) -> None:
-    shadow.verify()
-    assert shadow.verify() == ()
+    """Each begins with a sound one: of the fixture, or of the last line of the test before."""
     superuser.execute(change.encode())
     repaired = shadow.verify()
     if named == "rights on schema public":  # that the reader has on it, too

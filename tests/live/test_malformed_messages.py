@@ -12,7 +12,7 @@ from proxy.pgwire import frames
 from tests.live_proxy import LiveProxy
 from tests.raw_client import RawClient
 
-_COUNT = b"SELECT count(*) FROM shop.orders"
+_COUNT = b"SELECT count(*) FROM shop.customers"
 _ASKED = (frames.parse(b"", _COUNT), frames.bind(b"", b""), frames.execute(b""))
 _MALFORMED = {
     "flush": frames.frame(b"H", b"x"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
@@ -32,6 +33,17 @@ ORDERS = sa.table(
     sa.column("quantity", sa.Integer),
     schema="shop",
 )
+
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture
+def analyst(live: LiveProxy) -> str:
+    """With a password as the product keeps it: pg8000 takes none that is hashed less often."""
+    name = f"of_other_clients_{next(_NUMBERS)}"
+    live.servers.add_analyst(name, PASSWORD)
+    return name
 
 
 @pytest.fixture(params=["psycopg", "psycopg2", "pg8000"])

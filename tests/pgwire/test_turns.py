@@ -84,8 +84,13 @@ def _longest(turns: Iterable[Callable[[], Effects]]) -> tuple[float, list[Effect
 
 
 def _best(begin: Callable[[], tuple[Relay, bytes]]) -> float:
-    """Of three: what else runs here can only add."""
-    return min(_longest(_turns(*begin()))[0] for _ in range(3))
+    """Of three, or the first that is below the limit: what else runs here can only add."""
+    best = float("inf")
+    for _ in range(3):
+        best = min(best, _longest(_turns(*begin()))[0])
+        if best < SECONDS_MAX:
+            break
+    return best
 
 
 def _turns(machine: Relay, data: bytes) -> Iterable[Callable[[], Effects]]:

@@ -35,9 +35,11 @@ _PLACES = (
 )
 
 
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("condition", _CONDITIONS)
-def test_an_answer_in_another_block(condition: str) -> None:
-    for aggregate in _AGGREGATES:
+def test_an_answer_in_another_block(condition: str, part: int) -> None:
+    """Every other aggregate in every run, the rest at night; of the next condition the other way round."""
+    for aggregate in _AGGREGATES[(_CONDITIONS.index(condition) + part) % 2 :: 2]:
         for place in _PLACES:
             try:
                 walk(place.format(condition.format(f"(SELECT {aggregate} FROM orders)")))

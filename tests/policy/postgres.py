@@ -1,28 +1,17 @@
-"""A real PostgreSQL for the tests of policies, started once, with the demo's data."""
+"""The PostgreSQL of the run's other tests, for those of policies: its server, and the demo's data there."""
 
 from __future__ import annotations
 
-import atexit
-import functools
-import shutil
-import tempfile
-from pathlib import Path
+from collections.abc import Mapping
 
-from proxy.cli.demo.demo_data import make_demo_data
 from proxy.postgres.embedded import EmbeddedPostgres
+from tests.servers_fixture import servers
 
 
-@functools.cache
 def server() -> EmbeddedPostgres:
-    home = Path(tempfile.mkdtemp(prefix="dpproxy-policy-"))
-    postgres = EmbeddedPostgres(home, "protected", tcp=False, durable=False)
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    postgres.start()
-    atexit.register(postgres.stop)  # runs before the line above: last in, first out
-    return postgres
+    return servers().protected
 
 
-@functools.cache
-def demo_sources() -> dict[str, str]:
+def demo_sources() -> Mapping[str, str]:
     """Database name -> DSN of the role that may read it."""
-    return make_demo_data(server().dsn())
+    return servers().source_dsns

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psycopg
 import pytest
 import structlog
 
 from proxy.engine import query_pipeline
+from proxy.ledger import ledger_tables
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import DatabaseSession
@@ -70,7 +72,9 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     ledger_server = EmbeddedPostgres(home, "ledger", tcp=False)
     ledger_server.start()
     pair = servers().beside_ledger(embedded_ledger(ledger_server))
-    proxy = start_proxy(pair, sample_databases(pair))
+    # So soon is told of a ledger that is away.
+    with mock.patch.object(ledger_tables, "_WAIT_SECONDS", 1.0):
+        proxy = start_proxy(pair, sample_databases(pair))
     listeners = open_http(proxy)
     yield Faulty(listeners, ledger_server)
     listeners.close()

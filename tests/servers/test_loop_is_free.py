@@ -10,7 +10,8 @@ import itertools
 import json
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -86,6 +87,19 @@ QUERIES = {
 }
 
 
+def _some(names: Iterable[str], first: int, of: int) -> list[Any]:
+    """One in so many; the others run at night."""
+    return [
+        name if n % of == first else pytest.param(name, marks=pytest.mark.long)
+        for n, name in enumerate(names)
+    ]
+
+
+# What the parser reads long is the same at both listeners: each has some of it in every run.
+_PARSED = [name for name in QUERIES if name.startswith("parser: ")]
+_OTHERS = [name for name in QUERIES if name not in _PARSED]
+
+
 def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
     """Other tests beside add to what a callback takes, and never take away from it."""
     for _ in range(3):
@@ -96,7 +110,7 @@ def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
     raise AssertionError(watch)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", [*_some(_PARSED, 0, 3), *_OTHERS])
 def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
 
@@ -108,7 +122,7 @@ def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     _best_of_three(watch, act, LIMIT_SECONDS)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", [*_some(_PARSED, 1, 3), *_OTHERS])
 def test_wire(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
 
@@ -148,8 +162,18 @@ _BODIES: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize("name", _BODIES)
+@pytest.mark.parametrize(
+    ("name", "chunked"),
+    [
+        *((name, False) for name in _BODIES),
+        *((name, True) for name in ("unclosed string", "1 MiB")),
+        *(
+            pytest.param(name, True, marks=pytest.mark.long)
+            for name in _BODIES
+            if name not in ("unclosed string", "1 MiB")
+        ),
+    ],
+)
 def test_bodies(name: str, chunked: bool, plain: BothListeners, watch: Watch) -> None:
     def act() -> None:
         with socket.create_connection(plain.server.address, 20) as client:
@@ -171,8 +195,16 @@ _BATCHES = {
 }
 
 
-@pytest.mark.parametrize("name", _BATCHES)
-@pytest.mark.parametrize("as_parse", [False, True])
+@pytest.mark.parametrize(
+    ("name", "as_parse"),
+    [
+        (name, as_parse)
+        if (n % 2 == 0) is as_parse
+        else pytest.param(name, as_parse, marks=pytest.mark.long)
+        for n, name in enumerate(_BATCHES)
+        for as_parse in (False, True)
+    ],
+)
 def test_many_at_once(name: str, as_parse: bool, plain: BothListeners, watch: Watch) -> None:
     """Statements that come in one piece, all different."""
     count, text = _BATCHES[name]
