@@ -207,6 +207,7 @@ def _policy(epsilon: str, delta: str, **chosen: object) -> Policy:
     tables: dict[TableName, ProtectedTable | PublicTable] = {t.name: t for t in _PROTECTED}
     tables.update({name: PublicTable(name) for name in PUBLIC})
     privacy = Privacy(Fraction(epsilon), Fraction(delta), Fraction(20), Fraction(delta))
+    privacy = replace(privacy, mechanism=Mechanism.SMOOTH_MEDIAN)
     privacy = replace(privacy, **chosen)  # type: ignore[arg-type]
     limit = Budget(Loss(Fraction(1000), Fraction(1, 2)))
     return Policy("world", "host=nowhere", privacy, tables, Budgets(limit, limit, {}), "world")

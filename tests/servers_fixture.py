@@ -43,6 +43,7 @@ from proxy.policy.policy_model import (
     Budgets,
     ColumnPolicy,
     IdentifierUnit,
+    Mechanism,
     Period,
     Policy,
     Privacy,
@@ -195,6 +196,7 @@ PRIVACY = Privacy(
     delta=Fraction(1, 10**6),
     max_epsilon=Fraction(2),
     max_delta=Fraction(1, 10**6),
+    mechanism=Mechanism.SMOOTH_MEDIAN,
     timeout_floor=Fraction(1, 2),
 )
 
@@ -257,7 +259,8 @@ def shop_policy(source: str) -> Policy:
         ),
         products: PublicTable(products),
     }
-    return Policy("shop", source, PRIVACY, tables, budgets(), "shop policy 1")
+    privacy = replace(PRIVACY, mechanism=Mechanism.AUTO)  # 5,000 customers are few for medians
+    return Policy("shop", source, privacy, tables, budgets(), "shop policy 1")
 
 
 def _columns(*columns: ColumnPolicy) -> dict[str, ColumnPolicy]:

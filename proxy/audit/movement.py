@@ -49,6 +49,7 @@ class Measure(Enum):
     OUTPUTS = "partition outputs"
     OUTPUTS_IN_GROUP = "partition outputs of one group"
     UNITS = "units in private groups, L1"
+    GATE = "units, or rows, that a median needs, L1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,9 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
         case OrderStatistic():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
         case SampleAggregate():
+            hidden = release.gate.noise.scale * release.gate.loss.epsilon
+            allowed = min(Fraction(release.gate.sensitivity), hidden)
+            yield Measure.GATE, allowed, pairs.l1(slots.units)
             yield from _outputs(plan, release, pairs)
         case _:
             assert_never(release)
@@ -151,7 +155,7 @@ def _outputs_paid(release: SampleAggregate) -> Fraction:
     """How many partitions' outputs the release pays for."""
     match release.mechanism:
         case SmoothedMedian(each=each):
-            return release.loss.epsilon / each.epsilon
+            return (release.loss.epsilon - release.gate.loss.epsilon) / each.epsilon
         case ClippedMean(changed=changed):
             return Fraction(changed)
         case _:

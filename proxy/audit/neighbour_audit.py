@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, NoisyStatistic, PrivatePlan
+from proxy.planner.plan import BlockPlan, NoisyStatistic, PrivatePlan, SampleAggregate
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import scans
 from proxy.query.syntax.placeholders import ScalarAnswer
@@ -49,7 +49,7 @@ class AuditedChange:
 
 
 class StatementData(Protocol):
-    async def run(self, query: BackendQuery, values: Mapping[str, int | str]) -> ExactTable:
+    async def run(self, query: BackendQuery, values: Mapping[str, int | str | None]) -> ExactTable:
         """The exact results of one compiled statement, whose transaction has ended when this returns.
 
         Refuses  Fault
@@ -183,13 +183,13 @@ class _Run:
         )
         self.base: _Exact | None = None
         self.findings: dict[tuple[int, int | None, Measure], AuditFinding] = {}
-        self._answers: dict[ScalarAnswer, str] = {}
+        self._answers: dict[ScalarAnswer, str | None] = {}
         self._seeds = [
             [{name: bits.below(2**_SEED_BITS) for name in query.seeds} for query in queries]
             for queries in self.queries
         ]
 
-    def values(self, block: int, number: int) -> Mapping[str, int | str]:
+    def values(self, block: int, number: int) -> Mapping[str, int | str | None]:
         query: BackendQuery = self.queries[block][number]
         answers = {name: self._answers[scalar] for name, scalar in query.scalars}
         return {**self._seeds[block][number], **answers}
@@ -199,8 +199,12 @@ class _Run:
     ) -> None:
         for scalar in self.audited_query.scalars:
             if scalar.block == number:
-                noisy = release_block(block, tables, bits)
-                self._answers[scalar.answer] = noisy.rows[0].values[0].text()
+                value = release_block(block, tables, bits).rows[0].values[0]
+                release = block.releases[block.answers[0].releases[0]]
+                if value.is_missing and isinstance(release, SampleAggregate):
+                    # Any answer will do, and of NULL the next block would have no rows to compare.
+                    value = replace(value, index=release.fill, is_missing=False)
+                self._answers[scalar.answer] = value.text()
 
 
 def _name(plan: PrivatePlan, block: int, release: int | None) -> str:

@@ -10,9 +10,11 @@ class Slots:
     """Where a release finds its partial results among the values of a row: counts and sums, or one extreme.
 
     total: of a statistic, or the sum of grid indices (centred ones for a mean about a centre); count: non-NULL
-    values or distinct ones; extreme: grid index of MIN or MAX, or of one value among many.
+    values or distinct ones; extreme: grid index of MIN or MAX, or of one value among many; units: how many of
+    them, or of rows, have a value.
     """
 
     count: int | None = None
     total: int | None = None
     extreme: int | None = None
+    units: int | None = None

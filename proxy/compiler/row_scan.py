@@ -96,9 +96,11 @@ def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
             return Slots(count=count, total=output.add(centred_sql(release.measured, rows)))
         case SampleAggregate(kind=AggregateKind.AVG):
             count = output.add(values_sql(release.measured, rows))
-            return Slots(count=count, total=output.add(total_sql(release.measured, rows)))
+            total = output.add(total_sql(release.measured, rows))
+            return Slots(count=count, total=total, units=count)
         case SampleAggregate():
-            return Slots(extreme=output.add(extreme_sql(release.kind, release.measured, rows)))
+            extreme = output.add(extreme_sql(release.kind, release.measured, rows))
+            return Slots(extreme=extreme, units=output.add(values_sql(release.measured, rows)))
         case OrderStatistic():
             raise AssertionError("order statistics stand apart")
         case _:

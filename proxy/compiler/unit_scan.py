@@ -56,7 +56,7 @@ def unit_scan(
         source, seed = _select_groups(source, plan, unit.groups, binds)
         seeds += (seed,)
     if spread and _needs_totals(plan, unit):
-        source = _with_totals(source, inner)
+        source = _with_totals(source, unit, inner, binds)
     listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
     group = ", ".join(str(i + 1) for i in range(len(names)))
     sql = f"SELECT {', '.join(listed)} FROM ({source}) u"
@@ -67,7 +67,7 @@ def unit_scan(
 def _needs_totals(plan: BlockPlan, unit: UnitNeighbours) -> bool:
     """Whether the rows of a unit must be counted across its groups."""
     counts = any(isinstance(release, NoisyStatistic | RecentredMean) for release in plan.releases)
-    return counts and unit.rows_per_group is None
+    return counts and unit.is_summed
 
 
 def _select_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
@@ -81,11 +81,11 @@ def _select_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> t
     return f"SELECT * FROM (SELECT *, {rank} FROM ({source}) g) c WHERE rank <= {most}", name
 
 
-def _with_totals(source: str, inner: Output) -> str:
-    """Adds for every count how many rows the unit has in all its groups together. No order is needed, so
+def _with_totals(source: str, unit: UnitNeighbours, inner: Output, binds: Binds) -> str:
+    """Adds for every count how many rows of the unit count in all its groups together. No order is needed, so
     that an index on (unit, keys) serves it: a third of the time that running sums in hash order took."""
     totals = [
-        f"(pg_catalog.sum(v{number}) OVER (PARTITION BY unit))::bigint AS total{number}"
+        f"(pg_catalog.sum({_in_group(number, unit, binds)}) OVER (PARTITION BY unit))::bigint AS total{number}"
         for sql, number in inner.expressions.items()
         if sql.startswith("pg_catalog.count")
     ]
@@ -126,11 +126,17 @@ def _slots(
         case SampleAggregate(kind=AggregateKind.AVG):
             number = inner.add(values_sql(release.measured, rows))
             total = inner.add(total_sql(release.measured, rows))
-            count_slot = outer.add(f"pg_catalog.sum(v{number})")
-            return Slots(count=count_slot, total=outer.add(f"pg_catalog.sum(v{total})"))
+            return Slots(
+                count=outer.add(f"pg_catalog.sum(v{number})"),
+                total=outer.add(f"pg_catalog.sum(v{total})"),
+                units=outer.add(f"pg_catalog.count(v{total})"),
+            )
         case SampleAggregate():
             number = inner.add(extreme_sql(release.kind, release.measured, rows))
-            return Slots(extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"))
+            return Slots(
+                extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"),
+                units=outer.add(f"pg_catalog.count(v{number})"),
+            )
         case OrderStatistic():
             raise AssertionError("order statistics stand apart")
         case _:
@@ -172,8 +178,16 @@ def _clamped_rows(number: int, unit: UnitNeighbours, spread: bool, binds: Binds)
     rows = binds.number(unit.rows, "bigint")
     if not spread:
         return f"least(v{number}, {rows})"
-    if unit.rows_per_group is not None:
-        return f"least(v{number}, {binds.number(min(unit.rows, unit.rows_per_group), 'bigint')})"
+    there = _in_group(number, unit, binds)
+    if not unit.is_summed:
+        return there
     # A unit of too many rows keeps the same share of each group, rounded down: never more than so many.
-    share = f"pg_catalog.div(v{number}::numeric * {rows}, total{number})::bigint"
-    return f"CASE WHEN total{number} <= {rows} THEN v{number} ELSE {share} END"
+    share = f"pg_catalog.div({there}::numeric * {rows}, total{number})::bigint"
+    return f"CASE WHEN total{number} <= {rows} THEN {there} ELSE {share} END"
+
+
+def _in_group(number: int, unit: UnitNeighbours, binds: Binds) -> str:
+    """How many rows a unit may bring to one group, of those that it has there."""
+    if unit.rows_per_group is None:
+        return f"v{number}"
+    return f"least(v{number}, {binds.number(min(unit.rows, unit.rows_per_group), 'bigint')})"

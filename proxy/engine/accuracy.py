@@ -9,8 +9,6 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more than its noise
-
 
 class ErrorKind(Enum):
     """What is known in advance of how far an answer may be off, in 95 of 100 answers. Values: JSON fields.
@@ -60,10 +58,7 @@ class ReleaseAccuracy:
     scale: Fraction | None = None
     error: AnswerError | None = None
     partitions: int | None = None
-
-    @property
-    def units_needed(self) -> int | None:
-        return None if self.partitions is None else self.partitions * UNITS_PER_PARTITION
+    units_needed: int | None = None  # about: fewer have no answer
 
     def as_json(self) -> dict[str, object]:
         errors: dict[str, object] = dict.fromkeys(kind.value for kind in ErrorKind)

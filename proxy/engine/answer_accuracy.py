@@ -10,7 +10,6 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.engine.accuracy import (
-    UNITS_PER_PARTITION,
     Accuracy,
     AnswerError,
     ErrorKind,
@@ -169,8 +168,8 @@ def _noisy(noise: Noise, grid: Fraction, sensitivity: int, *, in_rows: bool) -> 
 
 
 def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
-    m, grid = release.partitions, release.output_grid
-    enough = f"{m} partitions, for {m * UNITS_PER_PARTITION} units or more"
+    m, grid, needed = release.partitions, release.output_grid, release.gate.least
+    enough = f"{m} partitions; NULL for fewer than about {needed} units"
     match release.mechanism:
         case SmoothedMedian():
             polyplaced = release.mechanism.noise is MedianNoise.POLYPLACE
@@ -182,9 +181,10 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                     kind=ErrorKind.FLOOR, value=_floor(release, release.mechanism) * grid
                 ),
                 partitions=m,
+                units_needed=needed,
             )
-        case ClippedMean(changed=changed):
-            low, high, epsilon = release.low, release.high, release.loss.epsilon
+        case ClippedMean(changed=changed, loss=loss):
+            low, high, epsilon = release.low, release.high, loss.epsilon
             half_width = clipped_mean.half_width(m, low, high, epsilon, changed)
             change = Fraction(changed * (high - low), m) * grid
             return ReleaseAccuracy(
@@ -195,6 +195,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                 scale=clipped_mean.scale(low, high, epsilon, changed) / m * grid,
                 error=AnswerError(kind=ErrorKind.HALF_WIDTH, value=half_width * grid),
                 partitions=m,
+                units_needed=needed,
             )
         case _:
             assert_never(release.mechanism)

@@ -116,11 +116,21 @@ def _unit(block: BlockPlan) -> str:
             assert column is not None
             return f"the unit in {column.column} is protected, one row each (unique)"
         case UnitNeighbours():
-            unit = block.neighbours
-            text = f"the unit in {unit.column.column} is protected, {unit.rows} rows of it count"
-            return text if unit.groups is None else f"{text}, {unit.groups} groups"
+            return _bounded_unit(block.neighbours, block.groups())
         case _:
             assert_never(block.neighbours)
+
+
+def _bounded_unit(unit: UnitNeighbours, answered: int | None) -> str:
+    """answered: so many groups; None where that is private."""
+    text = f"the unit in {unit.column.column} is protected, {unit.rows} rows of it count"
+    groups = answered if unit.groups is None else unit.groups
+    if unit.groups is not None:
+        text += f", {unit.groups} groups"
+    if unit.rows_per_group is None or groups is None:
+        return text
+    in_all = min(unit.rows, groups * unit.rows_per_group)
+    return f"{text}, {unit.rows_per_group} rows in each: {in_all} in all"
 
 
 def _percent(share: Fraction) -> str:

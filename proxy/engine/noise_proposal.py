@@ -54,7 +54,11 @@ def _proposal(table: ProtectedTable, known: PlanningContext) -> NoiseProposal | 
     context = MeasureContext(
         facts=rows.facts,
         neighbours=UnitNeighbours(
-            column=unit.column, rows=unit.rows, groups=groups, rows_per_group=unit.rows_per_group
+            column=unit.column,
+            rows=unit.rows,
+            groups=groups,
+            rows_per_group=unit.rows_per_group,
+            is_summed=unit.rows < groups * unit.rows_per_group,
         ),
         groups=groups,
         privacy=privacy,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
@@ -15,7 +15,7 @@ from proxy.engine.threads import beside
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.planner.plan import BlockPlan, PrivatePlan, RowNeighbours, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import group_selector, release_block
 from proxy.release.noisy_relation import NoisyTable, relation_json
@@ -33,6 +33,15 @@ class NoisyAnswer:
     receipt: str | None
     accuracy: tuple[Accuracy, ...]
     notice: bool
+    withheld: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyRelation:
+    """As JSON; withheld: what is NULL because too few units were there, and what to do, for the analyst."""
+
+    json: str
+    withheld: tuple[str, ...]
 
 
 async def noisy_relation(
@@ -42,11 +51,13 @@ async def noisy_relation(
     session: ProtectedSession | None,
     lists: Lists,
     bits: RandomBits,
-) -> str:
-    """The relation of the rewritten statement, as JSON. Only public keys are read where session is None."""
+) -> NoisyRelation:
+    """The relation of the rewritten statement. Only public keys are read where session is None."""
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
-    answers: dict[ScalarAnswer, str] = {}  # of earlier blocks, for those that compare with them
+    withheld: list[str] = []
+    # Of earlier blocks, for those that compare with them.
+    answers: dict[ScalarAnswer, str | None] = {}
     for number, block in enumerate(private.blocks):
         is_selected = group_selector(block, bits)
         exact = []
@@ -57,16 +68,32 @@ async def noisy_relation(
         work += _draws(block, exact)
         noisy = await beside(work, release_block, block, exact, bits)
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
+        withheld += _withheld(block, noisy)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
-    return await beside(work, relation_json, tables)
+    return NoisyRelation(await beside(work, relation_json, tables), tuple(withheld))
+
+
+def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    for place, answer in enumerate(block.answers):
+        missing = sum(row.values[place].is_missing for row in noisy.rows)
+        release = block.releases[answer.releases[0]]
+        if missing and isinstance(release, SampleAggregate):
+            where = f" in {missing} of {len(noisy.rows)} groups" if block.keys else ""
+            units = "rows" if isinstance(block.neighbours, RowNeighbours) else "units"
+            yield (
+                f"{answer.aggregate.kind.value} is NULL{where}: by a noisy count there are fewer than about "
+                f"{release.gate.least} {units} with a value, too few for {release.partitions} partitions. "
+                f"Raise dp.epsilon, ask for fewer aggregates or groups at once, or ask the data owner for "
+                f"`mechanism: best`, which needs far fewer."
+            )
 
 
 def _values(
-    query: BackendQuery, answers: Mapping[ScalarAnswer, str], bits: RandomBits
-) -> dict[str, int | str]:
-    values: dict[str, int | str] = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
+    query: BackendQuery, answers: Mapping[ScalarAnswer, str | None], bits: RandomBits
+) -> dict[str, int | str | None]:
+    values: dict[str, int | str | None] = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
     values.update({name: answers[answer] for name, answer in query.scalars})
     return values
 

@@ -35,7 +35,7 @@ class ProtectedSession(Protocol):
     async def run(
         self,
         query: BackendQuery,
-        values: Mapping[str, int | str],
+        values: Mapping[str, int | str | None],
         is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         """The exact results of one compiled statement.

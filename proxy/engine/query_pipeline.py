@@ -25,7 +25,7 @@ from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.engine.noisy_answers import NoisyAnswer, noisy_relation
+from proxy.engine.noisy_answers import NoisyAnswer, NoisyRelation, noisy_relation
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -251,7 +251,7 @@ class Engine:
         private: PrivatePlan,
         session: ProtectedSession | None,
         lists: Lists,
-    ) -> str:
+    ) -> NoisyRelation:
         compiled = self._compile(private)
         return await noisy_relation(question, private, compiled, session, lists, self._bits)
 
@@ -271,11 +271,17 @@ class Engine:
 
 
 def _answer(
-    relation: str, private: PrivatePlan, chosen: Settings, charged: Charged | None
+    relation: NoisyRelation, private: PrivatePlan, chosen: Settings, charged: Charged | None
 ) -> NoisyAnswer:
     remaining, receipt = (None, None) if charged is None else (charged.remaining, charged.receipt)
     return NoisyAnswer(
-        relation, private.loss, remaining, receipt, accuracies(private), chosen.notice
+        relation.json,
+        private.loss,
+        remaining,
+        receipt,
+        accuracies(private),
+        chosen.notice,
+        relation.withheld,
     )
 
 

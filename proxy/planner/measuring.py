@@ -43,7 +43,7 @@ class MeasureContext:
                 per_group = self.neighbours.rows_per_group
                 if per_group is None:
                     return self.neighbours.rows
-                return self.groups * min(self.neighbours.rows, per_group)
+                return min(self.neighbours.rows, self.groups * per_group)
             case _:
                 assert_never(self.neighbours)
 
@@ -52,7 +52,9 @@ class MeasureContext:
         """Squared L2 sensitivity of a count over all groups, in rows."""
         match self.neighbours:
             case UnitNeighbours(rows_per_group=int() as per_group):
-                return Fraction(self.groups * min(self.neighbours.rows, per_group) ** 2)
+                # The most that so many rows give: groups as full as they can be, and one with the rest.
+                full, rest = divmod(self.rows, per_group)
+                return Fraction(full * per_group**2 + rest**2)
             case _:
                 return Fraction(self.rows**2)  # all rows of the unit may be in one group
 
@@ -72,13 +74,11 @@ def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | 
 
 
 def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
-    """The column's, else the policy's."""
-    operand = aggregate.operand
+    """The column's, else the policy's; never AUTO, which is BEST, as the rows of every unit are bounded."""
+    operand, chosen = aggregate.operand, context.privacy.mechanism
     if isinstance(operand, ColumnRef):
-        own = context.facts[operand.relation, operand.column].mechanism
-        if own is not None:
-            return own
-    return context.privacy.mechanism
+        chosen = context.facts[operand.relation, operand.column].mechanism or chosen
+    return Mechanism.BEST if chosen is Mechanism.AUTO else chosen
 
 
 def operands_of(aggregate: Aggregate, context: MeasureContext) -> tuple[Measured, ...]:

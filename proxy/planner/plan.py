@@ -50,13 +50,15 @@ class UnitNeighbours:
     """Neighbours differ in all rows of one unit, so rows are gathered and bounded per unit first.
 
     rows: at most so many rows of a unit count; groups: at most so many groups of a unit count (None:
-    the groups are few enough that nothing needs to be cut); rows_per_group: within each of them.
+    the groups are few enough that nothing needs to be cut); rows_per_group: within each of them. is_summed:
+    whether rows are counted over all groups of a unit to keep to `rows`; else the other two bounds see to it.
     """
 
     column: ColumnRef
     rows: int
     groups: int | None
     rows_per_group: int | None
+    is_summed: bool
 
 
 Neighbours = RowNeighbours | UnitNeighbours
@@ -168,6 +170,17 @@ class OrderStatistic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The noisy number of units (of rows, where neighbours differ in rows) whose values a group has. Below
+    `least` the partitions say nothing of them, and the answer is NULL. sensitivity: over all groups."""
+
+    sensitivity: int
+    noise: LaplaceNoise
+    least: int
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SmoothedMedian:
     """each: what each group's median may spend of the release's loss."""
 
@@ -177,9 +190,10 @@ class SmoothedMedian:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClippedMean:
-    """changed: one unit changes at most so many partitions."""
+    """changed: one unit changes at most so many partitions. loss: of the release, without its gate."""
 
     changed: int
+    loss: Loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +201,8 @@ class SampleAggregate:
     """The operand's AVG, MIN or MAX in each of `partitions` partitions (fixed, odd, keyed by unit), empty ones
     filled with a public constant, then their median or mean by the mechanism.
 
-    output_grid: of the partitions' results and of the answer; low, high, fill: in its steps.
+    output_grid: of the partitions' results and of the answer; low, high, fill: in its steps. loss: with that of
+    the gate.
     """
 
     aggregate: Aggregate
@@ -198,6 +213,7 @@ class SampleAggregate:
     fill: int
     partitions: int
     mechanism: SmoothedMedian | ClippedMean
+    gate: Gate
     loss: Loss
 
     @property

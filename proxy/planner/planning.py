@@ -228,13 +228,15 @@ def _neighbours(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours
             bound_groups = group_bound if groups is None or group_bound < groups else None
             # One group alone: the bound of all rows of the unit is the one that counts.
             per_group = ownership.rows_per_group if groups is None or groups > 1 else None
+            most = group_bound if groups is None else min(group_bound, groups)
             bounding = UnitNeighbours(
                 column=ownership.column,
                 rows=ownership.rows,
                 groups=bound_groups,
                 rows_per_group=per_group,
+                is_summed=per_group is None or ownership.rows < most * per_group,
             )
-            return bounding, group_bound if groups is None else min(group_bound, groups)
+            return bounding, most
         case PublicRows():
             raise AssertionError("rows of a public table have no neighbours")
         case _:

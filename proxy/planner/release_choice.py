@@ -172,6 +172,8 @@ def _average(aggregate: Aggregate, priced: Priced) -> Release:
             return clipped_mean_of(aggregate, priced)
         case Mechanism.SUM_OVER_COUNT:
             raise AssertionError(_SHARED)
+        case Mechanism.AUTO:
+            raise AssertionError("resolved (planner/measuring.py)")
         case never:
             assert_never(never)
 

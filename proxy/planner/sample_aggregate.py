@@ -14,12 +14,14 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
-from proxy.mechanisms import clipped_mean, polyplace, smoothed_median, split
+from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import MeasureContext, Priced, check_size, measured_of
 from proxy.planner.plan import (
     ClippedMean,
+    Gate,
+    LaplaceNoise,
     RowNeighbours,
     SampleAggregate,
     SmoothedMedian,
@@ -30,6 +32,8 @@ from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
+UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more than its noise
+_OF_GATE = Fraction(1, 20)  # of a release's epsilon
 _LARGEST_DELTA = Fraction(7, 10)  # the smoothed median is proven for delta <= 2/e
 _LARGEST_FACTOR = 2**20  # by how much epsilon is raised in search of a feasible one
 
@@ -55,14 +59,15 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     noise = context.privacy.median_noise
     if noise is MedianNoise.POLYPLACE:  # no delta is needed
         loss = Loss(loss.epsilon, Fraction(0))
-    each = _each(loss, context)
+    each = _each(_after_gate(loss), context)
     if noise is MedianNoise.LAPLACE and not 0 < each.delta <= _LARGEST_DELTA:
         raise needs_delta(aggregate.kind.value)
     m = _partitions(aggregate, context, answers.high - answers.low, each)
     # With one possible answer there is nothing to hide: the release is that constant.
     if answers.high > answers.low and not _is_feasible(answers.high - answers.low, m, each, noise):
         raise _infeasible(aggregate, priced, answers.high - answers.low, loss)
-    return _aggregated(aggregate, answers, m, SmoothedMedian(noise=noise, each=each), loss)
+    median = SmoothedMedian(noise=noise, each=each)
+    return _aggregated(aggregate, answers, m, median, _gate(context, m, loss), loss)
 
 
 def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
@@ -80,13 +85,38 @@ def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
         case _:
             assert_never(context.neighbours)
     loss = Loss(priced.loss.epsilon, Fraction(0))
-    m = _of_policy(aggregate, context) or clipped_mean.partitions(loss.epsilon, changed)
-    half_width = clipped_mean.half_width(m, answers.low, answers.high, loss.epsilon, changed)
+    own = _after_gate(loss)
+    m = _of_policy(aggregate, context) or clipped_mean.partitions(own.epsilon, changed)
+    half_width = clipped_mean.half_width(m, answers.low, answers.high, own.epsilon, changed)
     if answers.high > answers.low and half_width >= answers.high - answers.low:
         needed = clipped_mean.half_width(m, answers.low, answers.high, Fraction(1), changed)
-        share = Fraction(needed, answers.high - answers.low)
+        share = Fraction(needed, answers.high - answers.low) / (1 - _OF_GATE)
         raise _refused(aggregate, priced, _rounded_up(max(share, loss.epsilon * 2)))
-    return _aggregated(aggregate, answers, m, ClippedMean(changed=changed), loss)
+    mean = ClippedMean(changed=changed, loss=own)
+    return _aggregated(aggregate, answers, m, mean, _gate(context, m, loss), loss)
+
+
+def _after_gate(loss: Loss) -> Loss:
+    return Loss(loss.epsilon * (1 - _OF_GATE), loss.delta)
+
+
+def _gate(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
+    """
+    Given    loss: of the release as a whole
+    Source   docs/design/mechanisms.md 5.6; PROOFS.md 4, "Gate"
+    """
+    match context.neighbours:
+        case RowNeighbours():
+            sensitivity = context.neighbours.rows
+        case UnitNeighbours():  # a unit is counted once in each group
+            sensitivity = context.groups
+        case _:
+            assert_never(context.neighbours)
+    own = Loss(loss.epsilon * _OF_GATE, Fraction(0))
+    scale = discrete_laplace.scale_for(sensitivity, own.epsilon)
+    # With the margin fewer units than needed come through once in forty.
+    least = UNITS_PER_PARTITION * partitions + discrete_laplace.half_width(scale)
+    return Gate(sensitivity=sensitivity, noise=LaplaceNoise(scale=scale), least=least, loss=own)
 
 
 def _aggregated(
@@ -94,6 +124,7 @@ def _aggregated(
     answers: _PartitionAnswers,
     partitions: int,
     mechanism: SmoothedMedian | ClippedMean,
+    gate: Gate,
     loss: Loss,
 ) -> SampleAggregate:
     return SampleAggregate(
@@ -105,6 +136,7 @@ def _aggregated(
         fill=answers.fill,
         partitions=partitions,
         mechanism=mechanism,
+        gate=gate,
         loss=loss,
     )
 
@@ -175,7 +207,7 @@ def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) ->
     noise = context.privacy.median_noise
 
     def is_enough(epsilon: Fraction) -> bool:
-        each = _each(Loss(epsilon, loss.delta), context)
+        each = _each(_after_gate(Loss(epsilon, loss.delta)), context)
         m = _partitions(aggregate, context, steps, each)
         return _is_feasible(steps, m, each, noise)
 

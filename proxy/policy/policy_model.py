@@ -78,8 +78,10 @@ class MedianNoise(Enum):
 
 
 class Mechanism(Enum):
-    """Of AVG, MIN and MAX. The last two are of AVG alone: with them MIN and MAX are smoothed medians."""
+    """Of AVG, MIN and MAX. The last two are of AVG alone: with them MIN and MAX are smoothed medians. AUTO is
+    resolved by planning (planner/measuring.py)."""
 
+    AUTO = "auto"
     SMOOTH_MEDIAN = "smooth_median"
     BEST = "best"
     CLIPPED_MEAN = "clipped_mean"
@@ -167,7 +169,7 @@ class Privacy:
     max_delta: Fraction  # most that SET dp.delta may ask for (the policy's delta)
     noise: Noise = Noise.LAPLACE
     median_noise: MedianNoise = MedianNoise.LAPLACE
-    mechanism: Mechanism = Mechanism.SMOOTH_MEDIAN
+    mechanism: Mechanism = Mechanism.AUTO
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
 

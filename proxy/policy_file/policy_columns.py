@@ -39,10 +39,10 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     for key in ("grid", "partitions", "mechanism"):
         if key in found and "bounds" not in found:
             problems.add(found[key].key_at, f"{key} has no effect without bounds")
-    if mechanism is Mechanism.BEST and "partitions" in found:
+    if mechanism in (Mechanism.AUTO, Mechanism.BEST) and "partitions" in found:
         problems.add(
             found["partitions"].key_at,
-            "partitions has no effect with mechanism: best",
+            f"partitions has no effect with mechanism: {mechanism.value}",
             "only the smoothed median uses partitions",
         )
     if mechanism in (Mechanism.CLIPPED_MEAN, Mechanism.SUM_OVER_COUNT) and (
@@ -51,7 +51,7 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
         problems.add(
             found["mechanism"].value.at,
             f"mechanism: {mechanism.value} is of AVG, which {limits.kind.value} do not have",
-            "MIN and MAX have smooth_median or best",
+            "MIN and MAX have auto, smooth_median or best",
         )
     if grid is not None and grid <= 0:
         problems.add(found["grid"].value.at, "grid must be above 0")

@@ -37,7 +37,7 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     if "noise" in found:
         noise = member(found["noise"].value, "noise", Noise, problems)
     median_noise = _median_noise(found.get("median"), problems)
-    mechanism: Mechanism | None = Mechanism.SMOOTH_MEDIAN
+    mechanism: Mechanism | None = Mechanism.AUTO
     if "mechanism" in found:
         mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
     weights = _weights(found.get("weights"), problems)

@@ -106,7 +106,7 @@ class ProtectedDatabase:
     async def run(
         self,
         query: BackendQuery,
-        values: Mapping[str, int | str],
+        values: Mapping[str, int | str | None],
         is_selected: IsSelected | None = None,
     ) -> ExactTable:
         """One statement in a session of its own, which has ended when this returns.
@@ -139,7 +139,7 @@ class DatabaseSession:
     async def run(
         self,
         query: BackendQuery,
-        values: Mapping[str, int | str],
+        values: Mapping[str, int | str | None],
         is_selected: IsSelected | None = None,
     ) -> ExactTable:
         """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.

@@ -25,6 +25,7 @@ from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,
+    Gate,
     GaussianNoise,
     LaplaceNoise,
     Noise,
@@ -39,7 +40,7 @@ from proxy.planner.plan import (
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.deriving import answered, on_grid
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, missing
 from proxy.release.ordering import order_statistic_of
 
 _ONE = Fraction(1)
@@ -119,6 +120,8 @@ def _release(
             return order_statistic_of(release, slots, group, bits)
         case SampleAggregate():
             # No interval: the scale is private, and the sampling error of the partitions would be left out.
+            if not _opens(release.gate, added_up(group, slots.units), bits):
+                return missing(release.output_grid, kind)
             outputs = partition_outputs(release, slots, group, sub_partitions)
             found = _aggregated(release, outputs, bits)
             return NoisyValue(index=found, grid=release.output_grid, type=kind, half_width=None)
@@ -154,6 +157,10 @@ def _half_width(noise: Noise) -> int:
             assert_never(noise)
 
 
+def _opens(gate: Gate, units: int, bits: RandomBits) -> bool:
+    return units + _draw(gate.noise, bits) >= gate.least
+
+
 def _aggregated(release: SampleAggregate, outputs: list[int], bits: RandomBits) -> int:
     """One answer of those of all partitions."""
     low, high = release.low, release.high
@@ -163,8 +170,8 @@ def _aggregated(release: SampleAggregate, outputs: list[int], bits: RandomBits) 
             return polyplace.release(outputs, low, high, each.epsilon, shape, bits)
         case SmoothedMedian(each=each):
             return smoothed_median.release(outputs, low, high, each.epsilon, each.delta, bits)
-        case ClippedMean(changed=changed):
-            return clipped_mean.release(outputs, low, high, release.loss.epsilon, bits, changed)
+        case ClippedMean(changed=changed, loss=loss):
+            return clipped_mean.release(outputs, low, high, loss.epsilon, bits, changed)
         case _:
             assert_never(release.mechanism)
 

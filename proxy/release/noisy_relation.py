@@ -19,19 +19,24 @@ from proxy.base.type_ranges import clamped_number, clamped_whole
 @dataclass(frozen=True, slots=True)
 class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
-    None where the scale is private (smoothed median)."""
+    None where the scale is private (smoothed median). is_missing: NULL in its place."""
 
     index: int
     grid: Fraction
     type: SqlType
     half_width: int | None
+    is_missing: bool = False
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
         text = self.text(index)
+        if text is None:
+            return "null"
         return json.dumps(text) if self.type.is_time else text
 
-    def text(self, index: int | None = None) -> str:
+    def text(self, index: int | None = None) -> str | None:
+        if self.is_missing:
+            return None
         index = self.index if index is None else index
         if self.type.is_integer and self.grid.denominator == 1:  # of counts there may be 100,000
             return str(clamped_whole(index * self.grid.numerator, self.type))
@@ -55,6 +60,10 @@ class NoisyValue:
                 return decimal_text(clamped_number(self.half_width * self.grid, SqlType.FLOAT8))
             case _:
                 assert_never(end)
+
+
+def missing(grid: Fraction, kind: SqlType) -> NoisyValue:
+    return NoisyValue(index=0, grid=grid, type=kind, half_width=None, is_missing=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,8 @@ class EngineAdapter:
         inlined = None
         if question.statement.kind is StatementKind.COPY:
             inlined = question.reading.inlined(answer.relation)
-        notice = _notice(answer) if answer.notice else None
+        charged = [_notice(answer)] if answer.notice else []
+        notice = "\n".join((*charged, *answer.withheld)) or None
         return QueryAnswer(answer.relation, notice, inlined, answer)
 
     @refuses_later("explain")

@@ -79,8 +79,8 @@ def _uses(
         uses += ["SUM", "AVG"] if column.type.is_number else []
         uses += ["MIN", "MAX"] if column.type.is_number or column.type.is_time else []
         chosen = known.mechanism or mechanism
-        if chosen is not Mechanism.SMOOTH_MEDIAN and (
-            column.type.is_number or chosen is Mechanism.BEST
+        if chosen is not Mechanism.AUTO and (
+            column.type.is_number or chosen in (Mechanism.BEST, Mechanism.SMOOTH_MEDIAN)
         ):
             uses[-1] += f" (mechanism: {chosen.value})"
     return ", ".join(uses)

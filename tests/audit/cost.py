@@ -58,16 +58,18 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
         case OrderStatistic():
             return release.loss
         case SampleAggregate():
-            return _of_partitions(block, release, reach)
+            touched = _outputs_touched(block, reach)
+            gate = Loss(touched / release.gate.noise.scale, Fraction(0))
+            return gate + _of_partitions(block, release, reach)
         case _:
             assert_never(release)
 
 
 def _of_partitions(block: BlockPlan, release: SampleAggregate, reach: Reach) -> Loss:
     match release.mechanism:
-        case ClippedMean(changed=changed):
+        case ClippedMean(changed=changed, loss=loss):
             low, high = release.low, release.high
-            scale = clipped_mean.scale(low, high, release.loss.epsilon, changed)
+            scale = clipped_mean.scale(low, high, loss.epsilon, changed)
             return Loss(_outputs_touched(block, reach) * (high - low) / scale, Fraction(0))
         case SmoothedMedian(each=each):
             rows = reach.partitions(block.groups())

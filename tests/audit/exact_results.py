@@ -68,7 +68,7 @@ class Auditor:
                 for wanted in query.lists
             )
             query = replace(query, lists=lists)
-            values: dict[str, int | str] = {n: _SEED + i for i, n in enumerate(query.seeds)}
+            values: dict[str, int | str | None] = {n: _SEED + i for i, n in enumerate(query.seeds)}
             values.update({name: _ANSWER for name, _ in query.scalars})
             tables.append(self._loop.run_until_complete(self._data.run(query, values)))
         return tables

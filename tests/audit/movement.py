@@ -126,6 +126,7 @@ def _moved(
         case OrderStatistic():
             yield from _values_moved(release, number, here, there, times)
         case SampleAggregate():
+            yield from _gate_moved(release, number, reach, here, there, times)
             if not is_random(block):
                 yield from _outputs_moved(release, number, reach, here, there, times)
         case _:
@@ -207,6 +208,20 @@ def _values_moved(
             yield "a value is outside the clamp"
     if changed > times * release.measured.rows:
         yield f"{changed} values change, planned are {times} times {release.measured.rows}"
+
+
+def _gate_moved(
+    release: SampleAggregate, number: int, reach: Reach, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    """What decides whether there is an answer: a unit counts once in each of its groups."""
+    mine, theirs = here.gates[number], there.gates[number]
+    gaps = [abs(mine.get(keys, 0) - theirs.get(keys, 0)) for keys in {*mine, *theirs}]
+    each, most = (1, reach.groups) if reach.by_unit else (reach.rows, reach.rows)
+    if max(gaps, default=0) > times * each:
+        yield f"the gate of a group moves by {max(gaps)}, allowed are {times} times {each}"
+    hidden = min(Fraction(most), release.gate.noise.scale * release.gate.loss.epsilon)
+    if sum(gaps) > times * hidden:
+        yield f"gates move by {sum(gaps)}, their noise hides {times} times {hidden}"
 
 
 def _outputs_moved(

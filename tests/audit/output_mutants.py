@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import pytest
 from sqlglot import exp
@@ -103,7 +104,9 @@ def outputs_complain(auditor: Auditor) -> bool:
 def _wrong_outputs(block: BlockPlan, auditor: Auditor) -> Iterator[str]:
     tables = auditor.tables(block, "hostile")
     for seed in range(3):
-        for row in adding_noise.release_block(block, tables, SeededBits(seed)).rows:
+        with mock.patch.object(adding_noise, "_opens", lambda *_: True):  # of few units, too
+            rows = adding_noise.release_block(block, tables, SeededBits(seed)).rows
+        for row in rows:
             for answer, value in zip(block.answers, row.values, strict=True):
                 yield from _wrong_output(answer, block.releases[answer.releases[0]], value)
 

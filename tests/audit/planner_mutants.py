@@ -14,13 +14,15 @@ from proxy.planner import (
     joins,
     planning,
     release_choice,
+    sample_aggregate,
     shared_releases,
     statistics,
     table_rows,
     tracking,
 )
 from proxy.planner.facts import ProtectedRows, RelationWithUnit, RowOwnership, UnitRows
-from proxy.planner.plan import Neighbours, NoisyStatistic, RowNeighbours
+from proxy.planner.measuring import MeasureContext
+from proxy.planner.plan import Gate, Neighbours, NoisyStatistic, RowNeighbours
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
@@ -43,6 +45,24 @@ def epsilon_not_split(patch: pytest.MonkeyPatch) -> None:
         "split_weighted",
         lambda loss, weights: [Loss(loss.epsilon, s.delta) for s in real(loss, weights)],
     )
+
+
+def gate_not_paid(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sample_aggregate, "_after_gate", lambda loss: loss)
+
+
+def groups_of_a_gate_not_counted(patch: pytest.MonkeyPatch) -> None:
+    real = sample_aggregate._gate
+
+    def one(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
+        gate = real(context, partitions, loss)
+        return replace(
+            gate,
+            sensitivity=1,
+            noise=replace(gate.noise, scale=gate.noise.scale / gate.sensitivity),
+        )
+
+    patch.setattr(sample_aggregate, "_gate", one)
 
 
 def delta_not_split(patch: pytest.MonkeyPatch) -> None:

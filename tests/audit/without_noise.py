@@ -21,7 +21,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
-from proxy.planner.plan import BlockPlan, Release
+from proxy.planner.plan import BlockPlan, Gate, Release, SampleAggregate
 from proxy.release import adding_noise
 from proxy.release.noisy_relation import NoisyValue
 
@@ -32,11 +32,13 @@ Numbers = tuple[int, ...]
 @dataclass(frozen=True)
 class Exact:
     """numbers: per release and group its exact value; the moments (count, total); the outputs of its
-    partitions; or its values, each before its number. units: per group, where keys are private."""
+    partitions; or its values, each before its number. units: per group, where keys are private. gates: per
+    release of partitions and group, the units that its gate counts."""
 
     numbers: tuple[Mapping[Keys, Numbers], ...]
     shown: tuple[Keys, ...]
     units: Mapping[Keys, int]
+    gates: Mapping[int, Mapping[Keys, int]]
 
     @classmethod
     def of(
@@ -44,22 +46,39 @@ class Exact:
         block: BlockPlan,
         tables: Sequence[ExactTable],
         shown: Sequence[Keys],
-        seen: list[Numbers],
+        seen: Seen,
     ) -> Exact:
         drawn = len(block.releases)
         # A group that was released and not shown is found by who compares `shown` with what is public.
-        numbers = [dict(zip(shown, seen[n::drawn], strict=False)) for n in range(drawn)]
+        numbers = [dict(zip(shown, seen.numbers[n::drawn], strict=False)) for n in range(drawn)]
+        gated = [n for n, one in enumerate(block.releases) if isinstance(one, SampleAggregate)]
+        gates = {
+            n: dict(zip(shown, seen.gates[place :: len(gated)], strict=False))
+            for place, n in enumerate(gated)
+        }
         units: dict[Keys, int] = {}
         if block.selection is not None:
             for row in tables[0].rows:
                 units[row.keys] = units.get(row.keys, 0) + row.units
-        return cls(tuple(numbers), tuple(shown), units)
+        return cls(tuple(numbers), tuple(shown), units, gates)
+
+
+@dataclass
+class Seen:
+    """Per row and release, in order, what would have become noisy; gates: of those releases that have one."""
+
+    numbers: list[Numbers] = field(default_factory=list)
+    gates: list[int] = field(default_factory=list)
 
 
 @dataclass
 class _Watch:
     given: list[Numbers] = field(default_factory=list)  # to the mechanism of the release at hand
-    seen: list[Numbers] = field(default_factory=list)
+    seen: Seen = field(default_factory=Seen)
+
+    def opens(self, gate: Gate, units: int, bits: RandomBits) -> bool:
+        self.seen.gates.append(units)
+        return True
 
     def outputs(self, found: Sequence[int], low: int, *others: object) -> int:
         self.given.append(tuple(found))
@@ -79,8 +98,7 @@ def _nothing(bits: RandomBits, scale: Fraction) -> int:
 
 
 @contextmanager
-def watching() -> Iterator[list[Numbers]]:
-    """Per row and release, in order, what would have become noisy."""
+def watching() -> Iterator[Seen]:
     watch = _Watch()
     real, groups_of = adding_noise._release, adding_noise._groups
 
@@ -102,7 +120,7 @@ def watching() -> Iterator[list[Numbers]]:
     ) -> NoisyValue:
         watch.given.clear()
         value = real(release, slots, group, sub_partitions, bits)
-        watch.seen.append(watch.given[0] if watch.given else (value.index,))
+        watch.seen.numbers.append(watch.given[0] if watch.given else (value.index,))
         return value
 
     def quantile(values: Sequence[order_statistic.ValueCount], *others: object) -> int:
@@ -114,6 +132,7 @@ def watching() -> Iterator[list[Numbers]]:
             (discrete_laplace, "sample", _nothing),
             (discrete_gaussian, "sample", _nothing),
             (adding_noise, "_groups", every_group),
+            (adding_noise, "_opens", watch.opens),
             (smoothed_median, "release", watch.outputs),
             (polyplace, "release", watch.outputs),
             (clipped_mean, "release", watch.outputs),

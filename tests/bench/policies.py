@@ -16,6 +16,7 @@ from proxy.policy.policy_model import (
     Budgets,
     ColumnPolicy,
     IdentifierUnit,
+    Mechanism,
     Policy,
     Privacy,
     ProtectedTable,
@@ -34,7 +35,13 @@ ROWS_PER_USER = 400  # the 99th percentile of rows per user is about 360
 # As on a server that has no such index: the planner may then only scan the table.
 _NO_INDEX = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
 
-_PRIVACY = Privacy(Fraction(1), Fraction(1, 10**6), Fraction(1), Fraction(1, 10**6))
+_PRIVACY = Privacy(
+    Fraction(1),
+    Fraction(1, 10**6),
+    Fraction(1),
+    Fraction(1, 10**6),
+    mechanism=Mechanism.SMOOTH_MEDIAN,
+)
 _BUDGETS = Budgets(
     Budget(Loss(Fraction(10**9), Fraction(99, 100))),
     Budget(Loss(Fraction(10**9), Fraction(99, 100))),

@@ -104,6 +104,11 @@ def _all_groups(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(compiling, "unit_scan", scan)
 
 
+_UNITS_BY_PRODUCT = (
+    "SELECT product_id, count(DISTINCT customer_id) FROM shop.orders GROUP BY product_id"
+)
+
+
 def _random_cells(patch: pytest.MonkeyPatch) -> None:
     real = sub_partitions.sub_partition_sql
 
@@ -116,25 +121,29 @@ def _random_cells(patch: pytest.MonkeyPatch) -> None:
 
 
 @functools.cache
-def _violations_of_the_real_code(questions: str) -> int:
-    return _run(_sample("shop"), questions).audit.violations
+def _violations_of_the_real_code(sample: str, questions: str) -> int:
+    return _run(_sample(sample), questions).audit.violations
 
 
 @pytest.mark.parametrize(
-    ("mutant", "questions"),
+    ("sample", "mutant", "questions"),
     [
-        (_halved, ORDERS),
-        (_unbounded, ORDERS),
-        (_all_groups, "SELECT product_id, count(*) FROM shop.orders GROUP BY product_id"),
-        (_random_cells, "SELECT max(birth_date) FROM shop.customers"),
+        ("shop", _halved, ORDERS),
+        ("shop", _unbounded, ORDERS),
+        # Of units, since the rows of all groups together are bounded as well.
+        ("shop", _all_groups, _UNITS_BY_PRODUCT),
+        ("census", _random_cells, "SELECT max(age) FROM census.adult"),
     ],
 )
 def test_a_mutant_is_found(
-    mutant: Callable[[pytest.MonkeyPatch], None], questions: str, monkeypatch: pytest.MonkeyPatch
+    sample: str,
+    mutant: Callable[[pytest.MonkeyPatch], None],
+    questions: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert _violations_of_the_real_code(questions) == 0
+    assert _violations_of_the_real_code(sample, questions) == 0
     mutant(monkeypatch)
-    found = _run(_sample("shop"), questions)
+    found = _run(_sample(sample), questions)
     assert found.audit.violations > 0
     assert "VIOLATIONS" in "\n".join(audit_report(found))
 

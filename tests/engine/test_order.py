@@ -36,7 +36,7 @@ class Recorder:
     def __init__(self, fails: str = "", rows: tuple[ExactRow, ...] = ()) -> None:
         self.calls: list[str] = []
         self.charged: list[Loss] = []
-        self.seeds: list[Mapping[str, int | str]] = []
+        self.seeds: list[Mapping[str, int | str | None]] = []
         self.bits = SeededBits(1)
         self.left = Loss(Fraction(10), Fraction(1, 10))
         self._fails = fails
@@ -53,7 +53,10 @@ class Recorder:
         self.calls.append("session ends")
 
     async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], is_selected: object = None
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str | None],
+        is_selected: object = None,
     ) -> ExactTable:
         self.calls.append("run")
         self.seeds.append(values)

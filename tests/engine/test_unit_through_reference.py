@@ -85,7 +85,10 @@ class Ports:
         yield self
 
     async def run(
-        self, query: BackendQuery, values: Mapping[str, int | str], is_selected: object = None
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str | None],
+        is_selected: object = None,
     ) -> ExactTable:
         self.exact.append(await self._data.run(query, values))
         return self.exact[-1]

@@ -15,7 +15,7 @@ from tests.servers_fixture import servers
 @pytest.fixture(scope="session")
 def live() -> Iterator[LiveProxy]:
     pair = servers()
-    of_kinds = served_database(pair, "kinds", kinds.SCRIPT, kinds.TABLES)
+    of_kinds = served_database(pair, "kinds", kinds.SCRIPT, kinds.TABLES, "auto")
     proxy = start_proxy(pair, [*sample_databases(pair), of_kinds])
     yield proxy
     proxy.stop()

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table
-from proxy.policy.policy_model import Privacy
+from proxy.policy.policy_model import Mechanism, Privacy
 from tests.live import attacks
 from tests.pipeline_world import (
     CATALOG,
@@ -124,7 +124,7 @@ _DELTA = Fraction(1, 10**12)
 WORLD_POLICY = replace(
     POLICIES["world"],
     digest="marked world",
-    privacy=Privacy(Fraction(8), _DELTA, Fraction(20), _DELTA),
+    privacy=Privacy(Fraction(8), _DELTA, Fraction(20), _DELTA, mechanism=Mechanism.SMOOTH_MEDIAN),
 )
 
 

@@ -82,7 +82,7 @@ class Adult:
         tables = asyncio.run(_tables(block, self.source))
         for _ in range(runs):
             released = release_block(block, tables, bits)
-            shown = {row.keys: float(row.values[0].text()) for row in released.rows}
+            shown = {row.keys: float(row.values[0].text() or "nan") for row in released.rows}
             assert set(shown) <= set(truth), "a group that is not there"
             for keys, value in truth.items():
                 yield abs(shown[keys] - value) / value if keys in shown else 1.0

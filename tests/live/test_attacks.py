@@ -162,7 +162,7 @@ def sides() -> Iterator[Sides]:
     async def run(
         self: DatabaseSession,
         query: BackendQuery,
-        values: dict[str, int | str],
+        values: dict[str, int | str | None],
         is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         for side in made:
@@ -274,7 +274,7 @@ async def moved(dsns: tuple[str, str], plan: PrivatePlan) -> list[Movement]:
             for base in bases:
                 states.append([])
                 for query in compile_block(block):
-                    values: dict[str, int | str] = dict.fromkeys(query.seeds, 42)
+                    values: dict[str, int | str | None] = dict.fromkeys(query.seeds, 42)
                     values |= dict.fromkeys((name for name, _ in query.scalars), "60")
                     states[-1].append(await base.run(query, values))
             found += movements(block, *states)

@@ -119,14 +119,14 @@ def test_explain(live: LiveProxy) -> None:
     got = live.psql(f"EXPLAIN {QUESTION};\nEXPLAIN (FORMAT JSON) {QUESTION};\nEXPLAIN {GROUPED};")
     assert "count(*): discrete Laplace, sensitivity 40 row(s), epsilon 0.5" in got
     assert "Groups: 4 public groups" in got
-    assert re.search(r'"mechanism": ?"smoothed median', got)
+    assert re.search(r'"mechanism": ?"made of ', got)
     assert "charged" in got and "ERROR" not in got
 
 
 def test_notice_and_intervals(live: LiveProxy) -> None:
     got = live.psql(
         "SET dp.notice = on;\nSELECT count(*), dp.low(count(*)), dp.high(count(*)), dp.error(count(*)),"
-        " dp.error(avg(total)) IS NULL FROM shop.orders;\n"
+        " dp.error(avg(total)) > 0 FROM shop.orders;\n"
         f"SELECT q.* FROM ({GROUPED}) q; SET dp.notice = off; {QUESTION};"
     )
     assert got.count("NOTICE:  differential privacy: charged epsilon 1") == 2, got

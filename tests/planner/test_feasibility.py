@@ -16,7 +16,7 @@ from tests.pipeline_world import POLICIES, walk
 
 def _policy(epsilon: str, most: str, **chosen: object) -> Policy:
     privacy = Privacy(Fraction(epsilon), Fraction(1, 10**6), Fraction(most), Fraction(1, 10**6))
-    privacy = replace(privacy, **chosen)  # type: ignore[arg-type]
+    privacy = replace(privacy, **{"mechanism": Mechanism.SMOOTH_MEDIAN, **chosen})  # type: ignore[arg-type]
     return replace(POLICIES["world"], privacy=privacy)
 
 

@@ -226,6 +226,8 @@ def _sampled(release: SampleAggregate) -> str:
         f"{release.low} .. {release.high} steps of {decimal_text(release.output_grid)}, "
         f"fill {release.fill}"
     )
+    gate = release.gate
+    loss = f"gate {gate.least} units, scale {gate.noise.scale}, {loss}"
     match release.mechanism:
         case ClippedMean(changed=changed):
             return f"{head}, mean of {release.partitions} partitions, {changed} moved, {loss}"

@@ -141,6 +141,13 @@ TABLE = (
         *(6 * _LARGEST, 12 * _LARGEST**2, _SUM_BY_GROUP, _units(20, 3, 2)),
     ),
     Line("MaxGroupsPerID(5) x MaxRowsPerGroupPerID(4)", 20, 80, _BY_GROUP, _units(20, 5, 4)),
+    # Beyond theirs, where the bounds of groups let more rows through than may count.
+    Line("the rows of a unit are fewer", 10, 2 * 4**2 + 2**2, _BY_GROUP, _units(10, 5, 4)),
+    Line(
+        "the rows of a unit are fewer, sum",
+        *(10 * _LARGEST, 36 * _LARGEST**2, _SUM_BY_GROUP, _units(10, 5, 4)),
+    ),
+    Line("the rows are fewer than of one group", 3, 9, _BY_GROUP, _units(3, 2, 3)),
 )
 
 

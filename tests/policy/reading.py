@@ -10,7 +10,7 @@ def read(tables: str, epsilon: str = "1.0", delta: str = "1e-6") -> Policy:
     """A policy with these tables, not yet held against a catalogue."""
     text = (
         "dpproxy: 1\ndatabase: shop\nsource: host=db\n"
-        f"privacy: {{epsilon: {epsilon}, delta: {delta}}}\n"
+        f"privacy: {{epsilon: {epsilon}, delta: {delta}, mechanism: smooth_median}}\n"
         "budgets: {total: {epsilon: 100, delta: 1e-3}, default: {epsilon: 10, delta: 1e-4}}\n"
         f"{tables.strip()}\n"
     )

@@ -85,10 +85,11 @@ def test_row_unit_by_hand() -> None:
     # P(|noise| > t) = 2 p^(t+1) / (1+p) with p = e^(-1/120) is 5 % at about 120 ln 20 = 359.5.
     assert abs(error(total, ErrorKind.HALF_WIDTH) - 120 * Fraction(math.log(20))) < 1
     average = table["seconds", "avg"]
-    beta = math.log(1 + 1 / (2 * math.log(2e6)))
+    beta = math.log(1 + 0.95 / (2 * math.log(2e6)))  # a twentieth of epsilon is for the gate
     m = math.ceil(2 / beta * math.log(12_000)) | 1  # AVG on a grid of 0.01
     assert average.described.partitions == m
-    assert average.described.units_needed == 8 * m
+    assert average.described.units_needed is not None
+    assert abs(average.described.units_needed - (8 * m + 20 * math.log(20))) < 1
     assert average.described.change is None
     assert average.described.scale is None
     # Noise of scale 2 steps of 0.01 at least: half width 2 ln 20 = 6.0 steps.
@@ -172,7 +173,7 @@ def test_gaussian_noise_has_the_sigma_of_rho() -> None:
 
 def test_polyplace_partitions_by_hand() -> None:
     table = chosen(median_noise=MedianNoise.POLYPLACE)
-    gamma = 0.5 / 2  # two rows: half of epsilon each; shape 2
+    gamma = 0.95 * 0.5 / 2  # two rows: half of epsilon each, without the gate's; shape 2
     average, least = table["seconds", "avg"], table["seconds", "min"]
     assert average.described.mechanism == "smoothed median, PolyPlace noise"
     assert average.described.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
@@ -232,8 +233,9 @@ def test_epsilon_and_partitions_of_the_policy_are_used() -> None:
     # m = 101 is far below the rule at epsilon 0.5: the floor is that of the range, not of the grid.
     assert isinstance(refused["avg"], Refusal)
     average = lines(read(text, epsilon="4"))["seconds", "avg"]
-    assert (average.described.partitions, average.described.units_needed) == (101, 808)
-    floor = smoothed_median.expected_floor(12_000, 101, Fraction(4), Fraction(1, 10**6))
+    assert average.described.partitions == 101
+    assert average.described.units_needed == 808 + 15  # noise of scale 5: 5 ln 20
+    floor = smoothed_median.expected_floor(12_000, 101, Fraction(38, 10), Fraction(1, 10**6))
     assert error(average, ErrorKind.FLOOR) == Fraction(floor, 100)
 
 
@@ -253,13 +255,14 @@ def _with(policy: Policy, mechanism: policy_model.Mechanism) -> Policy:
 def test_a_clipped_mean_by_hand() -> None:
     policy = read(TEXT.replace("UNIT", "{rows: 2}"))
     average = lines(_with(policy, policy_model.Mechanism.CLIPPED_MEAN))["seconds", "avg"]
-    m = math.ceil(2 * math.log(20) * 100) | 1  # two rows move two of m means: 600
-    assert average.described.mechanism == "mean of 601 clipped means"
-    assert average.described.partitions == m == 601
-    assert average.described.scale == average.described.change == Fraction(2 * 120, m)
+    m = math.ceil(2 * math.log(20) * 100 / 0.95) | 1  # two rows move two of m means: 631
+    assert average.described.mechanism == "mean of 631 clipped means"
+    assert average.described.partitions == m == 631
+    assert average.described.change == Fraction(2 * 120, m)
+    assert average.described.scale == average.described.change / Fraction(95, 100)
     # Lap(2 * 12000 / epsilon) / m steps of 0.01, and half a step
     half_width = float(error(average, ErrorKind.HALF_WIDTH))
-    assert abs(half_width - 2 * 120 * math.log(20) / m) < 0.02
+    assert abs(half_width - 2 * 120 / 0.95 * math.log(20) / m) < 0.02
     assert (
         lines(_with(policy, policy_model.Mechanism.CLIPPED_MEAN))["seconds", "min"]
         == (lines(policy)["seconds", "min"])

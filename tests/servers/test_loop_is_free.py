@@ -36,21 +36,21 @@ def plain() -> Iterator[BothListeners]:
     pair = servers()
     proxy = start_proxy(pair, sample_databases(pair), asyncio.new_event_loop())
     http = open_http(proxy)
+    http.query("SELECT count(*) FROM shop.orders")
+    gc.collect()
+    gc.freeze()
+    gc.disable()  # of the tests' own heap, as `Assembly.open` freezes the product's
     yield http
+    gc.enable()
+    gc.unfreeze()
     http.close()
     proxy.stop()
 
 
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch, plain: BothListeners) -> Iterator[Watch]:
-    plain.query("SELECT count(*) FROM shop.orders")
-    gc.collect()
-    gc.freeze()
-    gc.disable()  # of the tests' own heap, as `Assembly.open` freezes the product's
     with watched(monkeypatch, LIMIT_SECONDS) as watching:
         yield watching
-    gc.enable()
-    gc.unfreeze()
 
 
 _COUNT = "SELECT count(*) FROM shop.orders"

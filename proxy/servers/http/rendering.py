@@ -57,9 +57,11 @@ def _json(result: QueryResult) -> bytes:
     ]
     given = result.privacy
     accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
+    notices = [] if given is None else given.withheld
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'
-        f'"privacy":{json.dumps(_privacy(given))},"accuracy":{json.dumps(accuracy)}}}'
+        f'"privacy":{json.dumps(_privacy(given))},"accuracy":{json.dumps(accuracy)},'
+        f'"notices":{json.dumps(notices)}}}'
     ).encode()
 
 
@@ -83,6 +85,8 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
             headers["DPProxy-Remaining-Delta"] = decimal_text(given.remaining.delta)
         if given.receipt is not None:
             headers["DPProxy-Receipt"] = given.receipt
+        if given.withheld:
+            headers["DPProxy-Notice"] = " ".join(given.withheld)
     return headers
 
 

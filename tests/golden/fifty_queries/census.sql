@@ -88,15 +88,14 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 num
 SELECT avg(hours_per_week)
 FROM census.adult
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 95
---   avg: 0 .. 99000 steps of 0.001, fill 49500, 95 partitions, epsilon 8 delta 1/1000000, each epsilon 8 delta 1e-06
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 99
+--   avg: 0 .. 99000 steps of 0.001, fill 49500, 99 partitions, gate 799 units, scale 5/2, epsilon 8 delta 1/1000000, each epsilon 38/5 delta 1e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p2)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 95
 -- => loss
 -- epsilon 8 delta 1/1000000
 -- => residual
@@ -131,16 +130,16 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 int
 SELECT min(hours_per_week), max(hours_per_week)
 FROM census.adult
 -- => plan
--- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 75
---   min: 0 .. 99 steps of 1, fill 99, 75 partitions, epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
---   max: 0 .. 99 steps of 1, fill 0, 75 partitions, epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
+-- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 79
+--   min: 0 .. 99 steps of 1, fill 99, 79 partitions, gate 647 units, scale 5, epsilon 4 delta 1/2000000, each epsilon 19/5 delta 5e-07
+--   max: 0 .. 99 steps of 1, fill 0, 79 partitions, gate 647 units, scale 5, epsilon 4 delta 1/2000000, each epsilon 19/5 delta 5e-07
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 75
+--   p5 = 79
 -- => loss
 -- epsilon 8 delta 1/1000000
 -- => residual

@@ -50,16 +50,16 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog
 -- case: count distinct beside a median
 SELECT count(DISTINCT i4), avg(i4) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 87
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 91
 --   count(distinct): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 87
+--   p5 = 91
 SELECT pg_catalog.count(DISTINCT v) FROM (SELECT (r1."i4") AS v FROM "w"."people" AS r1 WHERE (r1."i4") IS NOT NULL) u
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -641,16 +641,16 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.j
 -- policy: polyplace
 SELECT avg(i4), max(i4) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 19
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 19 partitions, epsilon 4 delta 0, each epsilon 4 delta 0, polyplace
---   max: 0 .. 100 steps of 1, fill 0, 17 partitions, epsilon 4 delta 0, each epsilon 4 delta 0, polyplace
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 21
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 21 partitions, gate 183 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
+--   max: 0 .. 100 steps of 1, fill 0, 17 partitions, gate 151 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 19
+--   p5 = 21
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -661,9 +661,9 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset((
 SELECT b, max(i2) FROM members GROUP BY b
 -- => plan
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys b of 2; cells 17
---   max: -5 .. 10 steps of 1, fill -5, 17 partitions, epsilon 8 delta 0, each epsilon 8 delta 0, polyplace
+--   max: -5 .. 10 steps of 1, fill -5, 17 partitions, gate 143 units, scale 5/2, epsilon 8 delta 0, each epsilon 38/5 delta 0, polyplace
 -- => backend
-SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i2" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i2" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = -5
 --   p2 = 10
 --   p3 = ['true', 'false']

@@ -1,9 +1,9 @@
 -- case: arithmetic
 SELECT sum(i4 * n2 - 2.5), avg((i2 + i4) * 3) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 97
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 103
 --   sum: clamp -2.5 .. 17497.5, grid 0.01, sensitivity 1749750 steps, scale 874875/2, epsilon 4 delta 0
---   avg: -1500 .. 33000 steps of 0.01, fill 15750, 97 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: -1500 .. 33000 steps of 0.01, fill 15750, 103 partitions, gate 839 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT cell, pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric * (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p4)s::numeric), %(p3)s::numeric))::numeric) - %(p5)s::numeric), %(p7)s::numeric), %(p6)s::numeric) * %(p8)s::numeric)::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p10)s::integer), %(p9)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric) * %(p11)s::numeric), %(p13)s::numeric), %(p12)s::numeric) / %(p11)s::numeric)::bigint AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
@@ -21,7 +21,7 @@ SELECT cell, pg_catalog.sum(x1), pg_catalog.count(x2), pg_catalog.sum(x2) FROM (
 --   p13 = 330
 --   p14 = random
 --   p15 = 2147483647
---   p16 = 97
+--   p16 = 103
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -30,13 +30,13 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset((
 -- case: division by constants
 SELECT sum(i4 / 7), sum(n2 / 4), sum(i2 % 3), avg(f8 / -3) FROM visits
 -- => plan
--- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 299
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 313
 --   sum: clamp 0 .. 14, grid 1, sensitivity 70 steps, scale 35, epsilon 2 delta 0
 --   sum: clamp 0 .. 43.75, grid 0.00001, sensitivity 21875000 steps, scale 10937500, epsilon 2 delta 0
 --   sum: clamp -2 .. 2, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
---   avg: -3333333 .. 3333333 steps of 0.00001, fill 0, 299 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   avg: -3333333 .. 3333333 steps of 0.00001, fill 0, 313 partitions, gate 2534 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p13)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p6)s::bigint * %(p19)s::bigint), %(p6)s::bigint * %(p20)s::bigint) END), pg_catalog.sum(v3), pg_catalog.sum(v4) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p26)s::bigint >> 33))), %(p26)s::bigint)) & %(p27)s::bigint)::integer, %(p28)s::integer) AS cell, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) AS v0, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p9)s::numeric), %(p4)s::numeric))::numeric / %(p10)s::numeric), %(p11)s::numeric), %(p4)s::numeric) * %(p12)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.mod((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p15)s::integer), %(p14)s::integer))::numeric, %(p16)s::numeric), %(p18)s::numeric), %(p17)s::numeric))::bigint) AS v2, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p22)s::double precision), %(p21)s::double precision))::numeric / %(p23)s::numeric), %(p25)s::numeric), %(p24)s::numeric) * %(p12)s::numeric)::bigint) AS v3, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p22)s::double precision), %(p21)s::double precision))::numeric / %(p23)s::numeric), %(p25)s::numeric), %(p24)s::numeric) * %(p12)s::numeric)::bigint) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p13)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, %(p6)s::bigint * %(p19)s::bigint), %(p6)s::bigint * %(p20)s::bigint) END), pg_catalog.sum(v3), pg_catalog.sum(v4), pg_catalog.count(v4) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p26)s::bigint >> 33))), %(p26)s::bigint)) & %(p27)s::bigint)::integer, %(p28)s::integer) AS cell, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) AS v0, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p9)s::numeric), %(p4)s::numeric))::numeric / %(p10)s::numeric), %(p11)s::numeric), %(p4)s::numeric) * %(p12)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.mod((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p15)s::integer), %(p14)s::integer))::numeric, %(p16)s::numeric), %(p18)s::numeric), %(p17)s::numeric))::bigint) AS v2, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p22)s::double precision), %(p21)s::double precision))::numeric / %(p23)s::numeric), %(p25)s::numeric), %(p24)s::numeric) * %(p12)s::numeric)::bigint) AS v3, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p22)s::double precision), %(p21)s::double precision))::numeric / %(p23)s::numeric), %(p25)s::numeric), %(p24)s::numeric) * %(p12)s::numeric)::bigint) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 7
@@ -64,7 +64,7 @@ SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p
 --   p25 = 33.33333
 --   p26 = random
 --   p27 = 2147483647
---   p28 = 299
+--   p28 = 313
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual
@@ -110,11 +110,11 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "sum
 -- case: case
 SELECT sum(CASE WHEN b THEN n2 WHEN i4 > 50 THEN 5 END), avg(CASE t WHEN 'x' THEN 1 ELSE 0 END) FROM orders
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 87
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 91
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 105000 steps, scale 26250, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.0001, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 10000 steps of 0.0001, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p11)s::bigint)) & %(p12)s::bigint)::integer, %(p13)s::integer) AS cell, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r1."b" THEN (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END, %(p2)s::numeric), %(p1)s::numeric) * %(p5)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END, %(p10)s::numeric), %(p1)s::numeric))::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END, %(p10)s::numeric), %(p1)s::numeric))::bigint) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p6)s::bigint * %(p7)s::bigint), %(p6)s::bigint * %(p8)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p11)s::bigint)) & %(p12)s::bigint)::integer, %(p13)s::integer) AS cell, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r1."b" THEN (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric WHEN (r1."i4" > %(p3)s::bigint) THEN %(p4)s::numeric ELSE NULL::numeric END, %(p2)s::numeric), %(p1)s::numeric) * %(p5)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END, %(p10)s::numeric), %(p1)s::numeric))::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."t" = %(p9)s::text) THEN %(p10)s::numeric ELSE %(p1)s::numeric END, %(p10)s::numeric), %(p1)s::numeric))::bigint) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 175
 --   p3 = 50
@@ -127,7 +127,7 @@ SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p
 --   p10 = 1
 --   p11 = random
 --   p12 = 2147483647
---   p13 = 87
+--   p13 = 91
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -136,13 +136,13 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset((
 -- case: null handling
 SELECT sum(coalesce(i4, 7)), sum(nullif(i4, 5)), sum(greatest(i2, 3)), min(least(i2, i4)) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 89
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 93
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
 --   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
---   min: -5 .. 100 steps of 1, fill 100, 89 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   min: -5 .. 100 steps of 1, fill 100, 93 partitions, gate 774 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.min(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(nullif((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(greatest((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, %(p9)s::numeric), %(p11)s::numeric), %(p10)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p5)s::numeric), %(p10)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.min(x4), pg_catalog.count(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(nullif((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(greatest((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, %(p9)s::numeric), %(p11)s::numeric), %(p10)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p5)s::numeric), %(p10)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 7
@@ -156,7 +156,7 @@ SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_cata
 --   p11 = 10
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 89
+--   p14 = 93
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual
@@ -165,13 +165,13 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "min
 -- case: casts
 SELECT sum(b::int), sum(i2::numeric), sum(f8::int), max(n2::float8) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 187
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 195
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 1/2, epsilon 2 delta 0
 --   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
 --   sum: clamp -100 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
---   max: 0 .. 17500 steps of 0.01, fill 0, 187 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   max: 0 .. 17500 steps of 0.01, fill 0, 195 partitions, gate 1590 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.max(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."b")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric, %(p6)s::numeric), %(p5)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p8)s::double precision), %(p7)s::double precision))::numeric, 0), %(p10)s::numeric), %(p9)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p11)s::numeric), %(p1)s::numeric))::numeric, %(p11)s::numeric), %(p1)s::numeric) * %(p10)s::numeric)::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.max(x4), pg_catalog.count(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."b")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric, %(p6)s::numeric), %(p5)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p8)s::double precision), %(p7)s::double precision))::numeric, 0), %(p10)s::numeric), %(p9)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p11)s::numeric), %(p1)s::numeric))::numeric, %(p11)s::numeric), %(p1)s::numeric) * %(p10)s::numeric)::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 1
 --   p3 = -5
@@ -185,7 +185,7 @@ SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_cata
 --   p11 = 175
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 187
+--   p14 = 195
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual
@@ -194,13 +194,13 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "max
 -- case: extract
 SELECT avg(extract(year FROM d)), sum(extract(month FROM ts)), max(extract(epoch FROM tz)), min(extract(hour FROM ts)) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 255
---   avg: 1998000 .. 2021000 steps of 0.001, fill 2009500, 191 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 267
+--   avg: 1998000 .. 2021000 steps of 0.001, fill 2009500, 201 partitions, gate 1638 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp 1 .. 12, grid 1, sensitivity 12 steps, scale 6, epsilon 2 delta 0
---   max: 946685 .. 1577836 steps of 1000, fill 946685, 255 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
---   min: 0 .. 23 steps of 1, fill 23, 61 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   max: 946685 .. 1577836 steps of 1000, fill 946685, 267 partitions, gate 2166 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
+--   min: 0 .. 23 steps of 1, fill 23, 63 partitions, gate 534 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.min(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(year FROM r1."d"), %(p2)s::numeric), %(p1)s::numeric))::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(month FROM r1."ts"), %(p4)s::numeric), %(p3)s::numeric))::numeric, %(p4)s::numeric), %(p3)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM r1."tz"), %(p6)s::numeric), %(p5)s::numeric))::numeric, %(p8)s::numeric), %(p7)s::numeric) / %(p9)s::numeric)::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p11)s::numeric), %(p10)s::numeric))::numeric, %(p11)s::numeric), %(p10)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.max(x3), pg_catalog.count(x3), pg_catalog.min(x4), pg_catalog.count(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(year FROM r1."d"), %(p2)s::numeric), %(p1)s::numeric))::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(month FROM r1."ts"), %(p4)s::numeric), %(p3)s::numeric))::numeric, %(p4)s::numeric), %(p3)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM r1."tz"), %(p6)s::numeric), %(p5)s::numeric))::numeric, %(p8)s::numeric), %(p7)s::numeric) / %(p9)s::numeric)::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p11)s::numeric), %(p10)s::numeric))::numeric, %(p11)s::numeric), %(p10)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 1998
 --   p2 = 2021
 --   p3 = 1
@@ -214,7 +214,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum(x1), pg_catalog.sum(x2), pg_ca
 --   p11 = 23
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 255
+--   p14 = 267
 -- => loss
 -- epsilon 8 delta 3/4000
 -- => residual
@@ -225,11 +225,11 @@ SELECT sum(5), avg(0.25), count(1), count(NULL) FROM visits
 -- => plan
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 17
 --   sum: clamp 5 .. 5, grid 5, sensitivity 5 steps, scale 5/2, epsilon 2 delta 0
---   avg: 1 .. 1 steps of 0.25, fill 1, 17 partitions, epsilon 2 delta 1/4000, each epsilon 2 delta 0.00025
+--   avg: 1 .. 1 steps of 0.25, fill 1, 17 partitions, gate 166 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
 --   count: sensitivity 5, scale 5/2, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p2)s::bigint * %(p3)s::bigint), %(p2)s::bigint * %(p4)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.sum(least(v3, %(p2)s::bigint)), pg_catalog.sum(least(v4, %(p2)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p7)s::bigint >> 33))), %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(%(p1)s::numeric, %(p1)s::numeric), %(p1)s::numeric) / %(p1)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) * %(p6)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) * %(p6)s::numeric)::bigint) AS v2, pg_catalog.count(*) AS v3, pg_catalog.count(NULL::text) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p2)s::bigint * %(p3)s::bigint), %(p2)s::bigint * %(p4)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2), pg_catalog.sum(least(v3, %(p2)s::bigint)), pg_catalog.sum(least(v4, %(p2)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p7)s::bigint >> 33))), %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(%(p1)s::numeric, %(p1)s::numeric), %(p1)s::numeric) / %(p1)s::numeric)::bigint) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) * %(p6)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(%(p5)s::numeric, %(p5)s::numeric), %(p5)s::numeric) * %(p6)s::numeric)::bigint) AS v2, pg_catalog.count(*) AS v3, pg_catalog.count(NULL::text) AS v4 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 5
 --   p2 = 5
 --   p3 = 0
@@ -247,12 +247,12 @@ SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg", dp_b1.a3 AS "count", dp_b1.a4 AS "c
 -- case: filter
 SELECT count(*) FILTER (WHERE b), sum(n2) FILTER (WHERE t = 'x' OR t IS NULL), avg(n2) FILTER (WHERE NOT b) FROM notes
 -- => plan
--- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 139
+-- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 145
 --   count(*): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 26250, epsilon 8/3 delta 0
---   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 145 partitions, gate 1182 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3), pg_catalog.count(v3) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 4
 --   p2 = x
 --   p3 = 100
@@ -262,7 +262,7 @@ SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN
 --   p7 = 17500
 --   p8 = random
 --   p9 = 2147483647
---   p10 = 139
+--   p10 = 145
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

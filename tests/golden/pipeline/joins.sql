@@ -22,18 +22,18 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- case: join on the unit by groups
 SELECT o.t, count(*), avg(c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.t
 -- => plan
--- w.orders, w.calls, unit r1."uid": rows 12, groups 2, per group 2; keys t of 4; cells 175
+-- w.orders, w.calls, unit r1."uid": rows 12, groups 2, per group 2; keys t of 4; cells 185
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 185 partitions, gate 1510 units, scale 10, epsilon 4 delta 1/2000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p10)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p10)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 12
 --   p2 = 2
 --   p3 = 0
 --   p4 = 100
 --   p5 = random
 --   p6 = 2147483647
---   p7 = 175
+--   p7 = 185
 --   p8 = random
 --   p9 = 6
 --   p10 = ['x', 'y', 'z']
@@ -46,18 +46,18 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.j
 -- case: join with a table of one row per unit
 SELECT m.t, count(*), max(o.i4) FROM members m JOIN orders o USING (uid) GROUP BY m.t
 -- => plan
--- w.members, w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 89
+-- w.members, w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 93
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
---   max: 0 .. 100 steps of 1, fill 0, 89 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+--   max: 0 .. 100 steps of 1, fill 0, 93 partitions, gate 774 units, scale 10, epsilon 4 delta 1/2000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ("w"."members" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ("w"."members" AS r1 JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
 --   p4 = 100
 --   p5 = random
 --   p6 = 2147483647
---   p7 = 89
+--   p7 = 93
 --   p8 = ['x', 'y', 'z']
 --   p9 = random
 -- => loss
@@ -68,9 +68,9 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "max" FROM pg_catalog.j
 -- case: two tables of one row per unit
 SELECT count(*), avg(a.i4 + b.i4) FROM members a JOIN members b ON a.uid = b.uid
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 93
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 97
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg: 0 .. 20000 steps of 0.01, fill 10000, 93 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 20000 steps of 0.01, fill 10000, 97 partitions, gate 791 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint AS x1 FROM ("w"."members" AS r1 JOIN "w"."members" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
@@ -79,7 +79,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x1) FROM 
 --   p4 = 200
 --   p5 = random
 --   p6 = 2147483647
---   p7 = 93
+--   p7 = 97
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -167,9 +167,9 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: join with a public table
 SELECT z.zone, count(*), avg(p.i4) FROM people p JOIN places z ON p.t = z.code GROUP BY z.zone
 -- => plan
--- w.people, w.places, unit 1 row(s), partitions by hash of r1."id"; keys zone of 2; cells 87
+-- w.people, w.places, unit 1 row(s), partitions by hash of r1."id"; keys zone of 2; cells 91
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r2."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i4" AS x1 FROM ("w"."people" AS r1 JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) WHERE (r2."zone" = ANY(%(p3)s::text[]::text[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
@@ -177,7 +177,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_c
 --   p3 = ['north', 'south']
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 87
+--   p6 = 91
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -202,17 +202,17 @@ SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalo
 -- case: public table first
 SELECT count(*), max(o.i4) FROM places z JOIN orders o ON z.code = o.t WHERE z.zone = 'north'
 -- => plan
--- w.places, w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 43
+-- w.places, w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 45
 --   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
---   max: 0 .. 100 steps of 1, fill 0, 43 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   max: 0 .. 100 steps of 1, fill 0, 45 partitions, gate 375 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."places" AS r1 JOIN "w"."orders" AS r2 ON (r1."code" = r2."t")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = %(p7)s::text) GROUP BY r2."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."places" AS r1 JOIN "w"."orders" AS r2 ON (r1."code" = r2."t")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = %(p7)s::text) GROUP BY r2."uid") u GROUP BY 1
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 --   p7 = north
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -286,16 +286,16 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: whole number key of a public table
 SELECT count(*), avg(p.i4) FROM people p JOIN rates r ON p.i4 = r.k
 -- => plan
--- w.people, w.rates, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 87
+-- w.people, w.rates, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 91
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM ("w"."people" AS r1 JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 87
+--   p5 = 91
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

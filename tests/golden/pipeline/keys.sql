@@ -14,13 +14,13 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: private keys of many per unit
 SELECT s, count(*), sum(i4), avg(i4) FROM visits GROUP BY s
 -- => plan
--- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys s of private; cells 987
+-- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys s of private; cells 1037
 --   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
 --   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 250, epsilon 2 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 987 partitions, epsilon 2 delta 1/4000, each epsilon 2/5 delta 5e-05
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 1037 partitions, gate 8446 units, scale 50, epsilon 2 delta 1/4000, each epsilon 19/50 delta 5e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -28,7 +28,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p5 = 100
 --   p6 = random
 --   p7 = 2147483647
---   p8 = 987
+--   p8 = 1037
 --   p9 = random
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -171,17 +171,17 @@ SELECT dp_b1.k1 AS "lower", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_records
 -- case: private keys of one row per unit
 SELECT s, count(*), max(i4) FROM members GROUP BY s
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys s of private; cells 65
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys s of private; cells 69
 --   selection: epsilon 8/3 delta 1/3000, each epsilon 2.66667 delta 0.0003333
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
---   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+--   max: 0 .. 100 steps of 1, fill 0, 69 partitions, gate 574 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 65
+--   p5 = 69
 -- => loss
 -- epsilon 8 delta 1/1500
 -- => residual
@@ -219,11 +219,11 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: labels as keys
 SELECT CASE WHEN i4 > 50 THEN 'high' WHEN i4 >= 0 THEN 'low' END AS label, count(*), avg(n2) FROM orders GROUP BY 1
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys expression of 3; cells 187
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys expression of 3; cells 195
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
---   avg: 0 .. 17500 steps of 0.01, fill 8750, 187 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 195 partitions, gate 1590 units, scale 10, epsilon 4 delta 1/2000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p14)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p14)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
@@ -235,7 +235,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), 
 --   p9 = low
 --   p10 = random
 --   p11 = 2147483647
---   p12 = 187
+--   p12 = 195
 --   p13 = ['high', 'low']
 --   p14 = random
 -- => loss
@@ -315,18 +315,18 @@ SELECT dp_b1.k1 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_reco
 -- case: keys narrowed
 SELECT t, count(*), avg(i4) FROM orders WHERE t IN ('x', 'y', 'nowhere') GROUP BY t
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups None, per group 2; keys t of 2; cells 175
+-- w.orders, unit r1."uid": rows 6, groups None, per group 2; keys t of 2; cells 185
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 175 partitions, epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 185 partitions, gate 1510 units, scale 10, epsilon 4 delta 1/2000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[])) AND (r1."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r1."uid", 2) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[])) AND (r1."t" IN (%(p9)s::text, %(p10)s::text, %(p11)s::text)) GROUP BY r1."uid", 2) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
 --   p4 = 100
 --   p5 = random
 --   p6 = 2147483647
---   p7 = 175
+--   p7 = 185
 --   p8 = ['x', 'y']
 --   p9 = x
 --   p10 = y
@@ -339,18 +339,18 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.j
 -- case: keys narrowed to none
 SELECT t, count(*), count(DISTINCT uid), max(i4) FROM orders WHERE t = 'nowhere' GROUP BY t
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups None, per group None; keys t of 0; cells 65
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys t of 0; cells 69
 --   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 --   count(distinct) of units: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
---   max: 0 .. 100 steps of 1, fill 0, 65 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+--   max: 0 .. 100 steps of 1, fill 0, 69 partitions, gate 574 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r1."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[])) AND (r1."t" = %(p8)s::text) GROUP BY r1."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(least(v0, 1)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r1."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[])) AND (r1."t" = %(p8)s::text) GROUP BY r1."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 65
+--   p6 = 69
 --   p7 = []
 --   p8 = nowhere
 -- => loss

@@ -155,8 +155,8 @@ SELECT dp_b1.a1 AS "regr_slope", dp_b1.a2 AS "regr_slope" FROM pg_catalog.jsonb_
 -- case: a pair beside a median
 SELECT avg(i4), covar_pop(i4, i4 + i2) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 87
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 91
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 --   covar_pop made of releases 3, 4, 5, 6: clamp 0 .. 100, grid 1, clamp -5 .. 110, grid 1, output grid 0.001
 --     rows for covar_pop: clamp 0 .. 100, grid 1, clamp -5 .. 110, grid 1, sensitivity 1, scale 1, epsilon 1 delta 0
 --     centred sum for covar_pop: clamp 0 .. 100, grid 1, sensitivity 100, scale 100, epsilon 1 delta 0
@@ -174,7 +174,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_cata
 --   p8 = 110
 --   p9 = random
 --   p10 = 2147483647
---   p11 = 87
+--   p11 = 91
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

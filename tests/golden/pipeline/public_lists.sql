@@ -1,16 +1,16 @@
 -- case: values of a public table
 SELECT count(*), avg(i4) FROM people WHERE t IN (SELECT code FROM places WHERE zone = 'south')
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 87
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 91
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[])) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 87
+--   p6 = 91
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
 -- => loss
@@ -60,15 +60,15 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- case: values of a public table below a relation per unit
 SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT code FROM places) GROUP BY uid) q
 -- => plan
--- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 53
---   avg: 0 .. 60000 steps of 0.0001, fill 30000, 53 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 55
+--   avg: 0 .. 60000 steps of 0.0001, fill 30000, 55 partitions, gate 447 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(l1)s::text[])) GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 53
+--   p6 = 55
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/1000
@@ -134,18 +134,18 @@ SELECT dp_b1.k1 AS "k", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: values of a public table in FILTER
 SELECT count(*) FILTER (WHERE t IN (SELECT code FROM places)), count(*) FILTER (WHERE i4 > (SELECT avg(i4) FROM calls)) FROM people
 -- => plan
--- w.calls, unit r2."uid": rows 2, groups None, per group None; keys none; cells 131
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+-- w.calls, unit r2."uid": rows 2, groups None, per group None; keys none; cells 137
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 137 partitions, gate 1118 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- w.people, unit 1 row(s), partitions by hash of r3."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 131
+--   p5 = 137
 SELECT pg_catalog.count(*) FILTER (WHERE (r3."t" = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r3."i4")::numeric > %(s1)s::numeric)) FROM "w"."people" AS r3
 --   s1 = None
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g

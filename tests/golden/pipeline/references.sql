@@ -1,12 +1,12 @@
 -- case: rows of a reference
 SELECT count(*), sum(i4), avg(i4) FROM lines
 -- => plan
--- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 131
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 137
 --   count(*): sensitivity 7, scale 21/8, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 700 steps, scale 525/2, epsilon 8/3 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 131 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 137 partitions, gate 1118 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1) FROM (SELECT r1u."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1u."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (SELECT r1u."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1u."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid") u GROUP BY 1
 --   p1 = 7
 --   p2 = 0
 --   p3 = 100
@@ -14,7 +14,7 @@ SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN
 --   p5 = 100
 --   p6 = random
 --   p7 = 2147483647
---   p8 = 131
+--   p8 = 137
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -23,17 +23,17 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog
 -- case: rows of a reference by groups
 SELECT t, count(*), min(i2) FROM lines GROUP BY t
 -- => plan
--- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys t of 4; cells 109
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys t of 4; cells 115
 --   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
---   min: -5 .. 10 steps of 1, fill 10, 109 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 0.000125
+--   min: -5 .. 10 steps of 1, fill 10, 115 partitions, gate 980 units, scale 20, epsilon 4 delta 1/2000, each epsilon 19/20 delta 0.000125
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.min(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1u."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1u."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r1."i2"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1u."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.min(v1), pg_catalog.count(v1) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1u."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1u."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r1."i2"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1u."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 7
 --   p2 = -5
 --   p3 = 10
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 109
+--   p6 = 115
 --   p7 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -79,17 +79,17 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: join against the reference
 SELECT count(l.i4), max(l.i4) FROM orders o LEFT JOIN lines l ON l.order_id = o.id
 -- => plan
--- w.orders, w.lines, unit r1."uid": rows 7, groups None, per group None; keys none; cells 43
+-- w.orders, w.lines, unit r1."uid": rows 7, groups None, per group None; keys none; cells 45
 --   count: sensitivity 7, scale 7/4, epsilon 4 delta 0
---   max: 0 .. 100 steps of 1, fill 0, 43 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   max: 0 .. 100 steps of 1, fill 0, 45 partitions, gate 375 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."orders" AS r1 LEFT JOIN ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) ON (r1."id" = r2."order_id")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."orders" AS r1 LEFT JOIN ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) ON (r1."id" = r2."order_id")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 7
 --   p2 = 0
 --   p3 = 100
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

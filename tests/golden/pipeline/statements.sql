@@ -72,8 +72,8 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", rank() OVER (ORDER BY dp_b1.a1 DESC
 -- case: cte over results
 WITH q AS (SELECT t, avg(n2) AS a FROM people GROUP BY t) SELECT t, a * 2 FROM q WHERE a > 5
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 47
---   avg: 0 .. 17500 steps of 0.01, fill 8750, 47 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 49
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 49 partitions, gate 399 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
 SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
@@ -82,7 +82,7 @@ SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t"):
 --   p4 = ['x', 'y', 'z']
 --   p5 = random
 --   p6 = 2147483647
---   p7 = 47
+--   p7 = 49
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -109,17 +109,17 @@ SELECT count(*), (SELECT avg(n2) FROM orders) FROM people
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
--- w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 91
---   avg: 0 .. 17500 steps of 0.01, fill 8750, 91 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+-- w.orders, unit r2."uid": rows 6, groups None, per group None; keys none; cells 95
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 95 partitions, gate 775 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT pg_catalog.count(*) FROM "w"."people" AS r1
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(r2."n2") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u GROUP BY 1
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 91
+--   p6 = 95
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -217,10 +217,10 @@ EXPLAIN (FORMAT JSON) SELECT count(*) FROM people
 -- case: intervals
 SELECT count(*), dp.low(count(*)), dp.high(count(*)), dp.error(sum(n2)), dp.low(avg(n2)) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 139
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 145
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
---   avg: 0 .. 17500 steps of 0.01, fill 8750, 139 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/3 delta 0.0003333
+--   avg: 0 .. 17500 steps of 0.01, fill 8750, 145 partitions, gate 1182 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
 SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 100
@@ -228,7 +228,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM 
 --   p3 = 0
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 139
+--   p6 = 145
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

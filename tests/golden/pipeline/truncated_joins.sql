@@ -71,11 +71,11 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- policy: joins
 SELECT avg(a.i4), max(b.i4) FROM people a JOIN trips b ON a.t = b.t
 -- => plan
--- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 477
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 477 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
---   max: 0 .. 100 steps of 1, fill 0, 239 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 497
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 497 partitions, gate 4306 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/20 delta 7.231e-06
+--   max: 0 .. 100 steps of 1, fill 0, 249 partitions, gate 2322 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/20 delta 7.231e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x2), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x2), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -83,7 +83,7 @@ SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_cata
 --   p5 = 2
 --   p6 = random
 --   p7 = 2147483647
---   p8 = 477
+--   p8 = 497
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -93,8 +93,8 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset((
 -- policy: joins
 SELECT a.b, avg(b.i4), count(*) FROM people a JOIN trips b ON a.t = b.t GROUP BY a.b
 -- => plan
--- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys b of 2; cells 1033
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 1033 partitions, epsilon 4 delta 1/2000, each epsilon 1/2 delta 1.887e-06
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys b of 2; cells 1073
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 1073 partitions, gate 8914 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/40 delta 2.248e-06
 --   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
 -- => backend
 SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(*) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
@@ -106,7 +106,7 @@ SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_
 --   p6 = 2
 --   p7 = random
 --   p8 = 2147483647
---   p9 = 1033
+--   p9 = 1073
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -178,10 +178,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.j
 -- policy: joins
 SELECT count(*), sum(v.i4), avg(n.i4) FROM visits v JOIN notes n ON v.t = n.t
 -- => plan
--- w.visits, w.notes, unit 46 row(s), partitions by hash of r1."t", at most 9 partitions; keys none; cells 1659
+-- w.visits, w.notes, unit 46 row(s), partitions by hash of r1."t", at most 9 partitions; keys none; cells 1731
 --   count(*): sensitivity 46, scale 69/4, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 4600 steps, scale 1725, epsilon 8/3 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 1659 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/27 delta 3.461e-06
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 1731 partitions, gate 14882 units, scale 345, epsilon 8/3 delta 1/3000, each epsilon 38/135 delta 3.896e-06
 -- => backend
 SELECT cell, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x2), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
@@ -193,7 +193,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catal
 --   p7 = 3
 --   p8 = random
 --   p9 = 2147483647
---   p10 = 1659
+--   p10 = 1731
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -277,9 +277,9 @@ SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.j
 -- policy: joins
 SELECT sum(x), avg(x) FROM (SELECT a.i4 AS x FROM people a JOIN trips b USING (t)) q
 -- => plan
--- w.people, w.trips, unit 22 row(s), partitions by hash of r3."dp_key1", at most 4 partitions; keys none; cells 477
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r3."dp_key1", at most 4 partitions; keys none; cells 497
 --   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, scale 550, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 477 partitions, epsilon 4 delta 1/2000, each epsilon 1 delta 6.223e-06
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 497 partitions, gate 4306 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/20 delta 7.231e-06
 -- => backend
 SELECT cell, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r3."dp_key1"::text, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, r3."x" AS x1 FROM (SELECT r1."i4" AS "x", r1."t" AS "dp_key1" FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))) AS r3 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
@@ -289,7 +289,7 @@ SELECT cell, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(
 --   p5 = 2
 --   p6 = random
 --   p7 = 2147483647
---   p8 = 477
+--   p8 = 497
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -350,10 +350,10 @@ SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordse
 -- policy: joins
 SELECT count(*), sum(a.i4), avg(a.i4) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, i4 FROM trips) a JOIN places q ON a.z = q.zone
 -- => plan
--- w.trips, w.places, unit 6 row(s), partitions by hash of r2."dp_key1", r2."dp_key2", at most 3 partitions; keys none; cells 489
+-- w.trips, w.places, unit 6 row(s), partitions by hash of r2."dp_key1", r2."dp_key2", at most 3 partitions; keys none; cells 511
 --   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 225, epsilon 8/3 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 489 partitions, epsilon 8/3 delta 1/3000, each epsilon 8/9 delta 1.878e-05
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 511 partitions, gate 4223 units, scale 45, epsilon 8/3 delta 1/3000, each epsilon 38/45 delta 2.052e-05
 -- => backend
 SELECT cell, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r2."dp_key1", r2."dp_key2"), %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT CASE WHEN r1."b" THEN %(p3)s::text ELSE %(p4)s::text END AS "z", r1."i4" AS "i4", r1."id" AS "dp_key1", r1."leg" AS "dp_key2" FROM "w"."trips" AS r1) AS r2 JOIN (SELECT * FROM (SELECT r3."code", r3."zone", pg_catalog.row_number() OVER (PARTITION BY r3."zone" ORDER BY pg_catalog.hashtextextended(r3."code"::text, %(p5)s::bigint), r3."code") AS "dp_place" FROM "w"."places" AS r3 WHERE r3."zone" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p6)s::bigint) AS r3 ON (r2."z" = r3."zone")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
@@ -364,7 +364,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catal
 --   p6 = 2
 --   p7 = random
 --   p8 = 2147483647
---   p9 = 489
+--   p9 = 511
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -374,17 +374,17 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg" FROM pg_catalog
 -- policy: joins
 SELECT count(*), avg(a.i4) FROM (SELECT CASE WHEN b THEN 'south' ELSE 'north' END AS z, i4 FROM visits) a JOIN places q ON a.z = q.zone
 -- => plan
--- w.visits, w.places, unit r2."dp_unit": rows 10, groups None, per group None; keys none; cells 87
+-- w.visits, w.places, unit r2."dp_unit": rows 10, groups None, per group None; keys none; cells 91
 --   count(*): sensitivity 10, scale 5/2, epsilon 4 delta 0
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 87 partitions, epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r2."dp_unit" # ((r2."dp_unit" >> 32) * (%(p4)s::bigint >> 33))), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v2 FROM ((SELECT CASE WHEN r1."b" THEN %(p7)s::text ELSE %(p8)s::text END AS "z", r1."i4" AS "i4", r1."uid" AS "dp_unit", r1."id" AS "dp_key1" FROM "w"."visits" AS r1) AS r2 JOIN (SELECT * FROM (SELECT r3."code", r3."zone", pg_catalog.row_number() OVER (PARTITION BY r3."zone" ORDER BY pg_catalog.hashtextextended(r3."code"::text, %(p9)s::bigint), r3."code") AS "dp_place" FROM "w"."places" AS r3 WHERE r3."zone" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p10)s::bigint) AS r3 ON (r2."z" = r3."zone")) WHERE r2."dp_unit" IS NOT NULL GROUP BY r2."dp_unit") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r2."dp_unit" # ((r2."dp_unit" >> 32) * (%(p4)s::bigint >> 33))), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v2 FROM ((SELECT CASE WHEN r1."b" THEN %(p7)s::text ELSE %(p8)s::text END AS "z", r1."i4" AS "i4", r1."uid" AS "dp_unit", r1."id" AS "dp_key1" FROM "w"."visits" AS r1) AS r2 JOIN (SELECT * FROM (SELECT r3."code", r3."zone", pg_catalog.row_number() OVER (PARTITION BY r3."zone" ORDER BY pg_catalog.hashtextextended(r3."code"::text, %(p9)s::bigint), r3."code") AS "dp_place" FROM "w"."places" AS r3 WHERE r3."zone" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p10)s::bigint) AS r3 ON (r2."z" = r3."zone")) WHERE r2."dp_unit" IS NOT NULL GROUP BY r2."dp_unit") u GROUP BY 1
 --   p1 = 10
 --   p2 = 0
 --   p3 = 100
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 87
+--   p6 = 91
 --   p7 = south
 --   p8 = north
 --   p9 = random

@@ -27,15 +27,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of people
 SELECT avg(i4) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 45
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 47
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 45
+--   p5 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -44,16 +44,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of people
 SELECT max(d) FROM people
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 43
---   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 45
+--   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -88,15 +88,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of events
 SELECT avg(i4) FROM events
 -- => plan
--- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 45
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 47
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 45
+--   p5 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -105,16 +105,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of events
 SELECT max(d) FROM events
 -- => plan
--- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 43
---   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 45
+--   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -149,15 +149,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of trips
 SELECT avg(i4) FROM trips
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 203
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 203 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 211
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 211 partitions, gate 1710 units, scale 15/2, epsilon 8 delta 1/1000, each epsilon 38/15 delta 2.101e-06
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 203
+--   p5 = 211
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -166,16 +166,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of trips
 SELECT max(d) FROM trips
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 197
---   max: 10957 .. 18262 steps of 1, fill 10957, 197 partitions, epsilon 8 delta 1/1000, each epsilon 8/3 delta 1.609e-06
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 203
+--   max: 10957 .. 18262 steps of 1, fill 10957, 203 partitions, gate 1646 units, scale 15/2, epsilon 8 delta 1/1000, each epsilon 38/15 delta 2.101e-06
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 197
+--   p6 = 203
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -214,15 +214,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of visits
 SELECT avg(i4) FROM visits
 -- => plan
--- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 45
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 47
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p3)s::bigint >> 33))), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p3)s::bigint >> 33))), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 45
+--   p5 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -231,16 +231,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of visits
 SELECT max(d) FROM visits
 -- => plan
--- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 43
---   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 45
+--   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p4)s::bigint >> 33))), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.max(v0), pg_catalog.count(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p4)s::bigint >> 33))), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -279,15 +279,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of orders
 SELECT avg(i4) FROM orders
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 45
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 47
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r1."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 45
+--   p5 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -296,16 +296,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of orders
 SELECT max(d) FROM orders
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 43
---   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 45
+--   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.max(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.max(v0), pg_catalog.count(v0) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(r1."d"), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -340,15 +340,15 @@ SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: avg(i4) of members
 SELECT avg(i4) FROM members
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 45
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 45 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 47
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
 SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
---   p5 = 45
+--   p5 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -357,16 +357,16 @@ SELECT dp_b1.a1 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: max(d) of members
 SELECT max(d) FROM members
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 43
---   max: 10957 .. 18262 steps of 1, fill 10957, 43 partitions, epsilon 8 delta 1/1000, each epsilon 8 delta 0.001
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 45
+--   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
 --   p4 = random
 --   p5 = 2147483647
---   p6 = 43
+--   p6 = 45
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -375,15 +375,15 @@ SELECT dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jso
 -- case: all aggregates of people by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GROUP BY t
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 593
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 623
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 281 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 295 partitions, gate 2405 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 425 partitions, gate 3445 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 623 partitions, gate 5029 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -397,7 +397,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p11 = ['x', 'y', 'z']
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 593
+--   p14 = 623
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -406,15 +406,15 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of events by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GROUP BY t
 -- => plan
--- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys t of 4; cells 593
+-- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys t of 4; cells 623
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 281 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 295 partitions, gate 2405 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 425 partitions, gate 3445 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 623 partitions, gate 5029 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."events" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."events" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -428,7 +428,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p11 = ['x', 'y', 'z']
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 593
+--   p14 = 623
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -437,15 +437,15 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of trips by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GROUP BY t
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys t of 4; cells 2097
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys t of 4; cells 2197
 --   count(*): sensitivity 3, scale 9/4, epsilon 4/3 delta 0
 --   count: sensitivity 3, scale 9/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 52500 steps, scale 39375, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 995 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1429 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2097 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/9 delta 2.284e-05
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 1043 partitions, gate 8479 units, scale 45, epsilon 4/3 delta 1/6000, each epsilon 19/45 delta 2.388e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1499 partitions, gate 12127 units, scale 45, epsilon 4/3 delta 1/6000, each epsilon 19/45 delta 2.388e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2197 partitions, gate 17711 units, scale 45, epsilon 4/3 delta 1/6000, each epsilon 19/45 delta 2.388e-05
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -459,7 +459,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p11 = ['x', 'y', 'z']
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 2097
+--   p14 = 2197
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -468,15 +468,15 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of visits by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM visits GROUP BY t
 -- => plan
--- w.visits, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 2643
+-- w.visits, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 2781
 --   count(*): sensitivity 5, scale 15/4, epsilon 4/3 delta 0
 --   count: sensitivity 5, scale 15/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 87500 steps, scale 65625, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 1255 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1801 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2643 partitions, epsilon 4/3 delta 1/6000, each epsilon 1/3 delta 4.167e-05
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 1319 partitions, gate 10732 units, scale 60, epsilon 4/3 delta 1/6000, each epsilon 19/60 delta 4.167e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1895 partitions, gate 15340 units, scale 60, epsilon 4/3 delta 1/6000, each epsilon 19/60 delta 4.167e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2781 partitions, gate 22428 units, scale 60, epsilon 4/3 delta 1/6000, each epsilon 19/60 delta 4.167e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p14)s::bigint >> 33))), %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.count(v5), pg_catalog.min(v6), pg_catalog.count(v6), pg_catalog.max(v7), pg_catalog.count(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p14)s::bigint >> 33))), %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) u GROUP BY 1, 2
 --   p1 = 5
 --   p2 = 100
 --   p3 = 17500
@@ -492,7 +492,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p13 = 2020-01-01 00:00:00.000000
 --   p14 = random
 --   p15 = 2147483647
---   p16 = 2643
+--   p16 = 2781
 --   p17 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000
@@ -502,15 +502,15 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of orders by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM orders GROUP BY t
 -- => plan
--- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 1247
+-- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 1311
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 623 partitions, gate 5074 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 895 partitions, gate 7250 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1311 partitions, gate 10578 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p6)s::bigint), least(v3, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p15)s::bigint)) & %(p16)s::bigint)::integer, %(p17)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p9)s::integer), %(p8)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p11)s::double precision), %(p10)s::double precision))::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p14)s::timestamp without time zone), %(p13)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p18)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least(v1, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, least(v3, %(p2)s::bigint) * %(p6)s::bigint), least(v3, %(p2)s::bigint) * %(p7)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.count(v5), pg_catalog.min(v6), pg_catalog.count(v6), pg_catalog.max(v7), pg_catalog.count(v7) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p19)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p15)s::bigint)) & %(p16)s::bigint)::integer, %(p17)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p9)s::integer), %(p8)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p11)s::double precision), %(p10)s::double precision))::numeric * %(p12)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p14)s::timestamp without time zone), %(p13)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p18)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
@@ -527,7 +527,7 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(least
 --   p14 = 2020-01-01 00:00:00.000000
 --   p15 = random
 --   p16 = 2147483647
---   p17 = 1247
+--   p17 = 1311
 --   p18 = ['x', 'y', 'z']
 --   p19 = random
 -- => loss
@@ -538,15 +538,15 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of notes by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GROUP BY t
 -- => plan
--- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys t of 4; cells 1247
+-- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys t of 4; cells 1311
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   count: sensitivity 4, scale 3, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 52500, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 851 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1247 partitions, epsilon 4/3 delta 1/6000, each epsilon 2/3 delta 8.333e-05
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 623 partitions, gate 5074 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 895 partitions, gate 7250 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1311 partitions, gate 10578 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.min(v6), pg_catalog.max(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p18)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p19)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.count(v5), pg_catalog.min(v6), pg_catalog.count(v6), pg_catalog.max(v7), pg_catalog.count(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3, (pg_catalog.sum(v4) OVER (PARTITION BY unit))::bigint AS total4 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p18)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p19)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = 100
 --   p3 = 17500
@@ -562,7 +562,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p13 = 2020-01-01 00:00:00.000000
 --   p14 = random
 --   p15 = 2147483647
---   p16 = 1247
+--   p16 = 1311
 --   p17 = ['x', 'y', 'z']
 --   p18 = random
 --   p19 = 2
@@ -574,15 +574,15 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "s
 -- case: all aggregates of members by t
 SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members GROUP BY t
 -- => plan
--- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys t of 4; cells 593
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys t of 4; cells 623
 --   count(*): sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   count: sensitivity 1, scale 3/4, epsilon 4/3 delta 0
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125, epsilon 4/3 delta 0
---   avg: -5000 .. 10000 steps of 0.001, fill 2500, 281 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
---   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 403 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
---   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 593 partitions, epsilon 4/3 delta 1/6000, each epsilon 4/3 delta 0.0001667
+--   avg: -5000 .. 10000 steps of 0.001, fill 2500, 295 partitions, gate 2405 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
+--   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 425 partitions, gate 3445 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
+--   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 623 partitions, gate 5029 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -596,7 +596,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), 
 --   p11 = ['x', 'y', 'z']
 --   p12 = random
 --   p13 = 2147483647
---   p14 = 593
+--   p14 = 623
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

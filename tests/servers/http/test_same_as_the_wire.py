@@ -200,13 +200,13 @@ def test_over_budget(listeners: BothListeners) -> None:
 
 def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
     sql = (
-        "SELECT count(*), max(total), var_pop(total), corr(total, quantity),"
-        f" percentile_disc(0.5) WITHIN GROUP (ORDER BY quantity) FROM {_ORDERS}"
+        "SELECT count(*), max(age), var_pop(age), corr(age, hours_per_week),"
+        f" percentile_disc(0.5) WITHIN GROUP (ORDER BY age) FROM {_CENSUS}"
     )
-    planned = listeners.query(sql, path="/v1/explain").json()["aggregates"]
-    assert listeners.query(sql).json()["accuracy"] == planned
+    planned = listeners.query(sql, database="census", path="/v1/explain").json()["aggregates"]
+    assert listeners.query(sql, database="census").json()["accuracy"] == planned
     heard: list[str] = []
-    with listeners.proxy.connect("shop") as connection:
+    with listeners.proxy.connect("census") as connection:
         row = connection.execute(f"EXPLAIN (FORMAT JSON) {sql}".encode()).fetchone()
         assert row is not None
         document = json.loads(row[0]) if isinstance(row[0], str) else row[0]

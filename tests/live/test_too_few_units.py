@@ -1,0 +1,80 @@
+"""What a smoothed median says of too few rows: NULL and why, through each interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.live_proxy import LiveProxy
+from tests.servers.http.both_listeners import BothListeners, open_http
+
+_FEW = (
+    "SELECT avg(age), max(age), count(*) FROM census.adult WHERE age = 77 AND hours_per_week = 98"
+)
+_MANY = "SELECT avg(age), max(age) FROM census.adult"
+_BY_GROUP = "SELECT age < 0 AS never, avg(income) FROM census.adult GROUP BY 1"
+
+
+@pytest.fixture(scope="module")
+def listeners(live: LiveProxy) -> Iterator[BothListeners]:
+    both = open_http(live)
+    yield both
+    both.close()
+
+
+def _told(live: LiveProxy, sql: str) -> tuple[list[tuple[object, ...]], list[str]]:
+    heard: list[str] = []
+    with live.connect("census", analyst=live.servers.new_analyst()) as connection:
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        return connection.execute(sql.encode()).fetchall(), heard
+
+
+def test_over_the_wire(live: LiveProxy) -> None:
+    rows, heard = _told(live, _FEW)
+    ((average, most, count),) = rows
+    assert (average, most) == (None, None)
+    assert isinstance(count, int)
+    (text,) = heard
+    for line, name in zip(text.splitlines(), ("avg", "max"), strict=True):
+        assert line.startswith(f"{name} is NULL: by a noisy count there are fewer than about ")
+        assert "`mechanism: best`" in line
+
+
+def test_many_rows_have_an_answer_and_no_notice(live: LiveProxy) -> None:
+    rows, heard = _told(live, _MANY)
+    assert None not in rows[0]
+    assert heard == []
+
+
+def test_a_group_without_rows(live: LiveProxy) -> None:
+    rows, (text,) = _told(live, _BY_GROUP)
+    answers = {group: answer for group, answer in rows}  # noqa: C416
+    assert answers[True] is None
+    assert answers[False] is not None
+    assert text.startswith("avg is NULL in 1 of 2 groups: ")
+
+
+def test_over_http(live: LiveProxy, listeners: BothListeners) -> None:
+    analyst = live.servers.new_analyst()
+    response = listeners.query(_FEW, database="census", analyst=analyst)
+    body = response.json()
+    assert body["rows"][0][:2] == [None, None]
+    assert [text.partition(":")[0] for text in body["notices"]] == ["avg is NULL", "max is NULL"]
+    assert listeners.query(_MANY, database="census", analyst=analyst).json()["notices"] == []
+    csv = listeners.query(_FEW, database="census", analyst=analyst, headers={"Accept": "text/csv"})
+    assert csv.headers["DPProxy-Notice"].startswith("avg is NULL: ")
+    assert csv.text.splitlines()[1].startswith(",,")
+
+
+def test_what_compares_with_it_has_no_rows_and_is_told(live: LiveProxy) -> None:
+    """x > NULL is true of no row: the count is of none, and noise."""
+    rows, heard = _told(
+        live,
+        "SELECT count(*) FROM census.adult WHERE income >"
+        " (SELECT avg(income) FROM census.adult WHERE age = 77 AND hours_per_week = 98)",
+    )
+    ((count,),) = rows
+    assert isinstance(count, int)
+    assert abs(count) < 60  # at epsilon 1/2: above it once in 10^13 times
+    assert any("avg is NULL" in text for text in heard)
