@@ -51,7 +51,8 @@ class AnswerError:
 class ReleaseAccuracy:
     """How one release becomes private. change: the sensitivity as a number; scale: of its Laplace noise, or
     sigma of Gaussian noise; both in the unit of the answer, and None where there are several or they are
-    private. error: None where nothing is known in advance; the note says why."""
+    private. error: None where nothing is known in advance; the note says why. no_interval: why dp.low, dp.high
+    and dp.error of the answer are NULL; "" where they are not."""
 
     mechanism: str
     note: str
@@ -60,6 +61,7 @@ class ReleaseAccuracy:
     scale: Fraction | None = None
     error: AnswerError | None = None
     partitions: int | None = None
+    no_interval: str = ""
 
     @property
     def units_needed(self) -> int | None:
@@ -78,6 +80,7 @@ class ReleaseAccuracy:
             "partitions": self.partitions,
             "units_needed": self.units_needed,
             "note": self.note,
+            "no_interval": self.no_interval or None,
         }
 
 

@@ -127,6 +127,7 @@ def _released(release: Release) -> ReleaseAccuracy:
                 sensitivity=f"{one.rows} row(s)",
                 note=f"{_clamped(one)}; the error is a rank, not a distance",
                 error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
+                no_interval=_RANKS,
             )
         case SampleAggregate():
             return _aggregated(release)
@@ -182,6 +183,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                     kind=ErrorKind.FLOOR, value=_floor(release, release.mechanism) * grid
                 ),
                 partitions=m,
+                no_interval=_PRIVATE_SCALE,
             )
         case ClippedMean(changed=changed):
             low, high, epsilon = release.low, release.high, release.loss.epsilon
@@ -195,10 +197,16 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                 scale=clipped_mean.scale(low, high, epsilon, changed) / m * grid,
                 error=AnswerError(kind=ErrorKind.HALF_WIDTH, value=half_width * grid),
                 partitions=m,
+                no_interval=_SAMPLED,
             )
         case _:
             assert_never(release.mechanism)
 
+
+# Why an answer has no interval (dp.low, dp.high, dp.error).
+_RANKS = "its error is so many rows in the sorted values; how far that is depends on the data"
+_PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
+_SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
 
 _OVER_ROWS = "n: the rows that count, where they are many"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")

@@ -176,7 +176,7 @@ def _mean(
     measured, kind = release.measured, release.aggregate.type
     low, high, grid = measured.low, measured.high, measured.grid
     if low == high:
-        return on_grid(low * grid, release.output_grid, kind, None)
+        return on_grid(low * grid, release.output_grid, kind, Fraction(0))  # public
     total, count = added_up(group, slots.total), added_up(group, slots.count)
     found = recentred_mean.release(
         total, count, low, high, release.loss.epsilon, bits, measured.rows
