@@ -82,7 +82,7 @@ class IntervalColumn:
     """
 
     end: IntervalEnd
-    number: int  # of the aggregate
+    number: int  # of the aggregate; of an expression over them, counted on from these
 
     @property
     def name(self) -> str:

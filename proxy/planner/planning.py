@@ -202,6 +202,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         answers=answers,
         sub_partitions=_sub_partitions(releases),
         intervals=draft.block.intervals,
+        expressions=draft.block.expressions,
         selection=selection,
     )
 

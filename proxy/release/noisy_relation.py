@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -14,17 +14,19 @@ from proxy.base.instants import iso_text
 from proxy.base.result_columns import IntervalColumn, IntervalEnd, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
-    None where the scale is private (smoothed median)."""
+    None where the scale is private (smoothed median); at: the half width at another probability."""
 
     index: int
     grid: Fraction
     type: SqlType
     half_width: int | None
+    at: Callable[[Fraction], int] | None = field(default=None, compare=False, repr=False)
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
@@ -59,8 +61,11 @@ class NoisyValue:
 
 @dataclass(frozen=True, slots=True)
 class NoisyRow:
+    """intervals: of the plan's expressions."""
+
     keys: tuple[str | None, ...]
     values: tuple[NoisyValue, ...]
+    intervals: tuple[NoisyInterval | NoInterval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +97,13 @@ def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) 
         parts += [
             f'"{column.name}":{value.interval(column.end)}' for column in intervals.get(number, ())
         ]
+    for number, found in enumerate(row.intervals, start=len(row.values) + 1):
+        parts += [
+            f'"{column.name}":{_of_expression(found, column.end)}'
+            for column in intervals.get(number, ())
+        ]
     return "{" + ",".join(parts) + "}"
+
+
+def _of_expression(found: NoisyInterval | NoInterval, end: IntervalEnd) -> str:
+    return found.json(end) if isinstance(found, NoisyInterval) else "null"

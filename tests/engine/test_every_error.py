@@ -1,5 +1,5 @@
-"""Every aggregate by every mechanism, with and without groups: its answers have an interval, or the reason why they
-have none is reported. Neither both nor nothing."""
+"""Every aggregate by every mechanism, with and without groups: its answers have an interval, or the reason why
+they have none is reported. Neither both nor nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def test_an_interval_or_a_reason(policy: str, groups: str) -> None:
 
 
 def test_what_bounds_alone_decide_has_the_error_0() -> None:
-    pipeline = walk("SELECT avg(i4 * 0 + 7), dp.error(avg(i4 * 0 + 7)) FROM people", POLICIES["best"])
+    pipeline = walk(
+        "SELECT avg(i4 * 0 + 7), dp.error(avg(i4 * 0 + 7)) FROM people", POLICIES["best"]
+    )
     assert pipeline is not None
     (row,) = released(pipeline).rows
     assert (row.values[0].text(), row.values[0].half_width) == ("7.000", 0)

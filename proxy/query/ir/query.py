@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
@@ -30,7 +31,8 @@ class AggregateBlock:
     """One SELECT that aggregates rows of protected tables.
 
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
-    intervals: the extra columns asked for by dp.low, dp.high and dp.error.
+    intervals: the extra columns asked for by dp.low, dp.high and dp.error. expressions: arithmetic over the
+    aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
     """
 
     source: Relation
@@ -39,6 +41,7 @@ class AggregateBlock:
     grouped: bool
     aggregates: tuple[Aggregate, ...]
     intervals: frozenset[IntervalColumn] = frozenset()
+    expressions: tuple[NoisyExpression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from proxy.base.result_columns import (
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
+    ExpressionInterval,
     IntervalValue,
     KeyValue,
     SpanMeaning,
@@ -81,6 +82,9 @@ def _column(block: AggregateBlock, meaning: SpanMeaning) -> str:
             return aggregate_column(_number(block, meaning))
         case IntervalValue():
             return IntervalColumn(meaning.end, _number(block, meaning.aggregate)).name
+        case ExpressionInterval():
+            number = len(block.aggregates) + block.expressions.index(meaning.expression) + 1
+            return IntervalColumn(meaning.end, number).name
         case KeyValue():
             column = key_column(block.keys.index(meaning.key) + 1)
             return f"{column}::pg_catalog.float8" if meaning.as_float else column
@@ -118,10 +122,17 @@ def _columns(block: AggregateBlock) -> Iterator[tuple[str, str]]:
         yield key_column(number), key.type_name
     for number, aggregate in enumerate(block.aggregates, start=1):
         yield aggregate_column(number), aggregate.type.sql
-        for column in (IntervalColumn(end, number) for end in IntervalEnd):
-            if column in block.intervals:
-                is_error = column.end is IntervalEnd.ERROR
-                yield column.name, (SqlType.FLOAT8 if is_error else aggregate.type).sql
+        yield from _interval_columns(block, number, aggregate.type)
+    for number, expression in enumerate(block.expressions, start=len(block.aggregates) + 1):
+        yield from _interval_columns(block, number, expression.type)
+
+
+def _interval_columns(
+    block: AggregateBlock, number: int, kind: SqlType
+) -> Iterator[tuple[str, str]]:
+    for column in (IntervalColumn(end, number) for end in IntervalEnd):
+        if column in block.intervals:
+            yield column.name, (SqlType.FLOAT8 if column.end is IntervalEnd.ERROR else kind).sql
 
 
 def system_type(name: str) -> str:
