@@ -95,6 +95,7 @@ class Accuracy:
     epsilon: Fraction
     delta: Fraction
     share: Fraction  # of the statement's epsilon
+    condition: str = ""  # of what data the error speaks, where that is not the data alone
 
     @property
     def error(self) -> AnswerError | None:
@@ -105,6 +106,7 @@ class Accuracy:
             "block": self.block,
             "aggregate": self.aggregate,
             **self.described.as_json(),
+            "condition": self.condition or None,
             "epsilon": float(self.epsilon),
             "delta": float(self.delta),
             "share": float(self.share),

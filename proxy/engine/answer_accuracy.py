@@ -69,6 +69,7 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
+        condition=_COMPARED if block.uses_answers else "",
     )
 
 
@@ -203,6 +204,9 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
             assert_never(release.mechanism)
 
 
+_COMPARED = (
+    "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
+)
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _RANKS = "its error is so many rows in the sorted values; how far that is depends on the data"
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"

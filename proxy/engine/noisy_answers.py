@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.accuracy import Accuracy
+from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.column_errors import ColumnError, column_errors
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
@@ -33,6 +35,15 @@ class NoisyAnswer:
     receipt: str | None
     accuracy: tuple[Accuracy, ...]
     notice: bool
+    columns: tuple[ColumnError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyRelation:
+    """json: for the rewritten statement; columns: the errors of what it returns, where these are wanted."""
+
+    json: str
+    columns: tuple[ColumnError, ...]
 
 
 async def noisy_relation(
@@ -42,8 +53,8 @@ async def noisy_relation(
     session: ProtectedSession | None,
     lists: Lists,
     bits: RandomBits,
-) -> str:
-    """The relation of the rewritten statement, as JSON. Only public keys are read where session is None."""
+) -> NoisyRelation:
+    """The relation of the rewritten statement. Only public keys are read where session is None."""
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     answers: dict[ScalarAnswer, str] = {}  # of earlier blocks, for those that compare with them
@@ -60,7 +71,20 @@ async def noisy_relation(
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
-    return await beside(work, relation_json, tables)
+    json = await beside(work, relation_json, tables)
+    return NoisyRelation(json, await beside(work, _columns, question, private, tables))
+
+
+def _columns(
+    question: ProtectedQuery,
+    private: PrivatePlan,
+    tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]],
+) -> tuple[ColumnError, ...]:
+    if not any(block.outputs for block in private.blocks):
+        return ()
+    released = (table for table, _ in tables.values())
+    blocks = list(zip(question.reading.query.blocks, private.blocks, released, strict=True))
+    return column_errors(blocks, accuracies(private), question.result_oids)
 
 
 def _values(

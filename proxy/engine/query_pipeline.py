@@ -24,8 +24,9 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
+from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.engine.noisy_answers import NoisyAnswer, noisy_relation
+from proxy.engine.noisy_answers import NoisyAnswer, NoisyRelation, noisy_relation
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -237,7 +238,14 @@ class Engine:
                 "parameters of a floating point type need the setting extra_float_digits to be 1 or more",
                 "SET extra_float_digits = 1",
             )
-        bound = replace(query, blocks=tuple(bind(block, values) for block in query.blocks))
+        wanted = chosen.notice or question.with_errors
+        blocks = (bind(block, values) for block in query.blocks)
+        bound = replace(
+            query,
+            blocks=tuple(
+                reported(block) if wanted else replace(block, outputs=()) for block in blocks
+            ),
+        )
         if not chosen.is_utc:
             check_zone(bound)
         return chosen, plan(bound, self._known, chosen.loss)
@@ -251,7 +259,7 @@ class Engine:
         private: PrivatePlan,
         session: ProtectedSession | None,
         lists: Lists,
-    ) -> str:
+    ) -> NoisyRelation:
         compiled = self._compile(private)
         return await noisy_relation(question, private, compiled, session, lists, self._bits)
 
@@ -271,11 +279,17 @@ class Engine:
 
 
 def _answer(
-    relation: str, private: PrivatePlan, chosen: Settings, charged: Charged | None
+    relation: NoisyRelation, private: PrivatePlan, chosen: Settings, charged: Charged | None
 ) -> NoisyAnswer:
     remaining, receipt = (None, None) if charged is None else (charged.remaining, charged.receipt)
     return NoisyAnswer(
-        relation, private.loss, remaining, receipt, accuracies(private), chosen.notice
+        relation.json,
+        private.loss,
+        remaining,
+        receipt,
+        accuracies(private),
+        chosen.notice,
+        relation.columns,
     )
 
 

@@ -16,6 +16,7 @@ from proxy.planner.statistics import Counted, Measured, Statistic
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
+from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
 
@@ -232,7 +233,8 @@ class Answer:
 class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
-    expressions: over the answers, of which intervals are asked."""
+    expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
+    uses_answers: rows are compared with noisy answers of earlier blocks."""
 
     source: Relation
     neighbours: Neighbours
@@ -245,6 +247,8 @@ class BlockPlan:
     intervals: frozenset[IntervalColumn]
     selection: Selection | None
     expressions: tuple[NoisyExpression, ...] = ()
+    outputs: tuple[OutputColumn, ...] = ()
+    uses_answers: bool = False
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))

@@ -66,7 +66,11 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
             drawn[number] = _release(plan.releases[number], slots, group, plan.sub_partitions, bits)
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
         intervals = tuple(interval_of(one, values) for one in plan.expressions)
-        rows.append(NoisyRow(keys=keys, values=values, intervals=intervals))
+        errors = tuple(
+            None if one.expression is None else interval_of(one.expression, values)
+            for one in plan.outputs
+        )
+        rows.append(NoisyRow(keys=keys, values=values, intervals=intervals, errors=errors))
     return NoisyTable(tuple(rows))
 
 

@@ -42,7 +42,7 @@ def interval_of(
     """
     Given    values: the noisy answers of one group, in the order of their numbers
     Gives    the interval that holds the expression of the exact answers with 95 %
-    Source   union bound over the answers; Moore, Kearfott, Cloud 2009, section 2.3, for the corners
+    Source   docs/design/mechanisms.md 9.1
     """
     try:
         box = _Box(values=values, level=_level(expression)).of(expression)

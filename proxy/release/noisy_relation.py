@@ -11,7 +11,13 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_places, decimal_text
 from proxy.base.instants import iso_text
-from proxy.base.result_columns import IntervalColumn, IntervalEnd, aggregate_column, key_column
+from proxy.base.result_columns import (
+    IntervalColumn,
+    IntervalEnd,
+    aggregate_column,
+    error_column,
+    key_column,
+)
 from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
@@ -61,11 +67,13 @@ class NoisyValue:
 
 @dataclass(frozen=True, slots=True)
 class NoisyRow:
-    """intervals: of the plan's expressions."""
+    """intervals: of the plan's expressions; errors: those of its output columns, None where nothing noisy is in
+    one."""
 
     keys: tuple[str | None, ...]
     values: tuple[NoisyValue, ...]
     intervals: tuple[NoisyInterval | NoInterval, ...] = ()
+    errors: tuple[NoisyInterval | NoInterval | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,11 @@ def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) 
             f'"{column.name}":{_of_expression(found, column.end)}'
             for column in intervals.get(number, ())
         ]
+    parts += [
+        f'"{error_column(number)}":{found.json(IntervalEnd.ERROR)}'
+        for number, found in enumerate(row.errors, start=1)
+        if isinstance(found, NoisyInterval)
+    ]
     return "{" + ",".join(parts) + "}"
 
 

@@ -10,6 +10,7 @@ from proxy.base.result_columns import IntervalColumn
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.output_columns import output_columns
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
@@ -70,6 +71,7 @@ def read_subquery(
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
+        output_columns(context, found) if select.keyword == sources.result else (),
     )
     return AggregateSubquery(
         number=number,

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subqueries_in_conditions import bind_subquery, find_public_lists
@@ -36,7 +37,15 @@ def bind_statement(
     protected = {i: t for i, t in occurrences.items() if t.protected}
     ctes = visible_ctes(statement.lexed)
     idle = [cte.body for cte in unused_ctes(statement.lexed, ctes)]
-    sources = Sources(statement.lexed, found, ctes, occurrences, parameters)
+    result = result_select(statement, found)
+    sources = Sources(
+        statement.lexed,
+        found,
+        ctes,
+        occurrences,
+        parameters,
+        None if result is None else result.keyword,
+    )
     find_public_lists(sources)
     for select in found:
         if select.keyword in sources.consumed:

@@ -1,5 +1,5 @@
-"""dp.low, dp.high and dp.error of arithmetic over aggregates, through both interfaces: PostgreSQL's own value of
-the expression is between them, in its own type."""
+"""dp.low, dp.high and dp.error of arithmetic over aggregates, through both interfaces: PostgreSQL's own value
+of the expression is between them, in its own type."""
 
 from __future__ import annotations
 
