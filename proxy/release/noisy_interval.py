@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -40,17 +41,17 @@ class NoisyInterval:
         """Rounded outwards."""
         match end:
             case IntervalEnd.LOW:
-                return self._text(-_rounded_up(-self.low))
+                return self._text(-_rounded_up(-self.low), math.floor)
             case IntervalEnd.HIGH:
-                return self._text(_rounded_up(self.high))
+                return self._text(_rounded_up(self.high), math.ceil)
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(_rounded_up(self.half_width), SqlType.FLOAT8))
             case _:
                 assert_never(end)
 
-    def _text(self, number: Fraction) -> str:
+    def _text(self, number: Fraction, whole: Callable[[Fraction], int]) -> str:
         if self.type.is_integer:
-            return str(clamped_whole(int(number), self.type))
+            return str(clamped_whole(whole(number), self.type))
         return decimal_text(clamped_number(number, self.type))
 
 

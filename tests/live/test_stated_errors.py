@@ -251,6 +251,11 @@ def _measured(shapes: tuple[Shape, ...], runs: int) -> None:
         assert wrong, f"noise of {float(factor)} times the stated size is not found"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _started() -> None:
+    servers()
+
+
 def test_of_each_kind() -> None:
     _measured(_FEW, 100)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.noisy_expression_reading import NoisyReader
+from proxy.query.bind.scope import unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
 from proxy.query.ir.bound_statement import ExpressionInterval, IntervalValue
@@ -14,7 +17,7 @@ from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
 from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.output_names import NO_NAME, output_name
-from proxy.query.syntax.selects import Select, joins_selects, opens_query
+from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement
 
 _PARTS = 50  # of an expression whose error nobody has asked for
@@ -42,14 +45,25 @@ def output_columns(context: SelectContext, found: FoundSpans) -> tuple[OutputCol
     Given    found: what stands where in this SELECT
     Gives    one for each item of its list
     """
-    return tuple(_column(context, item, found) for item in context.items)
+    spans = sorted(found.meanings)
+    return tuple(
+        _column(context, item, found, _within(spans, item.inner)) for item in context.items
+    )
 
 
-def _column(context: SelectContext, item: OutputItem, found: FoundSpans) -> OutputColumn:
+def _within(spans: list[Span], item: Span) -> list[Span]:
+    """Those that begin in an item."""
+    first, last = (bisect_left(spans, (end, 0)) for end in item)
+    return spans[first:last]
+
+
+def _column(
+    context: SelectContext, item: OutputItem, found: FoundSpans, spans: list[Span]
+) -> OutputColumn:
     implied = output_name(context.lexed, item.inner)
     name = item.alias or (NO_NAME if implied is None else implied.name)
     first, last = item.inner
-    within = [meaning for span, meaning in found.meanings.items() if first <= span[0] < last]
+    within = [found.meanings[span] for span in spans]
     has_subquery = any(opens_query(context.lexed, index) for index in range(first, last))
     if any(isinstance(meaning, ExpressionInterval | IntervalValue) for meaning in within):
         is_single = len(within) == 1 and (first, last) in found.meanings
@@ -67,6 +81,8 @@ def _expression(
 ) -> NoisyExpression | None:
     def answer(part: exp.Expr) -> AnswerOf:
         aggregate = read_aggregate(part, context.scope)
+        if aggregate not in found.aggregates:
+            raise unknown(part)
         return AnswerOf(found.aggregates.index(aggregate) + 1, aggregate.type)
 
     try:

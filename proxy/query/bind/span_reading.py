@@ -76,6 +76,18 @@ def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans
     return FoundSpans(spans.found, tuple(spans.aggregates))
 
 
+def is_interval(lexed: Lexed, index: int) -> bool:
+    """Whether dp.low(, dp.high( or dp.error( begins at a lexeme."""
+    lexemes = lexed.lexemes
+    return (
+        index + 3 < len(lexemes)
+        and lexemes[index].name == "dp"
+        and lexemes[index + 1].token.token_type is TokenType.DOT
+        and lexemes[index + 2].name in _INTERVALS
+        and is_call(lexed, index + 2)
+    )
+
+
 def _refuse_star(context: SelectContext, item: OutputItem) -> None:
     node = item.node
     if isinstance(node, exp.Star) or (
@@ -133,13 +145,7 @@ class _Spans:
         """dp.low(...), dp.high(...), dp.error(...) of an aggregate, or of arithmetic over aggregates."""
         lexed = self.context.lexed
         lexemes = lexed.lexemes
-        if (
-            index + 3 >= len(lexemes)
-            or lexemes[index].name != "dp"
-            or lexemes[index + 1].token.token_type is not TokenType.DOT
-            or lexemes[index + 2].name not in _INTERVALS
-            or not is_call(lexed, index + 2)
-        ):
+        if not is_interval(lexed, index):
             return None
         close = lexed.partner[index + 3]
         name = lexemes[index + 2].name

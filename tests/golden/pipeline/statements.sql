@@ -434,3 +434,15 @@ SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.fl
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "t", dp_b1.a1 / dp_b1.a2, dp_b1.e5 AS "error", dp_b1.l6 AS least, dp_b1.h7 AS "high", dp_b1.l2 AS "low", dp_b1.h8 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric, a2 bigint, l2 bigint, a3 bigint, a4 bigint, e5 double precision, l6 numeric, h7 numeric, h8 bigint, e9 double precision) WHERE dp_b1.e5 < 5 ORDER BY dp_b1.e9
+
+-- case: an interval in a CTE that nobody reads
+WITH idle AS (SELECT dp.low(count(*)) AS x FROM people) SELECT count(*), dp.high(count(*) + 1) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+WITH idle AS (SELECT dp.low(count(*)) AS x FROM people) SELECT dp_b1.a1 AS "count", dp_b1.h2 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, h2 bigint)

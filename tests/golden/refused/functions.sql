@@ -249,3 +249,17 @@ SELECT dp.low(count(*)+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1
 -- TOO_COMPLEX at 15: count(*)+1+1+1+1+1+1+1+1
 -- a statement on protected tables may not be of an expression of more than 200 parts
 -- Use a shorter statement, or several.
+
+-- case: interval of a column of a subquery
+SELECT n, dp.error(n) FROM (SELECT count(*) AS n FROM people) q
+-- => refused
+-- UNSUPPORTED at 11: dp.error(n)
+-- dp.error() applies to aggregates in the SELECT that makes them of a protected table
+-- Take dp.error(count(*)) there, with a name, and use the name.
+
+-- case: interval around a window function of a subquery
+WITH q AS (SELECT t, count(*) AS n FROM people GROUP BY t) SELECT dp.low(sum(n)) FROM q
+-- => refused
+-- UNSUPPORTED at 67: dp.low(sum(n))
+-- dp.low() applies to aggregates in the SELECT that makes them of a protected table
+-- Take dp.low(count(*)) there, with a name, and use the name.
