@@ -1,4 +1,4 @@
-"""Whether stated errors hold: the 95 % intervals of 46 shapes of queries on the demo's data, 200 runs each.
+"""Whether stated errors hold: the 95 % intervals of 48 shapes of queries on the demo's data, 200 runs each.
 
 The plan, its compiled SQL and the release are the product's; the SQL runs once on the real database, the
 release many times. What an interval has to hold is the same release without noise: the exact answer at the
