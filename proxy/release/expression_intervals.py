@@ -34,6 +34,7 @@ from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
 
 _HALF = Fraction(1, 2)
+_TOO_LARGE = 10**400
 
 
 def interval_of(
@@ -48,6 +49,8 @@ def interval_of(
         box = _Box(values=values, level=_level(expression)).of(expression)
     except _NoneFound as none:
         return none.reason
+    if max(abs(box.low), abs(box.high)) >= _TOO_LARGE:
+        return NoInterval.TOO_LARGE  # Python prints no number of any length
     return NoisyInterval(box.value, box.low, box.high, expression.type)
 
 

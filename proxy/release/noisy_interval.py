@@ -16,12 +16,14 @@ from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
 
 _DIGITS = 20  # of what is printed: more than a double has
+_PLACES = 400  # after the point at most; what is smaller is rounded outwards to that
 
 
 class NoInterval(Enum):
     OF_AN_ANSWER = "an answer in it has no interval"
     MAY_BE_DIVIDED_BY_0 = "the interval of what it is divided by holds 0"
     MAY_BE_NULL = "the interval holds the number of which nullif() makes NULL"
+    TOO_LARGE = "its ends have more than 400 digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,6 @@ def _rounded_up(value: Fraction) -> Fraction:
     if value.denominator == 1:
         return value
     size = math.log10(abs(value.numerator)) - math.log10(value.denominator)
-    places = max(0, _DIGITS - math.floor(size))
+    places = min(max(0, _DIGITS - math.floor(size)), _PLACES)
     unit = 10**places
     return Fraction(math.ceil(value * unit), unit)

@@ -116,6 +116,20 @@ def test_what_may_be_divided_by_0_has_none() -> None:
     assert interval_of(_of("A + C"), none) is NoInterval.OF_AN_ANSWER
 
 
+def test_numbers_of_any_size_are_printed() -> None:
+    values = _values([10**9, 7, 4000], [1, 1, 1])
+    large = interval_of(_of("A" + " * 1e60" * 6), values)
+    assert isinstance(large, NoisyInterval)
+    assert {len(large.json(end)) for end in (IntervalEnd.LOW, IntervalEnd.HIGH)} <= {369, 370}
+    assert len(large.json(IntervalEnd.ERROR)) == 309  # the largest double
+    assert interval_of(_of("A" + " * 1e300" * 20), values) is NoInterval.TOO_LARGE
+    small = interval_of(_of("B" + " / 1e300" * 20), values)
+    assert isinstance(small, NoisyInterval)
+    texts = [small.json(end) for end in (IntervalEnd.LOW, IntervalEnd.HIGH, IntervalEnd.ERROR)]
+    assert Fraction(texts[0]) <= small.low and Fraction(texts[1]) >= small.high
+    assert texts[2] == "0" and max(map(len, texts)) < 450
+
+
 def test_each_of_k_answers_is_taken_at_its_share_of_what_may_be_missed() -> None:
     asked: list[Fraction] = []
 
