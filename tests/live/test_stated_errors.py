@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from unittest import mock
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -72,7 +73,7 @@ class Shape:
 
 
 def _shapes() -> Iterator[Shape]:
-    for keys in ("", "sex", "region", "married, sex", "zip"):
+    for keys in ("", "sex", "region", "married, sex", "occupation"):
         yield Shape("count", "count(*)", _ADULT, keys)
     yield Shape("count", "count(occupation)", _ADULT, "education")
     yield Shape("count", "count(DISTINCT age)", _ADULT, "sex")
@@ -135,7 +136,8 @@ class Asked:
 
     def runs(self, number: int) -> Iterator[bool]:
         """Whether each stated interval of so many runs holds the exact answer."""
-        bits = SeededBits(20261122)
+        # A seed of its own: equal draws would make shapes of equal structure fail together.
+        bits = SeededBits(crc32(repr(self.shape).encode()))
         for _ in range(number):
             for row in release_block(self.block, self.tables, bits).rows:
                 low, high = _stated(row)
@@ -266,9 +268,7 @@ def test_of_all_shapes() -> None:
     _measured(SHAPES, 200)
 
 
-@pytest.mark.parametrize(
-    "shape", [shape for shape in SHAPES if shape.database == "census" and "zip" not in shape.keys]
-)
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.database == "census"])
 def test_without_noise_it_is_what_postgresql_says(shape: Shape) -> None:
     """Nothing of the census is outside of its bounds but some incomes."""
     clamped = shape.statement(f"({shape.of})::float8").replace("income", _CLAMPED_INCOME)
