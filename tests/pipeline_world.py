@@ -289,7 +289,9 @@ def resolve(written: str) -> TableName | None:
     return _BY_TEXT.get(".".join(parts))
 
 
-def read(text: str, types: tuple[SqlType, ...] = ()) -> tuple[Statement, Reading] | None:
+def read(
+    text: str, types: tuple[SqlType, ...] = (), with_errors: bool = False
+) -> tuple[Statement, Reading] | None:
     """None: relayed as it is.
 
     Refuses  as the query floor does
@@ -298,7 +300,7 @@ def read(text: str, types: tuple[SqlType, ...] = ()) -> tuple[Statement, Reading
     if not isinstance(statement, Statement):
         return None
     resolved = tuple(map(resolve, statement.relations))
-    reading = read_statement(statement, resolved, EXPOSED, types)
+    reading = read_statement(statement, resolved, EXPOSED, types, with_errors)
     return None if reading is None else (statement, reading)
 
 

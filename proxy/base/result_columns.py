@@ -46,6 +46,11 @@ def aggregate_column(number: int) -> str:
     return f"a{number}"
 
 
+def error_column(number: int) -> str:
+    """Of the error of an output column, from 1, where the proxy adds it to the result by itself."""
+    return f"x{number}"
+
+
 def union_column(place: int) -> str:
     """Of UNION ALL, whose columns are matched by place, from 1."""
     return f"c{place}"
@@ -82,7 +87,7 @@ class IntervalColumn:
     """
 
     end: IntervalEnd
-    number: int  # of the aggregate
+    number: int  # of the aggregate; of an expression over them, counted on from these
 
     @property
     def name(self) -> str:

@@ -49,7 +49,8 @@ class AnswerError:
 class ReleaseAccuracy:
     """How one release becomes private. change: the sensitivity as a number; scale: of its Laplace noise, or
     sigma of Gaussian noise; both in the unit of the answer, and None where there are several or they are
-    private. error: None where nothing is known in advance; the note says why."""
+    private. error: None where nothing is known in advance; the note says why. no_interval: why dp.low, dp.high
+    and dp.error of the answer are NULL; "" where they are not."""
 
     mechanism: str
     note: str
@@ -59,6 +60,7 @@ class ReleaseAccuracy:
     error: AnswerError | None = None
     partitions: int | None = None
     units_needed: int | None = None  # about: fewer have no answer
+    no_interval: str = ""
 
     def as_json(self) -> dict[str, object]:
         errors: dict[str, object] = dict.fromkeys(kind.value for kind in ErrorKind)
@@ -73,6 +75,7 @@ class ReleaseAccuracy:
             "partitions": self.partitions,
             "units_needed": self.units_needed,
             "note": self.note,
+            "no_interval": self.no_interval or None,
         }
 
 
@@ -87,6 +90,7 @@ class Accuracy:
     epsilon: Fraction
     delta: Fraction
     share: Fraction  # of the statement's epsilon
+    condition: str = ""  # of what data the error speaks, where that is not the data alone
 
     @property
     def error(self) -> AnswerError | None:
@@ -97,6 +101,7 @@ class Accuracy:
             "block": self.block,
             "aggregate": self.aggregate,
             **self.described.as_json(),
+            "condition": self.condition or None,
             "epsilon": float(self.epsilon),
             "delta": float(self.delta),
             "share": float(self.share),

@@ -68,6 +68,7 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
+        condition=_COMPARED if block.uses_answers else "",
     )
 
 
@@ -126,6 +127,7 @@ def _released(release: Release) -> ReleaseAccuracy:
                 sensitivity=f"{one.rows} row(s)",
                 note=f"{_clamped(one)}; the error is a rank, not a distance",
                 error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
+                no_interval=_RANKS,
             )
         case SampleAggregate():
             return _aggregated(release)
@@ -182,6 +184,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                 ),
                 partitions=m,
                 units_needed=needed,
+                no_interval=_PRIVATE_SCALE,
             )
         case ClippedMean(changed=changed, loss=loss):
             low, high, epsilon = release.low, release.high, loss.epsilon
@@ -196,10 +199,19 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                 error=AnswerError(kind=ErrorKind.HALF_WIDTH, value=half_width * grid),
                 partitions=m,
                 units_needed=needed,
+                no_interval=_SAMPLED,
             )
         case _:
             assert_never(release.mechanism)
 
+
+_COMPARED = (
+    "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
+)
+# Why an answer has no interval (dp.low, dp.high, dp.error).
+_RANKS = "its error is so many rows in the sorted values; how far that is depends on the data"
+_PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
+_SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
 
 _OVER_ROWS = "n: the rows that count, where they are many"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")

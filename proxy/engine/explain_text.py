@@ -100,7 +100,8 @@ def _line(entry: Accuracy) -> str:
     if entry.error is not None:
         parts.append(f"95 % error {entry.error.text()}")
     text = ", ".join(parts)
-    return f"{text} ({described.note})" if described.note else text
+    note = "; ".join(filter(None, (described.note, entry.condition)))
+    return f"{text} ({note})" if note else text
 
 
 def _unit(block: BlockPlan) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.accuracy import Accuracy
+from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.column_errors import ColumnError, column_errors
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
@@ -34,14 +36,17 @@ class NoisyAnswer:
     accuracy: tuple[Accuracy, ...]
     notice: bool
     withheld: tuple[str, ...] = ()
+    columns: tuple[ColumnError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyRelation:
-    """As JSON; withheld: what is NULL because too few units were there, and what to do, for the analyst."""
+    """json: for the rewritten statement; withheld: what is NULL because too few units were there, and what to
+    do, for the analyst; columns: the errors of what it returns, where these are wanted."""
 
     json: str
     withheld: tuple[str, ...]
+    columns: tuple[ColumnError, ...]
 
 
 async def noisy_relation(
@@ -72,7 +77,9 @@ async def noisy_relation(
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
-    return NoisyRelation(await beside(work, relation_json, tables), tuple(withheld))
+    json = await beside(work, relation_json, tables)
+    columns = await beside(work, _columns, question, private, tables)
+    return NoisyRelation(json, tuple(withheld), columns)
 
 
 def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
@@ -88,6 +95,18 @@ def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
                 f"Raise dp.epsilon, ask for fewer aggregates or groups at once, or ask the data owner for "
                 f"`mechanism: best`, which needs far fewer."
             )
+
+
+def _columns(
+    question: ProtectedQuery,
+    private: PrivatePlan,
+    tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]],
+) -> tuple[ColumnError, ...]:
+    if not any(block.outputs for block in private.blocks):
+        return ()
+    released = (table for table, _ in tables.values())
+    blocks = list(zip(question.reading.query.blocks, private.blocks, released, strict=True))
+    return column_errors(blocks, accuracies(private), question.result_oids)
 
 
 def _values(

@@ -22,11 +22,14 @@ _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
 @dataclass(frozen=True, slots=True)
 class ProtectedQuery:
-    """A statement that asks of protected tables, read once, asked as often as it is bound."""
+    """A statement that asks of protected tables, read once, asked as often as it is bound. result_oids: types
+    of its output columns, where they are known; with_errors: whoever runs it wants the error of each."""
 
     statement: Statement
     reading: Reading
     parameter_oids: tuple[int, ...]
+    result_oids: tuple[int, ...] = ()
+    with_errors: bool = False
 
     @property
     def reads_nothing(self) -> bool:
@@ -75,14 +78,16 @@ class PolicyStatements:
         relation_oids: tuple[int | None, ...],
         parameter_oids: tuple[int, ...],
         settings: Mapping[str, str] | None = None,
+        with_errors: bool = False,
     ) -> ProtectedQuery | None:
         """What the statement asks, now that the session has said what its names mean. None: relay it.
 
-        Given    settings: of the session, in which PostgreSQL has read the statement
+        Given    settings: of the session, in which PostgreSQL has read the statement; with_errors: as of
+                 read_statement
         Refuses  as query.statement_reading.read_statement; settings by which it means something else; what
                  depends on a time zone other than UTC
         """
-        question = self._read(statement, relation_oids, parameter_oids)
+        question = self._read(statement, relation_oids, parameter_oids, with_errors)
         # What is only of dp.budget and dp.history means the same whatever is set.
         of_data = question is not None and not (
             question.reads_nothing and question.reading.accounts
@@ -98,11 +103,14 @@ class PolicyStatements:
         statement: Statement,
         relation_oids: tuple[int | None, ...],
         parameter_oids: tuple[int, ...],
+        with_errors: bool,
     ) -> ProtectedQuery | None:
         resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
         types = tuple(map(by_oid, parameter_oids))
-        reading = read_statement(statement, resolved, self._exposed, types)
-        return None if reading is None else ProtectedQuery(statement, reading, parameter_oids)
+        reading = read_statement(statement, resolved, self._exposed, types, with_errors)
+        if reading is None:
+            return None
+        return ProtectedQuery(statement, reading, parameter_oids, with_errors=with_errors)
 
 
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:

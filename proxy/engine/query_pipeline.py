@@ -24,6 +24,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
+from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import NoisyAnswer, NoisyRelation, noisy_relation
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -237,7 +238,14 @@ class Engine:
                 "parameters of a floating point type need the setting extra_float_digits to be 1 or more",
                 "SET extra_float_digits = 1",
             )
-        bound = replace(query, blocks=tuple(bind(block, values) for block in query.blocks))
+        wanted = chosen.notice or question.with_errors
+        blocks = (bind(block, values) for block in query.blocks)
+        bound = replace(
+            query,
+            blocks=tuple(
+                reported(block) if wanted else replace(block, outputs=()) for block in blocks
+            ),
+        )
         if not chosen.is_utc:
             check_zone(bound)
         return chosen, plan(bound, self._known, chosen.loss)
@@ -282,6 +290,7 @@ def _answer(
         accuracies(private),
         chosen.notice,
         relation.withheld,
+        relation.columns,
     )
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
+
+LEVEL = Fraction(95, 100)  # with which intervals hold the exact number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """least..most: holds the exact number with at least the probability that was asked for."""
+    """least..most: holds the exact number with at least the probability that was asked for. at: the same value
+    with its interval at another probability; None where that is not known."""
 
     value: Fraction
     least: Fraction
     most: Fraction
+    at: Callable[[Fraction | float], Estimate] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     def times(self, unit: Fraction) -> Estimate:
         """In another unit.
@@ -21,4 +28,10 @@ class Estimate:
         >>> str(one.times(Fraction(1, 2)).most)
         '3/2'
         """
-        return Estimate(value=self.value * unit, least=self.least * unit, most=self.most * unit)
+        at = self.at
+        return Estimate(
+            value=self.value * unit,
+            least=self.least * unit,
+            most=self.most * unit,
+            at=None if at is None else lambda level: at(level).times(unit),
+        )

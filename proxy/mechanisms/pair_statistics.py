@@ -15,11 +15,10 @@ from fractions import Fraction
 from itertools import product
 
 from proxy.mechanisms import ratio_mean, variance
-from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.ratio_mean import ends
 from proxy.mechanisms.real_bounds import root_bounds
 
-_LEVEL = Fraction(95, 100)
 _DIGITS = 30  # of a root, as of a deviation
 _ONE = Fraction(1)
 
@@ -48,18 +47,19 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
-    """of: how many sums there are, among which what may be missed is divided."""
+    """of: how many sums there are, among which what may be missed is divided. level: of the interval."""
 
     count: NoisySum
     first: Side
     second: Side
     products: NoisySum
     of: int
+    level: Fraction = LEVEL
 
     @property
     def each(self) -> Fraction:
         """The probability with which the noise of one sum is within its half width."""
-        return 1 - (1 - _LEVEL) / self.of
+        return 1 - (1 - self.level) / self.of
 
 
 def covariance(pairs: Pairs) -> Estimate:

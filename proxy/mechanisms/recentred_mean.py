@@ -80,14 +80,17 @@ def release(
     distance = sensitivity_about(centre, low, high, rows_per_unit)
     of_total = discrete_laplace.scale_for(distance, share.many)
     distances = total - centre * count + discrete_laplace.sample(bits, of_total)
-    each = 1 - (1 - Fraction(level)) / 2
-    among = [
-        _mean(centre, part, number, low, high)
-        for part, number in product(ends(distances, of_total, each), ends(rows, of_count, each))
-    ]
-    return Estimate(
-        value=_mean(centre, distances, rows, low, high), least=min(among), most=max(among)
-    )
+
+    def at(level: Fraction | float) -> Estimate:
+        each = 1 - (1 - Fraction(level)) / 2
+        among = [
+            _mean(centre, part, number, low, high)
+            for part, number in product(ends(distances, of_total, each), ends(rows, of_count, each))
+        ]
+        value = _mean(centre, distances, rows, low, high)
+        return Estimate(value=value, least=min(among), most=max(among), at=at)
+
+    return at(level)
 
 
 def error_times_rows(
@@ -145,8 +148,13 @@ def _of_few(
 ) -> Estimate:
     noise = ratio_mean.scales(low, high, epsilon, rows_per_unit)
     moments = ratio_mean.noisy(total, count, noise, bits)
-    least, most = ratio_mean.interval(moments, noise, low, high, level)
-    return Estimate(value=ratio_mean.mean(moments, low, high), least=least, most=most)
+
+    def at(level: Fraction | float) -> Estimate:
+        least, most = ratio_mean.interval(moments, noise, low, high, level)
+        value = ratio_mean.mean(moments, low, high)
+        return Estimate(value=value, least=least, most=most, at=at)
+
+    return at(level)
 
 
 def _mean(centre: int, distances: int, rows: int, low: int, high: int) -> Fraction:

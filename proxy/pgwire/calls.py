@@ -106,7 +106,8 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an analysed statement asks. is_long: it is for a thread. The other fields are those of Analysis."""
+    """What an analysed statement asks. is_long: it is for a thread. with_errors: its result is wanted with the
+    error of each value (HTTP). The other fields are those of Analysis."""
 
     handle: Any
     relation_oids: tuple[int | None, ...]
@@ -114,6 +115,7 @@ class Read:
     columns: tuple[DescribedColumn, ...]
     settings: Mapping[str, str]
     is_long: bool = False
+    with_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from proxy.mechanisms import (
     sum_over_count,
     variance,
 )
-from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.planner import grids
 from proxy.planner.statistics import Measured, Statistic
 from proxy.policy.grid import AVERAGE_STEPS, power_of_ten
@@ -39,11 +39,13 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisySums:
-    """Of one group: the results in the order of the formula's needs, with the scales of their Laplace noise."""
+    """Of one group: the results in the order of the formula's needs, with the scales of their Laplace noise;
+    level: the probability with which the interval shall hold the exact number."""
 
     sums: tuple[int, ...]
     scales: tuple[Fraction, ...]
     measured: tuple[Measured, ...]
+    level: Fraction = LEVEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +126,8 @@ def _total(noisy: NoisySums) -> Estimate:
 def _total_error(noisy: NoisySums) -> Fraction:
     (one,) = noisy.measured
     of_count, of_total = noisy.scales
-    return shared_moments.total_half_width(of_total, of_count, one.low, one.high) * one.grid
+    half_width = shared_moments.total_half_width(of_total, of_count, one.low, one.high, noisy.level)
+    return half_width * one.grid
 
 
 def _mean(noisy: NoisySums) -> Estimate:
@@ -134,7 +137,7 @@ def _mean(noisy: NoisySums) -> Estimate:
     moments = ratio_mean.NoisySumAndCount(total=total, count=count)
     found = ratio_mean.mean(moments, one.low, one.high)
     noise = ratio_mean.RatioScales(total=of_total, count=of_count)
-    least, most = ratio_mean.interval(moments, noise, one.low, one.high)
+    least, most = ratio_mean.interval(moments, noise, one.low, one.high, noisy.level)
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
 
@@ -152,7 +155,7 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
     sums = sum_over_count.NoisySumAndRows(total=total, count=count)
     found = sum_over_count.mean(sums, one.low, one.high)
     noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
-    least, most = sum_over_count.interval(sums, noise, one.low, one.high)
+    least, most = sum_over_count.interval(sums, noise, one.low, one.high, noisy.level)
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
 
@@ -171,7 +174,7 @@ def _variance(*, of_sample: bool, is_root: bool) -> Callable[[NoisySums], Estima
         noise = variance.VarianceScales(squares=of_squares, total=of_total, count=of_count)
         estimator = variance.sample_variance if of_sample else variance.population
         value = estimator(moments, one.low, one.high)
-        least, most = variance.population_interval(moments, noise, one.low, one.high)
+        least, most = variance.population_interval(moments, noise, one.low, one.high, noisy.level)
         unit = one.grid**2
         if is_root:
             least, value, most = map(variance.deviation, (least, value, most))
@@ -252,6 +255,7 @@ def _pairs(noisy: NoisySums) -> pair_statistics.Pairs:
         second=pair_statistics.Side(low=x.low, high=x.high, total=second, squares=of_second),
         products=products,
         of=len(results),
+        level=noisy.level,
     )
 
 

@@ -15,6 +15,8 @@ from proxy.planner.formulas import Formula
 from proxy.planner.statistics import Counted, Measured, Statistic
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.noisy_expressions import NoisyExpression
+from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
 
@@ -247,7 +249,8 @@ class Answer:
 class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
-    tables: what the block reads, for those who are told."""
+    expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
+    uses_answers: rows are compared with noisy answers of earlier blocks."""
 
     source: Relation
     neighbours: Neighbours
@@ -259,6 +262,9 @@ class BlockPlan:
     sub_partitions: int
     intervals: frozenset[IntervalColumn]
     selection: Selection | None
+    expressions: tuple[NoisyExpression, ...] = ()
+    outputs: tuple[OutputColumn, ...] = ()
+    uses_answers: bool = False
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))

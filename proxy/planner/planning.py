@@ -48,7 +48,7 @@ from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract
-from proxy.query.ir.query import AggregateBlock, Key, Query
+from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
@@ -202,6 +202,9 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         answers=answers,
         sub_partitions=_sub_partitions(releases),
         intervals=draft.block.intervals,
+        expressions=draft.block.expressions,
+        outputs=draft.block.outputs,
+        uses_answers=uses_answers(draft.block),
         selection=selection,
     )
 

@@ -19,7 +19,7 @@ from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS, account_edi
 from proxy.query.rewrite.ctes_left import settle_ctes
 from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
-from proxy.query.rewrite.replacing_aggregates import replace_aggregates
+from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
 from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.probes import reads_nothing
@@ -29,16 +29,19 @@ from proxy.query.syntax.tokens import too_complex
 from proxy.query.syntax.with_clauses import Visible, refuse_unicode_names, visible_ctes
 
 _NOTHING = Query((), ())
+_WRITES = frozenset({"insert", "update", "delete", "merge"})
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
-    accounts: dp.budget and dp.history, where they are named."""
+    accounts: dp.budget and dp.history, where they are named; error_columns: the places of the output columns
+    whose errors follow the result's own columns."""
 
     query: Query
     rewritten: RewrittenStatement
     accounts: frozenset[TableName] = frozenset()
+    error_columns: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -58,17 +61,19 @@ def read_statement(
     resolved: tuple[TableName | None, ...],
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...],
+    with_errors: bool = False,
 ) -> Reading | None:
     """What a statement asks of protected tables.
 
     Structure bounds the time of parsing (base.limits); recursion that gets too deep is a refusal.
 
-    Given    resolved: for each of statement.relations the protected table it names in the session, or None
+    Given    resolved: for each of statement.relations the protected table it names in the session, or None;
+             with_errors: the result gets columns of errors behind its own, where that changes nothing else
     Gives    None where nothing protected is asked for: relay it as it is
     Refuses  RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, each with its position
     """
     try:
-        return _read(statement, resolved, tables, parameters)
+        return _read(statement, resolved, tables, parameters, with_errors)
     except RecursionError:
         raise too_complex("nested this deeply") from None
     except (ValueError, OverflowError):
@@ -81,6 +86,7 @@ def _read(
     resolved: tuple[TableName | None, ...],
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...],
+    with_errors: bool,
 ) -> Reading | None:
     if any(table is not None and tables[table].protected for table in resolved):
         refuse_unicode_names(statement.lexed)
@@ -92,7 +98,7 @@ def _read(
         return _with_accounts(statement, accounts, occurrences, parameters)
     if not protected:
         return None
-    return _of_protected(statement, occurrences, parameters)
+    return _of_protected(statement, occurrences, parameters, with_errors)
 
 
 def _with_accounts(
@@ -116,7 +122,10 @@ def _with_accounts(
 
 
 def _of_protected(
-    statement: Statement, occurrences: Mapping[int, Exposed], parameters: tuple[SqlType, ...]
+    statement: Statement,
+    occurrences: Mapping[int, Exposed],
+    parameters: tuple[SqlType, ...],
+    with_errors: bool = False,
 ) -> Reading | None:
     protected = {i: t for i, t in occurrences.items() if t.protected}
     if statement.kind is StatementKind.TABLE:
@@ -127,7 +136,7 @@ def _of_protected(
         if index > statement.first and lexemes[index - 1].word == "table":
             refuse_table(statement, index, table)
     found = selects(statement)
-    bound = None
+    bound, errors = None, tuple[int, ...]()
     if not reads_nothing(statement, found, protected):
         bound = bind_statement(statement, found, occurrences, parameters)
     if bound is None:  # nothing is asked of the data: the statement itself, on tables without rows
@@ -142,9 +151,20 @@ def _of_protected(
     else:
         parameter = len(parameters) + 1
         query = bound.query
-        replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter)
+        if with_errors and _is_select(statement):
+            errors = error_columns(bound.subqueries)
+        replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter, bool(errors))
         edits = (*replaced, *settle_ctes(statement, found, protected, replaced))
-    return Reading(query, rewrite_statement(statement.text, edits, len(parameters)))
+    rewritten = rewrite_statement(statement.text, edits, len(parameters))
+    return Reading(query, rewritten, error_columns=errors)
+
+
+def _is_select(statement: Statement) -> bool:
+    """Whether its rows go to the client: WITH may stand before an INSERT."""
+    lexemes = statement.lexed.lexemes[statement.first : statement.last]
+    return statement.kind is StatementKind.QUERY and not any(
+        lexeme.word in _WRITES and lexeme.depth == lexemes[0].depth for lexeme in lexemes
+    )
 
 
 def _occurrences(

@@ -21,6 +21,7 @@ from proxy.mechanisms import (
     smoothed_median,
 )
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.estimate import Estimate
 from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,
@@ -40,6 +41,7 @@ from proxy.planner.plan import (
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.deriving import answered, on_grid
+from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, missing
 from proxy.release.ordering import order_statistic_of
 
@@ -64,7 +66,12 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
             group = grouped[table].get(keys, [])
             drawn[number] = _release(plan.releases[number], slots, group, plan.sub_partitions, bits)
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
-        rows.append(NoisyRow(keys=keys, values=values))
+        intervals = tuple(interval_of(one, values) for one in plan.expressions)
+        errors = tuple(
+            None if one.expression is None else interval_of(one.expression, values)
+            for one in plan.outputs
+        )
+        rows.append(NoisyRow(keys=keys, values=values, intervals=intervals, errors=errors))
     return NoisyTable(tuple(rows))
 
 
@@ -133,7 +140,13 @@ def _additive(
     exact: int, noise: Noise, grid: Fraction, kind: SqlType, bits: RandomBits
 ) -> NoisyValue:
     noisy = exact + _draw(noise, bits)
-    return NoisyValue(index=noisy, grid=grid, type=kind, half_width=_half_width(noise))
+    return NoisyValue(
+        index=noisy,
+        grid=grid,
+        type=kind,
+        half_width=_half_width(noise),
+        at=lambda level: _half_width(noise, level),
+    )
 
 
 def _draw(noise: Noise, bits: RandomBits) -> int:
@@ -146,13 +159,13 @@ def _draw(noise: Noise, bits: RandomBits) -> int:
             assert_never(noise)
 
 
-def _half_width(noise: Noise) -> int:
-    """Half width of the 95 % interval."""
+def _half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
+    """Half width of the interval, of 95 % where nothing else is wanted."""
     match noise:
         case LaplaceNoise():
-            return discrete_laplace.half_width(noise.scale)
+            return discrete_laplace.half_width(noise.scale, level)
         case GaussianNoise():
-            return discrete_gaussian.half_width(noise.sigma2)
+            return discrete_gaussian.half_width(noise.sigma2, level)
         case _:
             assert_never(noise)
 
@@ -183,13 +196,17 @@ def _mean(
     measured, kind = release.measured, release.aggregate.type
     low, high, grid = measured.low, measured.high, measured.grid
     if low == high:
-        return on_grid(low * grid, release.output_grid, kind, None)
+        public = low * grid
+        return on_grid(_known(public), release.output_grid, kind)
     total, count = added_up(group, slots.total), added_up(group, slots.count)
     found = recentred_mean.release(
         total, count, low, high, release.loss.epsilon, bits, measured.rows
     )
-    half_width = max(found.value - found.least, found.most - found.value)
-    return on_grid(found.value * grid, release.output_grid, kind, half_width * grid)
+    return on_grid(found.times(grid), release.output_grid, kind)
+
+
+def _known(value: Fraction) -> Estimate:
+    return Estimate(value=value, least=value, most=value, at=lambda _: _known(value))
 
 
 def partition_outputs(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.planner.formulas import NoisySums
 from proxy.planner.plan import Answer, BlockPlan, scales_of
 from proxy.release.noisy_relation import NoisyValue
@@ -22,22 +24,30 @@ def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -
         return drawn[number]
     of = calculated.formula.of
     assert of is not None, "a formula of one sum is the release itself"
-    found = of(
-        NoisySums(
-            sums=tuple(drawn[number].index for number in answer.releases),
-            scales=scales_of(plan, answer),
-            measured=calculated.measured,
-        )
+    sums = NoisySums(
+        sums=tuple(drawn[number].index for number in answer.releases),
+        scales=scales_of(plan, answer),
+        measured=calculated.measured,
     )
-    half_width = max(found.value - found.least, found.most - found.value)
-    return on_grid(found.value, calculated.output_grid, answer.aggregate.type, half_width)
+
+    def at(level: Fraction | float) -> Estimate:
+        return replace(of(replace(sums, level=Fraction(level))), at=at)
+
+    return on_grid(at(LEVEL), calculated.output_grid, answer.aggregate.type)
 
 
-def on_grid(
-    value: Fraction, output_grid: Fraction, kind: SqlType, half_width: Fraction | None
-) -> NoisyValue:
-    """A number rounded to a grid; its reach rounded up."""
-    width = None if half_width is None else math.ceil(half_width / output_grid)
+def on_grid(found: Estimate, output_grid: Fraction, kind: SqlType) -> NoisyValue:
+    """A number rounded to a grid; its half width rounded up."""
+
+    def half_width(estimate: Estimate) -> int:
+        distance = max(estimate.value - estimate.least, estimate.most - estimate.value)
+        return math.ceil(distance / output_grid)
+
+    at = found.at
     return NoisyValue(
-        index=round(value / output_grid), grid=output_grid, type=kind, half_width=width
+        index=round(found.value / output_grid),
+        grid=output_grid,
+        type=kind,
+        half_width=half_width(found),
+        at=None if at is None else lambda level: half_width(at(level)),
     )

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_places, decimal_text
 from proxy.base.instants import iso_text
-from proxy.base.result_columns import IntervalColumn, IntervalEnd, aggregate_column, key_column
+from proxy.base.result_columns import (
+    IntervalColumn,
+    IntervalEnd,
+    aggregate_column,
+    error_column,
+    key_column,
+)
 from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
-    None where the scale is private (smoothed median). is_missing: NULL in its place."""
+    None where the scale is private (smoothed median); at: the half width at another probability; is_missing:
+    NULL in its place."""
 
     index: int
     grid: Fraction
     type: SqlType
     half_width: int | None
+    at: Callable[[Fraction], int] | None = field(default=None, compare=False, repr=False)
     is_missing: bool = False
 
     def json(self, index: int | None = None) -> str:
@@ -68,8 +77,13 @@ def missing(grid: Fraction, kind: SqlType) -> NoisyValue:
 
 @dataclass(frozen=True, slots=True)
 class NoisyRow:
+    """intervals: of the plan's expressions; errors: those of its output columns, None where nothing noisy is in
+    one."""
+
     keys: tuple[str | None, ...]
     values: tuple[NoisyValue, ...]
+    intervals: tuple[NoisyInterval | NoInterval, ...] = ()
+    errors: tuple[NoisyInterval | NoInterval | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +115,18 @@ def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) 
         parts += [
             f'"{column.name}":{value.interval(column.end)}' for column in intervals.get(number, ())
         ]
+    for number, found in enumerate(row.intervals, start=len(row.values) + 1):
+        parts += [
+            f'"{column.name}":{_of_expression(found, column.end)}'
+            for column in intervals.get(number, ())
+        ]
+    parts += [
+        f'"{error_column(number)}":{found.json(IntervalEnd.ERROR)}'
+        for number, found in enumerate(row.errors, start=1)
+        if isinstance(found, NoisyInterval)
+    ]
     return "{" + ",".join(parts) + "}"
+
+
+def _of_expression(found: NoisyInterval | NoInterval, end: IntervalEnd) -> str:
+    return found.json(end) if isinstance(found, NoisyInterval) else "null"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from proxy.base.decimals import decimal_text
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
@@ -52,10 +54,11 @@ class EngineAdapter:
         statement = read.handle
         assert isinstance(statement, Statement)
         question = self._statements.read(
-            statement, read.relation_oids, read.parameter_oids, read.settings
+            statement, read.relation_oids, read.parameter_oids, read.settings, read.with_errors
         )
         if question is None:
             return Verbatim()
+        question = replace(question, result_oids=tuple(one.type_oid for one in read.columns))
         reading = question.reading
         if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
             text = rewritten_text(question)
@@ -92,18 +95,14 @@ class EngineAdapter:
 
 
 def _notice(answer: NoisyAnswer) -> str:
-    """What the answer cost, what is left, and how far each aggregate may be off."""
+    """What the answer cost, what is left, and a line for each column that is a number: how far it is off."""
     spent = f"epsilon {decimal_text(answer.loss.epsilon)}, delta {float(answer.loss.delta):.3g}"
     left = (
         ""
         if answer.remaining is None
         else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
     )
-    errors = ", ".join(
-        f"{entry.aggregate} {entry.error.text()}"
-        for entry in answer.accuracy
-        if entry.error is not None
-    )
+    errors = "\n".join(f"  {column.text()}" for column in answer.columns)
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     text = f"differential privacy: charged {spent}{left}{receipt}"
-    return f"{text}; 95 % error: {errors}" if errors else text
+    return f"{text}; 95 % error:\n{errors}" if errors else text

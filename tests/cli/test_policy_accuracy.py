@@ -32,7 +32,7 @@ from tests.servers_fixture import servers
 _ERRORS = ("error_95", "floor_95", "error_times_rows", "error_in_rank")
 _EXPLAINED = frozenset(
     ("block", "aggregate", "mechanism", "sensitivity", "scale", *_ERRORS, "partitions")
-) | {"units_needed", "note", "epsilon", "delta", "share"}
+) | {"units_needed", "note", "no_interval", "condition", "epsilon", "delta", "share"}
 _SHOP = """
 tables:
   shop.visits:

@@ -16,7 +16,7 @@ from proxy.query.syntax.statements import pieces
 from tests.cases import in_folder
 from tests.fuzz_loop import fuzz, mutated
 from tests.live import attacks
-from tests.pipeline_world import CATALOG, NAMES, POLICIES, walk
+from tests.pipeline_world import CATALOG, NAMES, POLICIES, read, walk
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 # The hostile corpus is about tables of its own: its names become those of the world.
@@ -73,7 +73,7 @@ Given = tuple[str, tuple[SqlType, ...], tuple[str | None, ...], int]
 
 
 def _made(rng: Random) -> Given:
-    match rng.randrange(12):
+    match rng.randrange(13):
         case 0:
             text = " ".join(rng.choice(_WORDS) for _ in range(rng.randrange(60)))
         case 1:
@@ -84,6 +84,9 @@ def _made(rng: Random) -> Given:
         case 3:
             one, other = rng.choice(_CORPUS), rng.choice(_CORPUS)
             text = f"with x as ({one}) select * from x, ({other}) y"
+        case 12:
+            several = (f"dp.{end}({_noisy(rng, 0)})" for end in ("low", "high", "error"))
+            text = f"select t, {', '.join(several)}, {_noisy(rng, 1)} from people group by t"
         case 4:
             text = f"{rng.choice(_CORPUS)} union all {rng.choice(_CORPUS)}"
         case _:
@@ -118,6 +121,27 @@ def _expression(rng: Random, depth: int) -> str:
             return f"not {more()} between {more()} and {more()}"
         case _:
             return f"{more()}::{rng.choice(('int', 'text', 'numeric', 'date', 'numeric(5,2)', 'bool'))}"
+
+
+def _noisy(rng: Random, depth: int) -> str:
+    """Arithmetic over aggregates, of which most is read."""
+    if depth > 4 or rng.random() < 0.3:
+        few = ("count(*)", "sum(n2)", "avg(i4)", "max(d)", "sum(f4) filter (where b)", "7", "0.5")
+        return rng.choice((*few, rng.choice(_WORDS)))
+
+    def more() -> str:
+        return _noisy(rng, depth + 1)
+
+    match rng.randrange(5):
+        case 0:
+            return f"({more()})"
+        case 1 | 2:
+            return f"{more()} {rng.choice('+-*/')} {more()}"
+        case 3:
+            return f"({more()})::{rng.choice(('int', 'bigint', 'numeric', 'numeric(9,2)', 'real'))}"
+        case _:
+            name = rng.choice(("round", "abs", "greatest", "least", "coalesce", "nullif", "trunc"))
+            return f"{name}({more()}{rng.choice(('', ', 2', f', {more()}'))})"
 
 
 def _argument(rng: Random, kind: SqlType) -> str | None:
@@ -162,6 +186,7 @@ def _attempt(given: Given) -> None:
     for _, part in (*parts, (0, text)):
         try:
             walk(part, _POLICIES[policy], types, arguments)
+            read(part, types, with_errors=True)
         except Refusal as refusal:
             assert refusal.message and refusal.hint, "a refusal says what and how else"
 

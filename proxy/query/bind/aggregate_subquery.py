@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalColumn
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.output_columns import output_columns
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
-from proxy.query.ir.bound_statement import AggregateSubquery, IntervalValue
+from proxy.query.ir.bound_statement import (
+    AggregateSubquery,
+    ExpressionInterval,
+    IntervalValue,
+    SpanMeaning,
+)
+from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import Select
@@ -34,14 +43,8 @@ def read_subquery(
     relation, where = read_where(sources, select, relation, scope)
     context = context_of(sources, select, scope)
     keys = read_keys(context)
-    spans = read_spans(context, keys)
-    intervals = [m for m in spans.values() if isinstance(m, IntervalValue)]
-    found = [
-        m.aggregate if isinstance(m, IntervalValue) else m
-        for m in spans.values()
-        if isinstance(m, Aggregate | IntervalValue)
-    ]
-    aggregates = tuple(dict.fromkeys(found))  # equal ones are one
+    found = read_spans(context, keys)
+    spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
             Code.TOO_COMPLEX,
@@ -57,14 +60,18 @@ def read_subquery(
             _RUN_BY_ITSELF,
             context.start(),
         )
-    numbers = {aggregate: place for place, aggregate in enumerate(aggregates, start=1)}
+    expressions = tuple(
+        dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
+    )
     block = AggregateBlock(
         relation,
         where,
         tuple(written.key for written in keys),
         grouped,
         aggregates,
-        frozenset(IntervalColumn(m.end, numbers[m.aggregate]) for m in intervals),
+        frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
+        expressions,
+        output_columns(context, found) if select.keyword == sources.result else (),
     )
     return AggregateSubquery(
         number=number,
@@ -74,6 +81,17 @@ def read_subquery(
         unnamed=tuple(item.inner for item in context.items if item.alias is None),
         is_constant=is_constant,
     )
+
+
+def _interval_columns(
+    meanings: Iterable[SpanMeaning], numbered: tuple[Aggregate | NoisyExpression, ...]
+) -> Iterator[IntervalColumn]:
+    numbers = {part: place for place, part in enumerate(numbered, start=1)}
+    for meaning in meanings:
+        if isinstance(meaning, IntervalValue):
+            yield IntervalColumn(meaning.end, numbers[meaning.aggregate])
+        elif isinstance(meaning, ExpressionInterval):
+            yield IntervalColumn(meaning.end, numbers[meaning.expression])
 
 
 def read_scalar(sources: Sources, select: Select) -> Aggregate:

@@ -40,8 +40,9 @@ class Sources:
 
     tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery -> what stands for its
     value; types, public: what is known of each; subqueries, scalars: what has been read, in order;
-    consumed: keywords of SELECTs that became part of an aggregate subquery; items: by keyword, FROM as it is
-    written or why it is refused; relations: by keyword, the relation that it is, until it is taken.
+    result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
+    part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
+    keyword, the relation that it is, until it is taken.
     """
 
     lexed: Lexed
@@ -49,6 +50,7 @@ class Sources:
     ctes: tuple[Visible, ...]
     tables: Mapping[int, Exposed]
     parameters: tuple[SqlType, ...]
+    result: int | None = None
     placeholders: dict[int, SubqueryPlaceholder] = field(default_factory=dict)
     types: dict[ScalarAnswer, SqlType] = field(default_factory=dict)
     public: dict[PublicSubquery, PublicColumn] = field(default_factory=dict)

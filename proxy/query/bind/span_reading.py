@@ -11,12 +11,20 @@ from dataclasses import dataclass, field, replace
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.aggregate_reading import read_aggregate
 from proxy.query.bind.group_keys import WrittenKey
+from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.bound_statement import IntervalValue, KeyValue, SpanMeaning
+from proxy.query.ir.bound_statement import (
+    ExpressionInterval,
+    IntervalValue,
+    KeyValue,
+    SpanMeaning,
+)
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, parts_of
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
     AGGREGATES,
@@ -29,17 +37,25 @@ from proxy.query.syntax.selects import (
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas
-from proxy.query.syntax.tokens import Lexed
+from proxy.query.syntax.tokens import Lexed, too_complex
 
 _ORDERED_SET = frozenset({"percentile_cont", "percentile_disc"})
 _INTERVALS = {"low": IntervalEnd.LOW, "high": IntervalEnd.HIGH, "error": IntervalEnd.ERROR}
 _AFTER_A_NAME = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
-def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> Mapping[Span, SpanMeaning]:
+@dataclass(frozen=True, slots=True)
+class FoundSpans:
+    """meanings: lexemes -> what stands there, in the order of the clauses; aggregates: those in them, equal
+    ones once."""
+
+    meanings: Mapping[Span, SpanMeaning]
+    aggregates: tuple[Aggregate, ...]
+
+
+def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans:
     """
     Given    the SELECT's keys
-    Gives    lexemes -> what stands there, in the order of the clauses
     Refuses  columns of protected tables outside of aggregates and keys; what reading an aggregate refuses
     """
     spans = _Spans(context, keys)
@@ -57,7 +73,19 @@ def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> Mapping[Sp
         for part in split_commas(context.lexed, *clauses[name]):
             if not _is_output_name(context.lexed, part, names):
                 spans.read(part)
-    return spans.found
+    return FoundSpans(spans.found, tuple(spans.aggregates))
+
+
+def is_interval(lexed: Lexed, index: int) -> bool:
+    """Whether dp.low(, dp.high( or dp.error( begins at a lexeme."""
+    lexemes = lexed.lexemes
+    return (
+        index + 3 < len(lexemes)
+        and lexemes[index].name == "dp"
+        and lexemes[index + 1].token.token_type is TokenType.DOT
+        and lexemes[index + 2].name in _INTERVALS
+        and is_call(lexed, index + 2)
+    )
 
 
 def _refuse_star(context: SelectContext, item: OutputItem) -> None:
@@ -86,6 +114,7 @@ class _Spans:
     context: SelectContext
     keys: Sequence[WrittenKey]
     found: dict[Span, SpanMeaning] = field(default_factory=dict)
+    aggregates: list[Aggregate] = field(default_factory=list)
 
     def read(self, span: Span) -> None:
         """Everything from one lexeme to another that is not inside a nested query."""
@@ -99,8 +128,8 @@ class _Spans:
     def _one(self, index: int) -> int:
         """What begins at a lexeme; where it ends."""
         known = (
-            _interval(self.context, index)
-            or _aggregate_at(self.context, index)
+            self._interval(index)
+            or self._aggregate_at(index)
             or _key_expression_at(self.context, self.keys, index)
         )
         if known is not None:
@@ -112,34 +141,55 @@ class _Spans:
             self.found[index, end] = key
         return end
 
+    def _interval(self, index: int) -> tuple[int, IntervalValue | ExpressionInterval] | None:
+        """dp.low(...), dp.high(...), dp.error(...) of an aggregate, or of arithmetic over aggregates."""
+        lexed = self.context.lexed
+        lexemes = lexed.lexemes
+        if not is_interval(lexed, index):
+            return None
+        close = lexed.partner[index + 3]
+        name = lexemes[index + 2].name
+        inner = _aggregate_span(lexed, index + 4)
+        if inner is not None and inner[1] == close:
+            aggregate = self._number(_aggregate(self.context, inner))[1]
+            return close + 1, IntervalValue(_INTERVALS[name], aggregate)
+        expression = self._noisy_expression((index + 4, close))
+        if not answers_in(expression):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f"dp.{name}() takes one aggregate over a protected table",
+                f"Write dp.{name}(count(*)) or the like.",
+                lexemes[index].position,
+            )
+        return close + 1, ExpressionInterval(_INTERVALS[name], expression)
 
-def _interval(context: SelectContext, index: int) -> tuple[int, IntervalValue] | None:
-    """dp.low(aggregate), dp.high(aggregate), dp.error(aggregate)."""
-    lexemes = context.lexed.lexemes
-    if (
-        index + 3 >= len(lexemes)
-        or lexemes[index].name != "dp"
-        or lexemes[index + 1].token.token_type is not TokenType.DOT
-        or lexemes[index + 2].name not in _INTERVALS
-        or not is_call(context.lexed, index + 2)
-    ):
-        return None
-    close = context.lexed.partner[index + 3]
-    name = lexemes[index + 2].name
-    inner = _aggregate_span(context.lexed, index + 4)
-    if inner is None or inner[1] != close:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            f"dp.{name}() takes one aggregate over a protected table",
-            f"Write dp.{name}(count(*)) or the like.",
-            lexemes[index].position,
-        )
-    return close + 1, IntervalValue(_INTERVALS[name], _aggregate(context, inner))
+    def _noisy_expression(self, span: Span) -> NoisyExpression:
+        first = self.context.lexed.lexemes[span[0]]
 
+        def answer(node: exp.Expr) -> AnswerOf:
+            aggregate = read_aggregate(node, self.context.scope)
+            number, one = self._number(replace(aggregate, position=first.position))
+            return AnswerOf(number, one.type)
 
-def _aggregate_at(context: SelectContext, index: int) -> tuple[int, Aggregate] | None:
-    span = _aggregate_span(context.lexed, index)
-    return None if span is None else (span[1], _aggregate(context, span))
+        node = parse(self.context.lexed, span, self.context.sources.placeholders)
+        try:
+            expression = NoisyReader(answer).read(node)
+            if sum(1 for _ in parts_of(expression)) > NOISY_EXPRESSION_PARTS:
+                raise too_complex(f"of an expression of more than {NOISY_EXPRESSION_PARTS} parts")
+            return expression
+        except Refusal as refusal:
+            raise placed(refusal, first) from None
+
+    def _aggregate_at(self, index: int) -> tuple[int, Aggregate] | None:
+        span = _aggregate_span(self.context.lexed, index)
+        return None if span is None else (span[1], self._number(_aggregate(self.context, span))[1])
+
+    def _number(self, aggregate: Aggregate) -> tuple[int, Aggregate]:
+        """From 1; and the equal one that has it."""
+        if aggregate not in self.aggregates:
+            self.aggregates.append(aggregate)
+        place = self.aggregates.index(aggregate)
+        return place + 1, self.aggregates[place]
 
 
 def _aggregate_span(lexed: Lexed, index: int) -> Span | None:

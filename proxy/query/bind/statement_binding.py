@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature, Sources
+from proxy.query.bind.span_reading import is_interval
 from proxy.query.bind.subqueries_in_conditions import bind_subquery, find_public_lists
-from proxy.query.ir.bound_statement import BoundStatement
+from proxy.query.ir.bound_statement import AggregateSubquery, BoundStatement
 from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.from_functions import refuse_in_function
 from proxy.query.syntax.probes import unused_ctes
-from proxy.query.syntax.selects import Select
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
 
@@ -36,7 +38,15 @@ def bind_statement(
     protected = {i: t for i, t in occurrences.items() if t.protected}
     ctes = visible_ctes(statement.lexed)
     idle = [cte.body for cte in unused_ctes(statement.lexed, ctes)]
-    sources = Sources(statement.lexed, found, ctes, occurrences, parameters)
+    result = result_select(statement, found)
+    sources = Sources(
+        statement.lexed,
+        found,
+        ctes,
+        occurrences,
+        parameters,
+        None if result is None else result.keyword,
+    )
     find_public_lists(sources)
     for select in found:
         if select.keyword in sources.consumed:
@@ -51,7 +61,27 @@ def bind_statement(
             if statement.kind is StatementKind.EXPLAIN and not _is_run(statement):
                 return None
             _refuse_rows(statement, select, protected)
+    _refuse_misplaced(statement, sources.subqueries, idle)
     return BoundStatement(tuple(sources.subqueries), tuple(sources.scalars))
+
+
+def _refuse_misplaced(
+    statement: Statement, subqueries: Sequence[AggregateSubquery], idle: Sequence[Span]
+) -> None:
+    """dp.low() and its kin of anything but aggregates, which would fail on the shadow: after the charge. idle:
+    what PostgreSQL does not run."""
+    lexed = statement.lexed
+    read = {index for subquery in subqueries for span in subquery.spans for index in range(*span)}
+    for index in range(statement.first, statement.last) if subqueries else ():
+        is_run = not any(first <= index < last for first, last in idle)
+        if is_run and index not in read and is_interval(lexed, index):
+            name = lexed.lexemes[index + 2].name
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f"dp.{name}() applies to aggregates in the SELECT that makes them of a protected table",
+                f"Take dp.{name}(count(*)) there, with a name, and use the name.",
+                lexed.lexemes[index].position,
+            )
 
 
 def _is_run(statement: Statement) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proxy.base.result_columns import IntervalEnd
+from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import AggregateBlock, Key, Query, Scalar
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import Select, Span
@@ -31,7 +32,15 @@ class IntervalValue:
     aggregate: Aggregate
 
 
-SpanMeaning = Aggregate | KeyValue | IntervalValue
+@dataclass(frozen=True, slots=True)
+class ExpressionInterval:
+    """dp.low, dp.high or dp.error of arithmetic over aggregates."""
+
+    end: IntervalEnd
+    expression: NoisyExpression
+
+
+SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

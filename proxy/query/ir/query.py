@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
@@ -26,11 +27,23 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """An output column of the statement. expression: over the answers, of which its error is known; None where
+    nothing noisy is in it, or, with a reason, where it is not known."""
+
+    name: str
+    expression: NoisyExpression | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateBlock:
     """One SELECT that aggregates rows of protected tables.
 
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
-    intervals: the extra columns asked for by dp.low, dp.high and dp.error.
+    intervals: the extra columns asked for by dp.low, dp.high and dp.error. expressions: arithmetic over the
+    aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
+    outputs: the columns of the statement's result, if this SELECT gives them.
     """
 
     source: Relation
@@ -39,6 +52,8 @@ class AggregateBlock:
     grouped: bool
     aggregates: tuple[Aggregate, ...]
     intervals: frozenset[IntervalColumn] = frozenset()
+    expressions: tuple[NoisyExpression, ...] = ()
+    outputs: tuple[OutputColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +91,19 @@ def bind(block: AggregateBlock, values: Mapping[int, Constant]) -> AggregateBloc
         return rebuild(part, change)
 
     return changed(block, again)
+
+
+def uses_answers(block: AggregateBlock) -> bool:
+    """Whether anything in it is compared with the answer of an earlier block."""
+    found = False
+
+    def visit(part: Expression) -> Expression:
+        nonlocal found
+        found |= isinstance(part, Parameter) and isinstance(part.source, ScalarAnswer)
+        return part
+
+    changed(block, lambda part: rebuild(part, visit))
+    return found
 
 
 def changed(block: AggregateBlock, change: Callable[[Expression], Expression]) -> AggregateBlock:

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from typing_extensions import assert_never
 
+from proxy.base.limits import COLUMNS_PER_RESULT
 from proxy.base.result_columns import (
     IntervalColumn,
     IntervalEnd,
     aggregate_column,
+    error_column,
     key_column,
     noisy_relation,
     subquery_name,
@@ -21,6 +23,7 @@ from proxy.base.result_columns import (
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
+    ExpressionInterval,
     IntervalValue,
     KeyValue,
     SpanMeaning,
@@ -42,11 +45,14 @@ _TYPE_WORDS = frozenset(
 
 
 def replace_aggregates(
-    lexed: Lexed, subqueries: Iterable[AggregateSubquery], parameter: int
+    lexed: Lexed,
+    subqueries: Iterable[AggregateSubquery],
+    parameter: int,
+    with_errors: bool = False,
 ) -> tuple[Edit, ...]:
     """
     Given    the aggregate subqueries of a statement; the number of the jsonb parameter that holds their noisy
-             relations
+             relations; with_errors: the result gets further columns, those of error_columns()
     Gives    the edits that put these in their place; none where a subquery stands in another's condition, whose
              text does not stay
     """
@@ -54,21 +60,39 @@ def replace_aggregates(
         edit
         for subquery in subqueries
         if not subquery.is_constant
-        for edit in _edits(lexed, subquery, parameter)
+        for edit in _edits(lexed, subquery, parameter, with_errors)
     )
 
 
-def _edits(lexed: Lexed, subquery: AggregateSubquery, parameter: int) -> Iterator[Edit]:
+def error_columns(subqueries: Iterable[AggregateSubquery]) -> tuple[int, ...]:
+    """The places of the output columns, from 1, of which the result itself can have the error of each row; none
+    where a column more would change what is returned, or be too many."""
+    for subquery in subqueries:
+        outputs = subquery.block.outputs
+        places = tuple(n for n, one in enumerate(outputs, start=1) if one.expression is not None)
+        is_changed = subquery.select.distinct or "into" in subquery.select.clauses
+        if places and not is_changed and len(outputs) + len(places) <= COLUMNS_PER_RESULT:
+            return places
+    return ()
+
+
+def _edits(
+    lexed: Lexed, subquery: AggregateSubquery, parameter: int, with_errors: bool
+) -> Iterator[Edit]:
     alias = noisy_relation(subquery.number)
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
         yield Edit(start, end, f"{alias}.{_column(subquery.block, meaning)}")
     for item in subquery.unnamed:
         yield from _name_as_before(lexed, item, subquery.spans)
+    errors = error_columns((subquery,)) if with_errors else ()
+    if errors:
+        end = lexed.lexemes[subquery.select.items[1] - 1].end
+        yield Edit(end, end, "".join(f", {alias}.{error_column(place)}" for place in errors))
     clauses = subquery.select.clauses
     last = max(clauses[name][1] for name in ("from", "where", "group") if name in clauses)
     start = lexed.lexemes[clauses["from"][0] - 1].start
-    relation = _recordset(parameter, subquery)
+    relation = _recordset(parameter, subquery, errors)
     yield Edit(start, lexed.lexemes[last - 1].end, relation, marker(parameter))
     if "having" in clauses:
         keyword = lexed.lexemes[clauses["having"][0] - 1]
@@ -81,6 +105,9 @@ def _column(block: AggregateBlock, meaning: SpanMeaning) -> str:
             return aggregate_column(_number(block, meaning))
         case IntervalValue():
             return IntervalColumn(meaning.end, _number(block, meaning.aggregate)).name
+        case ExpressionInterval():
+            number = len(block.aggregates) + block.expressions.index(meaning.expression) + 1
+            return IntervalColumn(meaning.end, number).name
         case KeyValue():
             column = key_column(block.keys.index(meaning.key) + 1)
             return f"{column}::pg_catalog.float8" if meaning.as_float else column
@@ -100,12 +127,13 @@ def _name_as_before(lexed: Lexed, item: Span, replaced: Mapping[Span, object]) -
         yield Edit(end, end, f" AS {quoted(name.name)}")
 
 
-def _recordset(parameter: int, subquery: AggregateSubquery) -> str:
+def _recordset(parameter: int, subquery: AggregateSubquery, errors: Iterable[int]) -> str:
     """The noisy relation as a FROM clause, its columns with their types.
 
     `FROM ROWS FROM` would do as well; one without columns (GROUP BY () of nothing) has a dummy.
     """
-    columns = ((name, system_type(kind)) for name, kind in _columns(subquery.block))
+    known = (*_columns(subquery.block), *((error_column(n), SqlType.FLOAT8.sql) for n in errors))
+    columns = ((name, system_type(kind)) for name, kind in known)
     declared = ", ".join(f"{name} {kind}" for name, kind in columns) or "none integer"
     rows = f"{marker(parameter)}->'{subquery_name(subquery.number)}'"
     alias = noisy_relation(subquery.number)
@@ -118,10 +146,17 @@ def _columns(block: AggregateBlock) -> Iterator[tuple[str, str]]:
         yield key_column(number), key.type_name
     for number, aggregate in enumerate(block.aggregates, start=1):
         yield aggregate_column(number), aggregate.type.sql
-        for column in (IntervalColumn(end, number) for end in IntervalEnd):
-            if column in block.intervals:
-                is_error = column.end is IntervalEnd.ERROR
-                yield column.name, (SqlType.FLOAT8 if is_error else aggregate.type).sql
+        yield from _interval_columns(block, number, aggregate.type)
+    for number, expression in enumerate(block.expressions, start=len(block.aggregates) + 1):
+        yield from _interval_columns(block, number, expression.type)
+
+
+def _interval_columns(
+    block: AggregateBlock, number: int, kind: SqlType
+) -> Iterator[tuple[str, str]]:
+    for column in (IntervalColumn(end, number) for end in IntervalEnd):
+        if column in block.intervals:
+            yield column.name, (SqlType.FLOAT8 if column.end is IntervalEnd.ERROR else kind).sql
 
 
 def system_type(name: str) -> str:

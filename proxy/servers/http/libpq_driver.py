@@ -7,8 +7,8 @@ outlives the request: COPY and cursors are refused here, and an EXECUTE finds no
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from typing_extensions import ParamSpec, assert_never
@@ -48,18 +48,35 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """privacy: None where nothing protected was queried."""
+    """privacy: None where nothing protected was queried; errors: of each row, None where rows have none
+    of their own."""
 
     rows: ResultRows
     privacy: NoisyAnswer | None
+    errors: RowErrors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowErrors:
+    """places: of the columns that have an error, from 1; values: row by row, as PostgreSQL prints them."""
+
+    places: tuple[int, ...]
+    values: Sequence[tuple[bytes | None, ...]]
 
 
 class LibpqDriver:
     """One request, to be run or explained once."""
 
     def __init__(
-        self, engine: EngineAdapter, session: AnalystSession, request: QueryRequest
+        self,
+        engine: EngineAdapter,
+        session: AnalystSession,
+        request: QueryRequest,
+        *,
+        with_errors: bool = False,
     ) -> None:
+        """with_errors: the result is wanted with the error of each value."""
+        self._with_errors = with_errors
         self._engine = engine
         self._session = session
         self._request = request
@@ -87,7 +104,8 @@ class LibpqDriver:
                 raise refused(run)
             case ShadowStatement():
                 rows = await self._run(decided, run)
-                return QueryResult(rows, None if question.reads_nothing else self._answer)
+                rows, errors = _apart(rows, question.reading.error_columns)
+                return QueryResult(rows, None if question.reads_nothing else self._answer, errors)
             case Verbatim():
                 raise AssertionError("a statement of this request is nobody else's")
             case _:
@@ -158,7 +176,8 @@ class LibpqDriver:
                     resolved.settings,
                 )
             case Read():
-                return await _beside(step.is_long, self._engine.read, step)
+                wanted = replace(step, with_errors=self._with_errors)
+                return await _beside(step.is_long, self._engine.read, wanted)
             case ReadArguments():
                 assert decided is not None
                 return await self._arguments(step, decided)
@@ -202,6 +221,15 @@ class LibpqDriver:
                 raise
             problem.receipt = self._answer.receipt
             raise problem from None
+
+
+def _apart(rows: ResultRows, places: tuple[int, ...]) -> tuple[ResultRows, RowErrors | None]:
+    """The result's own columns, and those of errors behind them."""
+    if not places:
+        return rows, None
+    own = len(rows.columns) - len(places)
+    errors = RowErrors(places, [row[own:] for row in rows.values])
+    return ResultRows(rows.columns[:own], [row[:own] for row in rows.values]), errors
 
 
 def _question(decided: Rewritten) -> ProtectedQuery:

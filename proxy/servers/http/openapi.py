@@ -41,21 +41,67 @@ _QUERY_BODY: dict[str, Any] = {
 }
 
 
+_ERROR_SCHEMA: dict[str, Any] = {
+    "type": ["object", "null"],
+    "description": "half widths of 95 % intervals; null of a column without noise",
+    "properties": {
+        "least": {"type": ["number", "null"], "description": "the smallest of all groups"},
+        "most": {"type": ["number", "null"], "description": "the largest of all groups"},
+        "no_interval": {"type": ["string", "null"], "description": "why some group has none"},
+        "note": {"type": "string"},
+    },
+}
+_ANSWER: dict[str, Any] = {
+    "description": "The answer; as CSV its rows alone",
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "columns": {"type": "array", "items": {"type": "object"}},
+                    "rows": {"type": "array", "items": {"type": "array"}},
+                    "privacy": {"type": "object", "description": "what was charged and is left"},
+                    "accuracy": {
+                        "type": "array",
+                        "items": {"type": "object"},
+                        "description": "of each aggregate, as known in advance",
+                    },
+                    "errors": {
+                        "type": ["object", "null"],
+                        "description": "of this answer; null where nothing protected was queried",
+                        "properties": {
+                            "columns": {"type": "array", "items": _ERROR_SCHEMA},
+                            "rows": {
+                                "type": ["array", "null"],
+                                "items": {"type": "array", "items": {"type": ["number", "null"]}},
+                                "description": "of each value of rows, where it is known",
+                            },
+                        },
+                    },
+                },
+            }
+        }
+    },
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """has_query: its body is a query; by_name: it needs the analyst's name and password."""
+    """has_query: its body is a query; is_answered: it returns rows; by_name: it needs the analyst's name and
+    password."""
 
     method: str
     path: str
     summary: str
     has_query: bool = False
+    is_answered: bool = False
     by_name: bool = True
 
     def described(self) -> dict[str, Any]:
         found: dict[str, Any] = {
             "summary": self.summary,
             "operationId": f"{self.method.lower()}{self.path.replace('/', '_')}",
-            "responses": {"200": {"description": "The answer"}},
+            "responses": {"200": _ANSWER if self.is_answered else {"description": "The answer"}},
         }
         if self.has_query:
             found["requestBody"] = _QUERY_BODY

@@ -20,6 +20,14 @@ _NOT_FINITE = (b"NaN", b"Infinity", b"-Infinity")
 _CELLS_AT_ONCE = 5_000  # these, and so many bytes, are rendered in some milliseconds
 _BYTES_AT_ONCE = 256 * 1024
 
+# Of a column that an outer query makes of the answers of inner ones.
+_INNER = {
+    "least": None,
+    "most": None,
+    "no_interval": "a query around those that are answered makes it: take dp.error() in these",
+    "note": "",
+}
+
 T = TypeVar("T")
 Write = Callable[[bytes], str]
 
@@ -61,8 +69,42 @@ def _json(result: QueryResult) -> bytes:
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'
         f'"privacy":{json.dumps(_privacy(given))},"accuracy":{json.dumps(accuracy)},'
-        f'"notices":{json.dumps(notices)}}}'
+        f'"notices":{json.dumps(notices)},"errors":{_errors(result)}}}'
     ).encode()
+
+
+def _errors(result: QueryResult) -> str:
+    """Of each column that is a number with noise, over all groups; and of each row, where it is known which
+    group it is. null where nothing protected was queried."""
+    if result.privacy is None:
+        return "null"
+    measured = [by_oid(column.type_oid) for column in result.rows.columns]
+    columns: list[dict[str, object] | None] = [
+        dict(_INNER) if _may_be_noisy(result.privacy, kind) else None for kind in measured
+    ]
+    for one in result.privacy.columns:
+        if one.place is not None and one.place <= len(columns):
+            columns[one.place - 1] = one.as_json()
+    rows = "null"
+    if result.errors is not None:
+        width, places = len(columns), result.errors.places
+        lines = (_row_errors(values, places, width) for values in result.errors.values)
+        rows = f"[{','.join(lines)}]"
+    return f'{{"columns":{json.dumps(columns)},"rows":{rows}}}'
+
+
+def _may_be_noisy(given: NoisyAnswer, kind: SqlType) -> bool:
+    """Whether a column of the result, of which nothing is known, can be an answer of an inner query."""
+    is_inner = all(one.place is None for one in given.columns) and bool(given.columns)
+    return is_inner and (kind.is_number or kind.is_time)
+
+
+def _row_errors(values: tuple[bytes | None, ...], places: tuple[int, ...], width: int) -> str:
+    found = ["null"] * width
+    for place, value in zip(places, values, strict=True):
+        if value is not None:
+            found[place - 1] = _number(value)
+    return f"[{','.join(found)}]"
 
 
 def _csv(rows: ResultRows) -> bytes:

@@ -86,7 +86,9 @@ class Routes:
     def app(self) -> Starlette:
         has_query = partial(Operation, method="POST", has_query=True)
         described: dict[Operation, Callable[[Request], Awaitable[Response]]] = {
-            has_query(path="/v1/query", summary="Run a statement and charge its cost"): self.query,
+            has_query(
+                path="/v1/query", summary="Run a statement and charge its cost", is_answered=True
+            ): self.query,
             has_query(
                 path="/v1/explain",
                 summary="The cost and accuracy of a statement, without running it",
@@ -126,9 +128,12 @@ class Routes:
         self, request: Request, credentials: Credentials, query: QueryRequest
     ) -> Response:
         async with self._session(query.database, credentials, query.settings) as session:
-            driver = LibpqDriver(self._adapters[query.database], session, query)
+            wants_csv = _wants_csv(request)
+            driver = LibpqDriver(
+                self._adapters[query.database], session, query, with_errors=not wants_csv
+            )
             answered = await driver.run()
-        if not _wants_csv(request):
+        if not wants_csv:
             return ResponseInPieces(await as_json(answered), media_type="application/json")
         headers = privacy_headers(answered.privacy)
         body = await as_csv(answered.rows)

@@ -413,3 +413,36 @@ SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "t", dp_b1.k1 AS u, upper(dp_b1.k1), dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: intervals of arithmetic over aggregates
+SELECT t, sum(n2) / count(*), dp.error(sum(n2) / count(*)), dp.low(round(sum(n2) / nullif(count(*), 0), 2)) AS least, dp.high(100.0 * (count(i4) - count(*))), dp.low(count(*)), dp.high(coalesce(sum(i4) / count(i4), 0)) FROM people GROUP BY t HAVING dp.error(sum(n2) / count(*)) < 5 ORDER BY dp.error(greatest(count(*)::numeric(10,2), 0))
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 8750, epsilon 2 delta 0
+--   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
+--   count: sensitivity 1, scale 1/2, epsilon 2 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.count(*), pg_catalog.count(r1."i4"), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p5)s::integer), %(p4)s::integer))::integer) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]) OR k1 IS NULL)
+--   p1 = 0
+--   p2 = 175
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 / dp_b1.a2, dp_b1.e5 AS "error", dp_b1.l6 AS least, dp_b1.h7 AS "high", dp_b1.l2 AS "low", dp_b1.h8 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric, a2 bigint, l2 bigint, a3 bigint, a4 bigint, e5 double precision, l6 numeric, h7 numeric, h8 bigint, e9 double precision) WHERE dp_b1.e5 < 5 ORDER BY dp_b1.e9
+
+-- case: an interval in a CTE that nobody reads
+WITH idle AS (SELECT dp.low(count(*)) AS x FROM people) SELECT count(*), dp.high(count(*) + 1) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+WITH idle AS (SELECT dp.low(count(*)) AS x FROM people) SELECT dp_b1.a1 AS "count", dp_b1.h2 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, h2 bigint)

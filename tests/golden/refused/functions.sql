@@ -186,3 +186,80 @@ SELECT regr_sxx(i4, i2) FROM people
 -- FUNCTION at 8: regr_sxx(i4,
 -- aggregate regr_sxx is not available on a protected table
 -- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
+
+-- case: interval of a root
+SELECT dp.error(sqrt(count(*))) FROM people
+-- => refused
+-- UNSUPPORTED at 17: sqrt(count(*)))
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of a key
+SELECT t, dp.error(count(*) + i4) FROM people GROUP BY t
+-- => refused
+-- UNSUPPORTED at 31: i4)
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of a window function
+SELECT t, dp.error(count(*) / sum(count(*)) OVER ()) FROM people GROUP BY t
+-- => refused
+-- UNSUPPORTED at 31: sum(count(*))
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of a date
+SELECT dp.low(max(d) + 1) FROM people
+-- => refused
+-- UNSUPPORTED at 15: max(d)
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of an expression with a subquery
+SELECT dp.low(count(*) / (SELECT count(*) FROM events)) FROM people
+-- => refused
+-- UNSUPPORTED at 34: count(*)
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of dp.low
+SELECT dp.low(dp.low(count(*)) + 1) FROM people
+-- => refused
+-- UNSUPPORTED at 15: dp.low(count(*))
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of nullif with an aggregate
+SELECT dp.low(nullif(count(*), count(i4))) FROM people
+-- => refused
+-- UNSUPPORTED at 15: nullif(count(*),
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of a text
+SELECT dp.low(count(*)::text) FROM people
+-- => refused
+-- UNSUPPORTED at 15: count(*)::text)
+-- the error of this form of expression is not known
+-- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+
+-- case: interval of an expression of many parts
+SELECT dp.low(count(*)+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1) FROM people
+-- => refused
+-- TOO_COMPLEX at 15: count(*)+1+1+1+1+1+1+1+1
+-- a statement on protected tables may not be of an expression of more than 200 parts
+-- Use a shorter statement, or several.
+
+-- case: interval of a column of a subquery
+SELECT n, dp.error(n) FROM (SELECT count(*) AS n FROM people) q
+-- => refused
+-- UNSUPPORTED at 11: dp.error(n)
+-- dp.error() applies to aggregates in the SELECT that makes them of a protected table
+-- Take dp.error(count(*)) there, with a name, and use the name.
+
+-- case: interval around a window function of a subquery
+WITH q AS (SELECT t, count(*) AS n FROM people GROUP BY t) SELECT dp.low(sum(n)) FROM q
+-- => refused
+-- UNSUPPORTED at 67: dp.low(sum(n))
+-- dp.low() applies to aggregates in the SELECT that makes them of a protected table
+-- Take dp.low(count(*)) there, with a name, and use the name.

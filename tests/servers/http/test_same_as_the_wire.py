@@ -218,17 +218,24 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
         connection.execute("SET dp.notice = on")
         connection.execute(sql.encode())
     count, greatest, spread, pair, median = planned
-    texts = {
-        "count(*)": f"+-{count['error_95']:.6g}",
+    known = {
+        "count": f"+-{count['error_95']:.6g}",
         "max": f"at least +-{greatest['floor_95']:.6g}",
         "var_pop": f"+-{spread['error_times_rows']:.6g} / n",
         "percentile_disc": f"+-{median['error_in_rank']} ranks",
     }
-    (notice,) = heard
-    errors = ", ".join(f"{name} {error}" for name, error in texts.items())
-    assert notice.endswith(f"; 95 % error: {errors}")
-    for error in texts.values():
+    for error in known.values():
         assert f", 95 % error {error}" in text
+    (notice,) = heard
+    first, *lines = notice.splitlines()
+    assert first.endswith("; 95 % error:")
+    told = dict(line.strip().split(": ", 1) for line in lines)
+    assert list(told) == ["count", "max", "var_pop", "corr", "percentile_disc"]
+    assert told["count"] == known["count"]
+    for name, one in (("max", greatest), ("percentile_disc", median)):
+        assert told[name] == f"{known[name]}, no interval: {one['no_interval']}"
+    for name in ("var_pop", "corr"):  # of this answer
+        assert re.fullmatch(r"\+-[\d.e+]+", told[name])
     kinds = ("error_95", "floor_95", "error_times_rows", "error_in_rank")
     assert [pair[kind] for kind in kinds] == [None] * 4
     assert "shrinks with the number of rows" in pair["note"]

@@ -16,7 +16,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import ClientParameter
 
-_TYPES: Mapping[exp.DType, SqlType] = {
+CAST_TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.BOOLEAN: SqlType.BOOL,
     exp.DType.SMALLINT: SqlType.INT2,
     exp.DType.INT: SqlType.INT4,
@@ -35,7 +35,7 @@ _TYPES: Mapping[exp.DType, SqlType] = {
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "to", "_type")
     wanted = node.args["to"]
-    target = _TYPES.get(wanted.this)
+    target = CAST_TYPES.get(wanted.this)
     if target is None or wanted.expressions:
         raise Refusal(
             Code.UNSUPPORTED,

@@ -74,20 +74,21 @@ def _rounded(node: exp.Expr, scope: Scope) -> Expression:
         ):
             raise unknown(node)
         digits = int(given.value)
-    has_same_type = (
-        function in (ir.NumericFunction.ABS, ir.NumericFunction.NEGATE) or not meeting.is_integer
-    )
-    # floor(int) and friends resolve to the float8 functions (PostgreSQL 17 documentation, section 9.3);
-    # round(x, n) to numeric's.
-    result = meeting if has_same_type else SqlType.FLOAT8
-    if node.args.get("decimals") is not None:
-        result = SqlType.NUMERIC
-    if meeting is SqlType.FLOAT4 and function not in (
-        ir.NumericFunction.ABS,
-        ir.NumericFunction.NEGATE,
-    ):
-        result = SqlType.FLOAT8
+    has_digits = node.args.get("decimals") is not None
+    result = rounding_type(function, meeting, has_digits=has_digits)
     return ir.NumericCall(function, operand, digits, result)
+
+
+def rounding_type(function: ir.NumericFunction, operand: SqlType, *, has_digits: bool) -> SqlType:
+    """Of the result: floor(int) and friends resolve to the float8 functions, round(x, n) to numeric's
+    (PostgreSQL 17 documentation, section 9.3)."""
+    if function in (ir.NumericFunction.ABS, ir.NumericFunction.NEGATE):
+        return operand
+    if operand is SqlType.FLOAT4:
+        return SqlType.FLOAT8
+    if has_digits:
+        return SqlType.NUMERIC
+    return SqlType.FLOAT8 if operand.is_integer else operand
 
 
 def _bucket(node: exp.Expr, scope: Scope) -> Expression:

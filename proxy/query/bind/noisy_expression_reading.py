@@ -1,0 +1,163 @@
+"""Arithmetic over aggregates, by allow-list: what an interval can be carried through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.aggregate_reading import is_aggregate
+from proxy.query.bind.nodes.casts import CAST_TYPES
+from proxy.query.bind.nodes.numbers import rounding_type
+from proxy.query.bind.scope import position_of
+from proxy.query.ir import typing_rules
+from proxy.query.ir.expressions import NumericFunction
+from proxy.query.ir.noisy_expressions import (
+    AnswerOf,
+    NoisyArithmetic,
+    NoisyCall,
+    NoisyCast,
+    NoisyChoice,
+    NoisyExpression,
+    NoisyNullIf,
+    NoisyOperator,
+    PublicNumber,
+)
+
+HINT = (
+    "It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least,"
+    " coalesce, nullif with a number, and casts to numbers."
+)
+_DIGITS = 20
+
+_OPERATORS: Mapping[type[exp.Expr], NoisyOperator] = {
+    exp.Add: NoisyOperator.ADD,
+    exp.Sub: NoisyOperator.SUBTRACT,
+    exp.Mul: NoisyOperator.MULTIPLY,
+    exp.Div: NoisyOperator.DIVIDE,
+}
+_FUNCTIONS: Mapping[type[exp.Expr], NumericFunction] = {
+    exp.Neg: NumericFunction.NEGATE,
+    exp.Abs: NumericFunction.ABS,
+    exp.Floor: NumericFunction.FLOOR,
+    exp.Ceil: NumericFunction.CEIL,
+    exp.Trunc: NumericFunction.TRUNC,
+    exp.Round: NumericFunction.ROUND,
+}
+_ARGUMENTS = frozenset(
+    (
+        "this",
+        "expression",
+        "expressions",
+        "decimals",
+        "to",
+        "typed",
+        "safe",
+        "_type",
+        "ignore_nulls",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyReader:
+    """answer: reads one aggregate of the block."""
+
+    answer: Callable[[exp.Expr], AnswerOf]
+
+    def read(self, node: exp.Expr) -> NoisyExpression:
+        """
+        Refuses  UNSUPPORTED: anything through which no interval goes; what reading an aggregate refuses
+        """
+        if is_aggregate(node):
+            found = self.answer(node)
+            return found if found.type.is_number else _refuse(node)
+        if any(v not in (None, False, []) and k not in _ARGUMENTS for k, v in node.args.items()):
+            _refuse(node)
+        match node:
+            case exp.Paren():
+                return self.read(node.this)
+            case exp.Literal():
+                return _number(node)
+            case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
+                return self._arithmetic(node)
+            case exp.Neg() | exp.Abs() | exp.Floor() | exp.Ceil() | exp.Trunc() | exp.Round():
+                return self._call(node)
+            case exp.Cast():
+                return self._cast(node)
+            case exp.Nullif():
+                operand, equal = self.read(node.this), self.read(node.expression)
+                if not isinstance(equal, PublicNumber):
+                    _refuse(node)
+                return NoisyNullIf(operand, equal, operand.type)
+            case exp.Coalesce():
+                first, *others = map(self.read, (node.this, *node.expressions))
+                # What has an interval is not NULL, so the others only decide the type.
+                return NoisyCast(first, None, _result(node, (first, *others)))
+            case exp.Greatest() | exp.Least():
+                operands = tuple(map(self.read, (node.this, *node.expressions)))
+                return NoisyChoice(
+                    isinstance(node, exp.Greatest), operands, _result(node, operands)
+                )
+            case _:
+                return _refuse(node)
+
+    def _arithmetic(self, node: exp.Expr) -> NoisyExpression:
+        left, right = self.read(node.this), self.read(node.expression)
+        kind = typing_rules.common((left.type, right.type), position_of(node))
+        return NoisyArithmetic(_OPERATORS[type(node)], left, right, kind)
+
+    def _call(self, node: exp.Expr) -> NoisyExpression:
+        function, operand = _FUNCTIONS[type(node)], self.read(node.this)
+        if function is NumericFunction.NEGATE and isinstance(operand, PublicNumber):
+            return PublicNumber(-operand.value, operand.type)
+        given = node.args.get("decimals")
+        digits = 0 if given is None else _digits(given)
+        kind = rounding_type(function, operand.type, has_digits=given is not None)
+        return NoisyCall(function, operand, digits, kind)
+
+    def _cast(self, node: exp.Expr) -> NoisyExpression:
+        target = node.args["to"]
+        kind = CAST_TYPES.get(target.this)
+        operand = self.read(node.this)
+        if kind is None or not kind.is_number:
+            return _refuse(node)
+        digits = None
+        if target.expressions:
+            if kind is not SqlType.NUMERIC or len(target.expressions) > 2:
+                _refuse(node)
+            digits = 0 if len(target.expressions) == 1 else _digits(target.expressions[1].this)
+        return NoisyCast(operand, digits, kind)
+
+
+def _number(node: exp.Literal) -> PublicNumber:
+    text = str(node.this)
+    value = None if node.args.get("is_string") else typing_rules.number(text)
+    if value is None:
+        return _refuse(node)
+    return PublicNumber(value, typing_rules.literal_type(text))
+
+
+def _digits(node: exp.Expr) -> int:
+    value = _number(node).value if isinstance(node, exp.Literal) else Fraction(-1)
+    if value.denominator != 1 or not 0 <= value <= _DIGITS:
+        _refuse(node)
+    return int(value)
+
+
+def _result(node: exp.Expr, parts: tuple[NoisyExpression, ...]) -> SqlType:
+    return typing_rules.common_result([part.type for part in parts], position_of(node))
+
+
+def _refuse(node: exp.Expr) -> NoReturn:
+    raise Refusal(
+        Code.UNSUPPORTED,
+        "the error of this form of expression is not known",
+        HINT,
+        position_of(node),
+    )

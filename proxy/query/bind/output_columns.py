@@ -1,0 +1,94 @@
+"""The output columns of a statement as expressions over its noisy answers, for their errors."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from sqlglot import exp
+
+from proxy.base.errors import Refusal
+from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
+from proxy.query.bind.noisy_expression_reading import NoisyReader
+from proxy.query.bind.scope import unknown
+from proxy.query.bind.select_context import OutputItem, SelectContext
+from proxy.query.bind.span_reading import FoundSpans
+from proxy.query.ir.bound_statement import ExpressionInterval, IntervalValue
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
+from proxy.query.ir.query import OutputColumn
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.syntax.output_names import NO_NAME, output_name
+from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
+from proxy.query.syntax.statements import Statement
+
+_PARTS = 50  # of an expression whose error nobody has asked for
+_SUBQUERY = "it is made of the answer of a subquery, whose error is not carried on"
+_INTERVAL = "it is made of the ends of an interval"
+_UNKNOWN = "the error of this form of expression is not known"
+
+
+def result_select(statement: Statement, found: tuple[Select, ...]) -> Select | None:
+    """The one SELECT whose rows are those of the statement's query, as they are. None: there are several, or it
+    is in brackets."""
+    lexed = statement.lexed
+    depth = lexed.lexemes[statement.first].depth
+    outermost = [select for select in found if select.depth == depth]
+    if len(outermost) != 1 or any(
+        lexed.lexemes[index].depth == depth and joins_selects(lexed, index)
+        for index in range(outermost[0].keyword, statement.last)
+    ):
+        return None
+    return outermost[0]
+
+
+def output_columns(context: SelectContext, found: FoundSpans) -> tuple[OutputColumn, ...]:
+    """
+    Given    found: what stands where in this SELECT
+    Gives    one for each item of its list
+    """
+    spans = sorted(found.meanings)
+    return tuple(
+        _column(context, item, found, _within(spans, item.inner)) for item in context.items
+    )
+
+
+def _within(spans: list[Span], item: Span) -> list[Span]:
+    """Those that begin in an item."""
+    first, last = (bisect_left(spans, (end, 0)) for end in item)
+    return spans[first:last]
+
+
+def _column(
+    context: SelectContext, item: OutputItem, found: FoundSpans, spans: list[Span]
+) -> OutputColumn:
+    implied = output_name(context.lexed, item.inner)
+    name = item.alias or (NO_NAME if implied is None else implied.name)
+    first, last = item.inner
+    within = [found.meanings[span] for span in spans]
+    has_subquery = any(opens_query(context.lexed, index) for index in range(first, last))
+    if any(isinstance(meaning, ExpressionInterval | IntervalValue) for meaning in within):
+        is_single = len(within) == 1 and (first, last) in found.meanings
+        return OutputColumn(name, None, "" if is_single else _INTERVAL)
+    if has_subquery:
+        return OutputColumn(name, None, _SUBQUERY)
+    if not any(isinstance(meaning, Aggregate) for meaning in within):
+        return OutputColumn(name, None, "")  # keys and constants are public
+    expression = _expression(context, item.node, found)
+    return OutputColumn(name, expression, "" if expression is not None else _UNKNOWN)
+
+
+def _expression(
+    context: SelectContext, node: exp.Expr, found: FoundSpans
+) -> NoisyExpression | None:
+    def answer(part: exp.Expr) -> AnswerOf:
+        aggregate = read_aggregate(part, context.scope)
+        if aggregate not in found.aggregates:
+            raise unknown(part)
+        return AnswerOf(found.aggregates.index(aggregate) + 1, aggregate.type)
+
+    try:
+        if is_aggregate(node):
+            return answer(node)  # of dates too
+        expression = NoisyReader(answer).read(node)
+    except Refusal:
+        return None
+    return expression if sum(1 for _ in parts_of(expression)) <= _PARTS else None

@@ -1,0 +1,118 @@
+"""Expressions over the answers of one aggregate subquery, of which dp.low, dp.high and dp.error are taken.
+
+They are computed twice: their value by the shadow, in the rewritten statement, and their interval by
+release/expression_intervals.py from the intervals of the answers in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import NumericFunction
+
+
+class NoisyOperator(Enum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOf:
+    """number: of the aggregate in its block, from 1."""
+
+    number: int
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class PublicNumber:
+    value: Fraction
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyArithmetic:
+    """Two integers are divided as PostgreSQL does it: what is after the point is cut off."""
+
+    operator: NoisyOperator
+    left: NoisyExpression
+    right: NoisyExpression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyCall:
+    """digits: after the point, of ROUND and TRUNC."""
+
+    function: NumericFunction
+    operand: NoisyExpression
+    digits: int
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyCast:
+    """digits: after the point, where the type is numeric(precision, digits)."""
+
+    operand: NoisyExpression
+    digits: int | None
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyNullIf:
+    """NULL where the operand is that number."""
+
+    operand: NoisyExpression
+    equal: PublicNumber
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyChoice:
+    """GREATEST or LEAST of all operands."""
+
+    is_greatest: bool
+    operands: tuple[NoisyExpression, ...]
+    type: SqlType
+
+
+NoisyExpression = (
+    AnswerOf | PublicNumber | NoisyArithmetic | NoisyCall | NoisyCast | NoisyNullIf | NoisyChoice
+)
+
+
+def answers_in(expression: NoisyExpression) -> frozenset[int]:
+    """The numbers of all aggregates in it.
+
+    >>> one = AnswerOf(1, SqlType.INT8)
+    >>> sorted(answers_in(NoisyArithmetic(NoisyOperator.ADD, one, one, SqlType.INT8)))
+    [1]
+    """
+    return frozenset(part.number for part in parts_of(expression) if isinstance(part, AnswerOf))
+
+
+def parts_of(expression: NoisyExpression) -> Iterator[NoisyExpression]:
+    """Itself and everything in it."""
+    yield expression
+    match expression:
+        case AnswerOf() | PublicNumber():
+            return
+        case NoisyArithmetic():
+            yield from parts_of(expression.left)
+            yield from parts_of(expression.right)
+        case NoisyCall() | NoisyCast() | NoisyNullIf():
+            yield from parts_of(expression.operand)
+        case NoisyChoice():
+            for operand in expression.operands:
+                yield from parts_of(operand)
+        case _:
+            assert_never(expression)

@@ -1,0 +1,73 @@
+"""The interval of an expression over noisy answers, or why it has none. Plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.decimals import decimal_text
+from proxy.base.result_columns import IntervalEnd
+from proxy.base.sql_types import SqlType
+from proxy.base.type_ranges import clamped_number, clamped_whole
+
+_DIGITS = 20  # of what is printed: more than a double has
+_PLACES = 400  # after the point at most; what is smaller is rounded outwards to that
+
+
+class NoInterval(Enum):
+    OF_AN_ANSWER = "an answer in it has no interval"
+    MAY_BE_DIVIDED_BY_0 = "the interval of what it is divided by holds 0"
+    MAY_BE_NULL = "the interval holds the number of which nullif() makes NULL"
+    TOO_LARGE = "its ends have more than 400 digits"
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyInterval:
+    """value: of the expression at the noisy answers, low <= value <= high."""
+
+    value: Fraction
+    low: Fraction
+    high: Fraction
+    type: SqlType
+
+    @property
+    def half_width(self) -> Fraction:
+        return max(self.high - self.value, self.value - self.low)
+
+    def json(self, end: IntervalEnd) -> str:
+        """Rounded outwards."""
+        match end:
+            case IntervalEnd.LOW:
+                return self._text(-_rounded_up(-self.low), math.floor)
+            case IntervalEnd.HIGH:
+                return self._text(_rounded_up(self.high), math.ceil)
+            case IntervalEnd.ERROR:
+                return decimal_text(clamped_number(_rounded_up(self.half_width), SqlType.FLOAT8))
+            case _:
+                assert_never(end)
+
+    def _text(self, number: Fraction, whole: Callable[[Fraction], int]) -> str:
+        if self.type.is_integer:
+            return str(clamped_whole(whole(number), self.type))
+        return decimal_text(clamped_number(number, self.type))
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    """To so many digits that its text is short.
+
+    >>> _rounded_up(Fraction(2, 3)) - Fraction(2, 3) < Fraction(1, 10**19)
+    True
+    >>> _rounded_up(Fraction(-5)), _rounded_up(Fraction(10) ** 40)
+    (Fraction(-5, 1), Fraction(10000000000000000000000000000000000000000, 1))
+    """
+    if value.denominator == 1:
+        return value
+    size = math.log10(abs(value.numerator)) - math.log10(value.denominator)
+    places = min(max(0, _DIGITS - math.floor(size)), _PLACES)
+    unit = 10**places
+    return Fraction(math.ceil(value * unit), unit)

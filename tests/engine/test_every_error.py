@@ -1,0 +1,101 @@
+"""Every aggregate by every mechanism, with and without groups: its answers have an interval, or the reason why
+they have none is reported. Neither both nor nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from proxy.base.slots import Slots
+from proxy.compiler.backend_query import BackendQuery
+from proxy.engine.answer_accuracy import accuracies
+from proxy.exact.table import ExactRow, ExactTable
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.adding_noise import release_block
+from proxy.release.noisy_relation import NoisyTable
+from tests.pipeline_world import POLICIES, Pipeline, walk
+from tests.seeded_bits import SeededBits
+
+_PAIR = "(i4, i2)"
+_WITHIN = "(0.9) WITHIN GROUP (ORDER BY i4)"
+AGGREGATES = (
+    *("count(*)", "count(i4)", "count(DISTINCT i4)", "sum(i4)", "sum(n2)", "avg(i4)", "avg(f8)"),
+    *("min(i4)", "max(i4)", "min(d)", "max(ts)"),
+    *("var_pop(i4)", "var_samp(i4)", "variance(i4)", "stddev_pop(i4)", "stddev_samp(i4)"),
+    *(f"{name}{_PAIR}" for name in ("covar_pop", "covar_samp", "corr")),
+    *(f"{name}{_PAIR}" for name in ("regr_slope", "regr_intercept", "regr_r2")),
+    *(f"{name}{_WITHIN}" for name in ("percentile_cont", "percentile_disc")),
+)
+_GROUPS = {"all": "", "public": " GROUP BY t", "private": " GROUP BY s"}
+# Those without an interval, by mechanism; all else has one.
+_QUANTILES = {f"{name}{_WITHIN}" for name in ("percentile_cont", "percentile_disc")}
+_EXTREMES = {"min(i4)", "max(i4)", "min(d)", "max(ts)"}
+_MEANS = {"avg(i4)", "avg(f8)"}
+_WITHOUT = {
+    "world": {*_QUANTILES, *_EXTREMES, *_MEANS},
+    "polyplace": {*_QUANTILES, *_EXTREMES, *_MEANS},
+    "gaussian": {*_QUANTILES, *_EXTREMES, *_MEANS},
+    "clipped": {*_QUANTILES, *_EXTREMES, *_MEANS},
+    "best": {*_QUANTILES, *_EXTREMES},
+    "weighted": {*_QUANTILES, *_EXTREMES},
+    "ratio": {*_QUANTILES, *_EXTREMES},
+}
+
+
+def _kinds() -> Iterator[AggregateKind]:
+    for aggregate in AGGREGATES:
+        pipeline = walk(f"SELECT {aggregate} FROM people", POLICIES["best"])
+        assert pipeline is not None
+        yield pipeline.plan.blocks[0].answers[0].aggregate.kind
+
+
+def released(pipeline: Pipeline) -> NoisyTable:
+    """Of no rows at all, but for private keys: one group of many units."""
+    (block,), (queries,) = pipeline.plan.blocks, pipeline.queries
+    tables = [ExactTable(_rows(pipeline, query), query.slots, query.releases) for query in queries]
+    return release_block(block, tables, SeededBits(1))
+
+
+def _rows(pipeline: Pipeline, query: BackendQuery) -> tuple[ExactRow, ...]:
+    if pipeline.plan.blocks[0].selection is None:
+        return ()
+    width = 1 + max((n for slots in query.slots for n in _places(slots)), default=0)
+    return (ExactRow(("s",), 0, (1,) * width, 10**6),)
+
+
+def _places(slots: Slots) -> list[int]:
+    return [n for n in (slots.count, slots.total, slots.extreme) if n is not None]
+
+
+def test_every_kind_is_here() -> None:
+    assert set(_kinds()) == set(AggregateKind)
+
+
+@pytest.mark.parametrize("groups", _GROUPS)
+@pytest.mark.parametrize("policy", _WITHOUT)
+def test_an_interval_or_a_reason(policy: str, groups: str) -> None:
+    for aggregate in AGGREGATES:
+        pipeline = walk(
+            f"SELECT {aggregate}, dp.error({aggregate}) FROM people{_GROUPS[groups]}",
+            POLICIES[policy],
+        )
+        assert pipeline is not None
+        (accuracy,) = accuracies(pipeline.plan)
+        found = released(pipeline)
+        assert found.rows
+        intervals = {row.values[0].half_width is not None for row in found.rows}
+        reason = accuracy.described.no_interval
+        assert intervals == {not reason}, aggregate
+        assert bool(reason) == (aggregate in _WITHOUT[policy]), aggregate
+        assert accuracy.as_json()["no_interval"] == (reason or None)
+        assert ('"e1":null' in found.json(pipeline.plan.blocks[0].intervals)) == bool(reason)
+
+
+def test_what_bounds_alone_decide_has_the_error_0() -> None:
+    pipeline = walk(
+        "SELECT avg(i4 * 0 + 7), dp.error(avg(i4 * 0 + 7)) FROM people", POLICIES["best"]
+    )
+    assert pipeline is not None
+    (row,) = released(pipeline).rows
+    assert (row.values[0].text(), row.values[0].half_width) == ("7.000", 0)

@@ -1,0 +1,144 @@
+"""The error of every number, through both interfaces: HTTP's `errors` column by column and row by row, and a
+line of the NOTICE for each column. Where there is none, the reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.servers.http.both_listeners import BothListeners
+
+_TABLE = "shop.orders"
+
+
+def _body(listeners: BothListeners, sql: str, *params: Any, database: str = "shop") -> Any:
+    response = listeners.query(sql, *params, database=database)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def _notice(listeners: BothListeners, sql: str, database: str = "shop") -> list[str]:
+    heard: list[str] = []
+    with listeners.proxy.connect(database) as connection:
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SET dp.notice = on")
+        connection.execute(sql.encode())
+    (notice,) = heard
+    return [line.strip() for line in notice.splitlines()[1:]]
+
+
+def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> None:
+    body = _body(
+        listeners,
+        f"SELECT status, count(*) AS n, dp.error(count(*)), round(sum(total) / count(*), 2) AS mean,"
+        f" dp.error(round(sum(total) / count(*), 2)), upper(status), 7 FROM {_TABLE}"
+        " GROUP BY status ORDER BY count(*) DESC LIMIT 3",
+    )
+    names = [column["name"] for column in body["columns"]]
+    assert names == ["status", "n", "error", "mean", "error", "upper", "?column?"]
+    assert all(len(row) == 7 for row in body["rows"])
+    errors = body["errors"]
+    assert [None if one is None else one["no_interval"] for one in errors["columns"]] == [None] * 7
+    assert [one is not None for one in errors["columns"]] == [n in (1, 3) for n in range(7)]
+    for row, found in zip(body["rows"], errors["rows"], strict=True):
+        assert found == [None, row[2], None, row[4], None, None, None]
+        for place in (1, 3):
+            column = errors["columns"][place]
+            assert column["least"] <= found[place] <= column["most"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        (f"SELECT max(total) FROM {_TABLE}", "stays private"),
+        (f"SELECT max(total) - min(total) AS x FROM {_TABLE}", "of max at least +-"),
+        (f"SELECT count(*) ^ 2 FROM {_TABLE}", "form of expression"),
+        (f"SELECT count(*) / (SELECT count(*) FROM {_TABLE}) FROM {_TABLE}", "subquery"),
+        (f"SELECT sum(total) / nullif(count(*), 0) FROM {_TABLE} WHERE total > 1e6", "nullif()"),
+        (f"SELECT sum(count(*)) OVER () FROM {_TABLE} GROUP BY status", "form of expression"),
+        (f"SELECT n + 1 FROM (SELECT count(*) AS n FROM {_TABLE}) q", "dp.error() in these"),
+        (f"SELECT count(*) FROM {_TABLE} UNION ALL SELECT count(*) FROM {_TABLE}", "dp.error()"),
+        (
+            f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) FROM {_TABLE}",
+            "rows in the sorted values",
+        ),
+    ],
+)
+def test_without_an_error_the_reason(sql: str, reason: str, listeners: BothListeners) -> None:
+    body = _body(listeners, sql)
+    (column,) = body["errors"]["columns"]
+    assert column["least"] is column["most"] is None
+    assert reason in column["no_interval"]
+    rows = body["errors"]["rows"]
+    assert rows is None or all(row == [None] for row in rows)
+    assert len(body["columns"]) == 1 and all(len(row) == 1 for row in body["rows"])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"WITH q AS (SELECT total FROM {_TABLE}) SELECT count(*), sum(total) FROM q",
+        f"SELECT count(*), sum(total) s FROM {_TABLE} HAVING count(*) > 0 FETCH FIRST ROW ONLY",
+        f"SELECT count(*), sum(total) -- a comment\nFROM {_TABLE}",
+        f"SELECT count(*), sum(total)/*c*/FROM {_TABLE} WHERE total > $1",
+    ],
+)
+def test_wherever_the_list_ends(sql: str, listeners: BothListeners) -> None:
+    body = _body(listeners, sql, *([1] if "$1" in sql else []))
+    ((count, total),) = body["errors"]["rows"]
+    assert count > 0 and total > 0 and len(body["rows"][0]) == 2
+
+
+def test_rows_that_are_distinct_are_not_told_apart(listeners: BothListeners) -> None:
+    body = _body(listeners, f"SELECT DISTINCT count(*) FROM {_TABLE} GROUP BY status")
+    assert body["errors"]["rows"] is None
+    assert body["errors"]["columns"][0]["most"] > 0
+
+
+def test_what_has_no_noise_has_no_errors(listeners: BothListeners) -> None:
+    assert _body(listeners, "SELECT 1")["errors"] is None
+    assert _body(listeners, "SELECT analyst FROM dp.budget")["errors"] is None
+
+
+def test_csv_has_its_own_columns_only(listeners: BothListeners) -> None:
+    sql = f"SELECT status, count(*) FROM {_TABLE} GROUP BY status"
+    text = listeners.query(sql, headers={"accept": "text/csv"}).text
+    assert {line.count(",") for line in text.splitlines()} == {1}
+
+
+def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
+    lines = _notice(
+        listeners,
+        f"SELECT status, count(*), sum(total) / count(*) AS mean, count(*) > 5, max(total),"
+        f" stddev(total) FROM {_TABLE} GROUP BY status",
+    )
+    names = [line.partition(":")[0] for line in lines]
+    assert names == ["count", "mean", "max", "stddev"]
+    count, mean, greatest, spread = (line.partition(": ")[2] for line in lines)
+    assert count.startswith("+-") and "group" not in count  # one error for all groups
+    assert mean.endswith("by group") and spread.endswith("by group")
+    assert "no interval: the scale of its noise" in greatest
+
+
+def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None:
+    lines = _notice(
+        listeners,
+        f"SELECT n * 2 FROM (SELECT count(*) AS n, avg(total) FROM {_TABLE}) q",
+    )
+    assert [line.partition(":")[0] for line in lines] == ["count(*)", "avg"]
+
+
+def test_an_answer_that_compares_with_a_noisy_one_says_so(listeners: BothListeners) -> None:
+    sql = f"SELECT count(*) FROM {_TABLE} WHERE total > (SELECT avg(total) FROM {_TABLE})"
+    said = "compared with a noisy answer"
+    body = _body(listeners, sql)
+    (column,) = body["errors"]["columns"]
+    assert column["most"] > 0 and said in column["note"]
+    inner, outer = body["accuracy"]
+    assert inner["condition"] is None and said in outer["condition"]
+    lines = _notice(listeners, sql)
+    assert [said in line for line in lines] == [False, True]
+    with listeners.proxy.connect("shop") as connection:
+        rows = connection.execute(f"EXPLAIN {sql}".encode()).fetchall()
+    assert " ".join(str(line).strip() for (line,) in rows).count("compared with a noisy") == 1
