@@ -65,7 +65,7 @@ def _rows(pipeline: Pipeline, query: BackendQuery) -> tuple[ExactRow, ...]:
 
 
 def _places(slots: Slots) -> list[int]:
-    return [n for n in (slots.count, slots.total, slots.extreme) if n is not None]
+    return [n for n in (slots.count, slots.total, slots.extreme, slots.units) if n is not None]
 
 
 def test_every_kind_is_here() -> None:
