@@ -23,6 +23,7 @@ from proxy.release.adding_noise import group_selector, release_block
 from proxy.release.noisy_relation import NoisyTable, relation_json
 
 _SEED_BITS = 63
+_PER_INTERVAL = 20  # numbers that take as long as the interval of one value, computed and written
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +120,8 @@ def _values(
 
 def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
     """About how many numbers are handled to release a block."""
-    groups = (block.groups() or 0) * len(block.releases)
-    return groups + sum(len(table.rows) * len(table.releases) for table in exact)
+    groups = block.groups() or 0
+    read = sum(len(table.rows) * len(table.releases) for table in exact)
+    intervals = len(block.expressions) + sum(one.expression is not None for one in block.outputs)
+    rows = groups or max((len(table.rows) for table in exact), default=0)
+    return groups * len(block.releases) + read + rows * intervals * _PER_INTERVAL

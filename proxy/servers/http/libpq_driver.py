@@ -42,6 +42,8 @@ from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.http_problem import problem_of, refused
 from proxy.servers.http.request_reading import QueryRequest
 
+_ROWS_AT_ONCE = 5_000  # are taken apart in some milliseconds
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -104,7 +106,9 @@ class LibpqDriver:
                 raise refused(run)
             case ShadowStatement():
                 rows = await self._run(decided, run)
-                rows, errors = _apart(rows, question.reading.error_columns)
+                places = question.reading.error_columns
+                is_long = len(rows.values) > _ROWS_AT_ONCE
+                rows, errors = await _beside(is_long, _apart, rows, places)
                 return QueryResult(rows, None if question.reads_nothing else self._answer, errors)
             case Verbatim():
                 raise AssertionError("a statement of this request is nobody else's")

@@ -55,7 +55,7 @@ def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> No
         ("SELECT max(age) - min(age) AS x FROM census.adult", "of max at least +-"),
         (f"SELECT count(*) ^ 2 FROM {_TABLE}", "form of expression"),
         (f"SELECT count(*) / (SELECT count(*) FROM {_TABLE}) FROM {_TABLE}", "subquery"),
-        (f"SELECT sum(total) / nullif(count(*), 0) FROM {_TABLE} WHERE total > 1e6", "nullif()"),
+        (f"SELECT sum(total) / nullif(count(*) - count(*), 0) FROM {_TABLE}", "nullif()"),
         (f"SELECT sum(count(*)) OVER () FROM {_TABLE} GROUP BY status", "form of expression"),
         (f"SELECT n + 1 FROM (SELECT count(*) AS n FROM {_TABLE}) q", "dp.error() in these"),
         (f"SELECT count(*) FROM {_TABLE} UNION ALL SELECT count(*) FROM {_TABLE}", "dp.error()"),
