@@ -103,7 +103,7 @@ def _after_gate(loss: Loss) -> Loss:
 def _gate(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
     """
     Given    loss: of the release as a whole
-    Source   docs/design/mechanisms.md 5.6; PROOFS.md 4, "Gate"
+    Source   docs/design/mechanisms.md 5.7; PROOFS.md 4, "Gate"
     """
     match context.neighbours:
         case RowNeighbours():

@@ -12,4 +12,4 @@ import os
 
 def environment() -> dict[str, str]:
     """Nothing of the caller's PG* or LC_* settings reaches a server."""
-    return {"PATH": os.environ.get("PATH") or os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}

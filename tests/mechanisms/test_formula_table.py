@@ -69,6 +69,12 @@ FORMULAS = (
         (shared_layers.clipped_mean_formulas_are_golden,),
     ),
     Formula(
+        "5.7",
+        "gate: 8 m and the half width of DLap(groups/e_0)",
+        "PROOFS.md 4",
+        (layers.a_sum_is_private,),
+    ),
+    Formula(
         "2.4",
         "DLap(Delta/epsilon)",
         "Ghosh, Roughgarden, Sundararajan 2009",
