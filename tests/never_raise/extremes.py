@@ -27,7 +27,10 @@ _CONDITIONS = (
     *("upper(lower({t})) = $5", "{t} > $5", "coalesce({t}, $5) = $6", "nullif({t}, $5) = $6"),
     *("greatest({t}, $5) = $6", "substr({t}, 1, 2147483647) = $5", "right({t}, -2147483647) = $5"),
 )
-_NUMBERS = ("i2", "i4", "i8", "n2", "n", "f4", "f8", "extract(epoch FROM ts)", "length(t)")
+_NUMBERS = (
+    *("i2", "i4", "i8", "n2", "n", "f4", "f8", "extract(epoch FROM ts)", "length(t)"),
+    *("abs(n2)", "floor(f8)"),
+)
 _NUMBER_CONDITIONS = (
     *("{n} = $8", "{n} < -$8", "{n} > $9", "{n} IN ($8, $9, 1)", "{n} BETWEEN $9 AND $8"),
     *("coalesce({n}, $8) = $9", "nullif({n}, $8) = $9", "least({n}, $8) > $9", "{n} / $8 > $9"),
