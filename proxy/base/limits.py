@@ -37,6 +37,9 @@ REPEATED_NODES = 64  # of an operand that occurs twice in the typed form: BETWEE
 COLUMNS_PER_RESULT = 1_664  # PostgreSQL's own limit, MaxTupleAttributeNumber
 RELEASES_PER_STATEMENT = 64
 NOISY_EXPRESSION_PARTS = 200  # of arithmetic over aggregates, of which an interval is asked
+NOISY_PARTS_PER_BLOCK = (
+    1_000_000  # of all such intervals, group by group: some seconds of a processor
+)
 GROUPS_PER_STATEMENT = 10_000
 JOINED_ROWS_PER_UNIT = 10_000  # that a join of several rows of a unit with several others may form
 PUBLIC_LIST_ELEMENTS = 50_000  # of all lists of public tables (IN (SELECT ...)) of a statement

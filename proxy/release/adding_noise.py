@@ -8,6 +8,7 @@ from itertools import product
 
 from typing_extensions import assert_never
 
+from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
@@ -39,9 +40,11 @@ from proxy.planner.plan import (
     SmoothedMedian,
 )
 from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.deriving import answered, on_grid
 from proxy.release.expression_intervals import interval_of
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, missing
 from proxy.release.ordering import order_statistic_of
 
@@ -60,19 +63,34 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
     drawing = places(tables)
     rows = []
     is_selected = any(table.selected for table in tables[:1])
-    for keys in _groups(plan, grouped, bits, is_selected):
+    groups = list(_groups(plan, grouped, bits, is_selected))
+    interval: Callable[[NoisyExpression, Sequence[NoisyValue]], NoisyInterval | NoInterval]
+    interval = interval_of if _are_few(plan, len(groups)) else _too_many
+    for keys in groups:
         drawn: dict[int, NoisyValue] = {}
         for number, table, slots in drawing:
             group = grouped[table].get(keys, [])
             drawn[number] = _release(plan.releases[number], slots, group, plan.sub_partitions, bits)
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
-        intervals = tuple(interval_of(one, values) for one in plan.expressions)
+        intervals = tuple(interval(one, values) for one in plan.expressions)
         errors = tuple(
-            None if one.expression is None else interval_of(one.expression, values)
+            None if one.expression is None else interval(one.expression, values)
             for one in plan.outputs
         )
         rows.append(NoisyRow(keys=keys, values=values, intervals=intervals, errors=errors))
     return NoisyTable(tuple(rows))
+
+
+def _are_few(plan: BlockPlan, groups: int) -> bool:
+    """Whether the intervals of all groups take seconds at most: what a statement lists is bounded by its text
+    alone, and 1,400 columns of 10,000 groups would take minutes. By public numbers."""
+    outputs = (one.expression for one in plan.outputs if one.expression is not None)
+    parts = sum(1 for one in (*plan.expressions, *outputs) for _ in parts_of(one))
+    return groups * parts <= NOISY_PARTS_PER_BLOCK
+
+
+def _too_many(expression: NoisyExpression, values: Sequence[NoisyValue]) -> NoInterval:
+    return NoInterval.TOO_MANY
 
 
 Keys = tuple[str | None, ...]

@@ -23,6 +23,7 @@ class NoInterval(Enum):
     OF_AN_ANSWER = "an answer in it has no interval"
     MAY_BE_DIVIDED_BY_0 = "the interval of what it is divided by holds 0"
     MAY_BE_NULL = "the interval holds the number of which nullif() makes NULL"
+    TOO_MANY = "there are too many groups and columns for the error of each"
     TOO_LARGE = "its ends have more than 400 digits"
 
 

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from proxy.policy_file.policy_manual import MANUAL
 from proxy.protected.protected_role import SCRIPT
 from tests.cli.messages import named_commands, named_files
@@ -22,7 +20,6 @@ _WHERE = "import proxy; print(proxy.__path__[0])"
 _RUN = "from proxy.cli.main import main; main()"
 
 
-@pytest.mark.long
 def test_the_demo_runs_from_the_wheel(tmp_path: Path) -> None:
     source, built, installed, empty = (
         tmp_path / name for name in ("source", "built", "in", "empty")

@@ -4,14 +4,16 @@ of them is in its own."""
 from __future__ import annotations
 
 import random  # noqa: TID251  a test must fail the same way twice
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.planner.plan import BlockPlan
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyExpression
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyExpression, parts_of
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
@@ -163,3 +165,17 @@ def test_by_all_mechanisms(policy: str) -> None:
         assert one.at is not None
         assert one.at(Fraction(19, 20)) == one.half_width <= one.at(Fraction(39, 40))
     assert {isinstance(found, NoisyInterval) for found in row.intervals} == {True, False}
+
+
+def test_intervals_without_end_are_not_computed() -> None:
+    """1,400 columns of 10,000 groups would take minutes of the process that serves everybody."""
+    pipeline = walk("SELECT t, dp.error(count(*) * 2) FROM people GROUP BY t", POLICIES["best"])
+    assert pipeline is not None
+    (block,) = pipeline.plan.blocks
+    (expression,) = block.expressions
+    few = released(pipeline)
+    assert all(isinstance(row.intervals[0], NoisyInterval) for row in few.rows)
+    most = NOISY_PARTS_PER_BLOCK // (len(few.rows) * len(list(parts_of(expression))))
+    many = replace(block, expressions=(expression,) * (most + 1))
+    none = released(replace(pipeline, plan=replace(pipeline.plan, blocks=(many,))))
+    assert {found for row in none.rows for found in row.intervals} == {NoInterval.TOO_MANY}
