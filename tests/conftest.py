@@ -7,7 +7,8 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at what is long
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that start whole proxies first: they are slow and few, and what comes last must be small for two
     workers to end together."""
@@ -55,10 +57,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(root).parts[0]
         return _SLOW_FIRST.index(folder) if folder in _SLOW_FIRST else len(_SLOW_FIRST)
 
+    mark_left_out(items)
     items.sort(key=turn)
     for item in items:
         if item.get_closest_marker("timed"):
             item.add_marker(pytest.mark.flaky(reruns=3, reruns_delay=5))
+
+
+def mark_left_out(items: Iterable[pytest.Item]) -> None:
+    """Of a test with `every(n)` the first case and each n-th after it run in `make test`; others are long."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        every = item.get_closest_marker("every")
+        if every is None or item.get_closest_marker("long"):
+            continue
+        test = item.nodeid.partition("[")[0]
+        if seen[test] % every.args[0]:
+            item.add_marker(pytest.mark.long)
+        seen[test] += 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from proxy.cli.logs import log_to_stderr
-from tests.conftest import logs_as_they_were
+from tests.conftest import logs_as_they_were, mark_left_out
 
 
 def test_no_logger_prints_to_what_pytest_replaces(
@@ -33,3 +33,19 @@ def test_a_command_sets_its_logs_for_one_test_only() -> None:
         assert structlog.get_config() != before
     assert added not in root.handlers
     assert structlog.get_config() == before
+
+
+def _nothing() -> None:
+    """What made-up cases call."""
+
+
+def test_of_some_tests_each_nth_case_is_not_long(request: pytest.FixtureRequest) -> None:
+    cases = [
+        pytest.Function.from_parent(request.node.parent, name=f"made_up[{n}]", callobj=_nothing)
+        for n in range(5)
+    ]
+    for case in cases:
+        case.add_marker(pytest.mark.every(2))
+    mark_left_out(cases)
+    is_long = [case.get_closest_marker("long") is not None for case in cases]
+    assert is_long == [False, True, False, True, False]

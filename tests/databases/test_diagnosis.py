@@ -192,6 +192,7 @@ def test_a_synthetic_problem_is_found(
     assert [f.name for f in matching][:1] == [name], _found()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "synthetic",
     [

@@ -18,7 +18,8 @@ _STARTS = {"run", "Popen", "call", "check_call", "check_output"}
 
 def _started() -> Iterator[tuple[str, ast.Call]]:
     for file in sorted(_PRODUCT.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)) if "subprocess" in text else ():
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id="subprocess"), attr=attr)):
                     if attr in _STARTS:

@@ -64,6 +64,7 @@ def _values(indices: list[int], half_widths: list[int]) -> list[NoisyValue]:
     return [_noisy(*of) for of in zip(indices, half_widths, kinds, grids, strict=True)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("expression", _EXPRESSIONS)
 def test_every_point_of_the_box_is_within(expression: str) -> None:
     generator, of = random.Random(expression), _of(expression)

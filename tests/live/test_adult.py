@@ -20,7 +20,10 @@ from tests.live.served_database import served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 
-pytestmark = pytest.mark.skipif(not public_data.PRESENT, reason=public_data.REASON)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not public_data.PRESENT, reason=public_data.REASON),
+]
 
 ADULT = TableName("census", "adult")
 _TABLES = """\

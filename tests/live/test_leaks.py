@@ -196,13 +196,14 @@ def test_corpus(table: str, watched: Watched) -> None:
 # Of the large corpora a part by index, and the rest at night.
 _PARTS = pytest.mark.parametrize(
     "part",
-    [slice(0, None, 3), *(pytest.param(slice(n, None, 3), marks=pytest.mark.long) for n in (1, 2))],
-    ids=["first", "second", "third"],
+    [slice(n, None, 6) for n in range(6)],
+    ids=["first", "second", "third", "fourth", "fifth", "sixth"],
 )
 
 
-@_PARTS
+@pytest.mark.every(6)
 @pytest.mark.parametrize("folder", ["pipeline", "refused"])
+@_PARTS
 def test_golden_statements(folder: str, part: slice, watched: Watched) -> None:
     cases = list(in_folder(_GOLDEN / folder))
     assert len(cases) > 40
@@ -218,6 +219,7 @@ def test_golden_statements(folder: str, part: slice, watched: Watched) -> None:
 
 
 @pytest.mark.skipif(not _ATTACKS.is_dir(), reason="the corpus ../shared/attacks is not here")
+@pytest.mark.every(6)
 @_PARTS
 def test_attacks(part: slice, watched: Watched) -> None:
     lines = (_ATTACKS / "attacks.jsonl").read_text(encoding="utf-8").splitlines()

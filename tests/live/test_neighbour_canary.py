@@ -136,7 +136,7 @@ def _some_of_the_lab() -> list[Asked]:
     return bases + list(variants(bases))[: _FEW * 2]
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(_FEW, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [4, pytest.param(_FEW, marks=pytest.mark.long)])
 def test_some_look_alike(count: int, lab: Neighbours) -> None:
     found, different = _accepted(lab, _some_of_the_lab(), count)
     assert different == []
@@ -149,6 +149,7 @@ def test_an_error_on_her_row_is_seen(lab: Neighbours) -> None:
     assert found == [] and different.startswith("CTL-001")
 
 
+@pytest.mark.long
 def test_time_on_her_row_is_seen(lab: Neighbours) -> None:
     (count,) = (asked for asked in originals() if asked.name == "CTL-001")
     with synthetic(lab, _SLOW):
@@ -156,6 +157,7 @@ def test_time_on_her_row_is_seen(lab: Neighbours) -> None:
     assert found.p <= LEVEL
 
 
+@pytest.mark.long
 def test_time_of_the_same_data_is_not(lab: Neighbours) -> None:
     (count,) = (asked for asked in originals() if asked.name == "CTL-001")
     assert _distinguishable(lab, [count]) == []

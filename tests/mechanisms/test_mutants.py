@@ -27,6 +27,7 @@ _AT_NIGHT = (
 )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "mutant",
     [

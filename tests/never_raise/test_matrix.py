@@ -33,7 +33,7 @@ from tests.postgres_majors import all_other_binaries
 from tests.servers_fixture import servers
 
 _SEED = 20261121
-_FEW, _MANY = 10_000, 100_000
+_FEW, _MANY = 5_000, 100_000
 
 
 @pytest.fixture(scope="module")

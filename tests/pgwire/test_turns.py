@@ -151,6 +151,7 @@ HUGE = {
 _WAITING = ("a query as long as is looked into", "syncs", "small parses", "closes", "executes")
 
 
+@pytest.mark.every(3)
 @pytest.mark.timed
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("with_statements", [False, True])
@@ -312,6 +313,7 @@ def test_a_turn_on_as_many_completions_as_can_come() -> None:
     assert longest < SECONDS_MAX
 
 
+@pytest.mark.every(3)
 @pytest.mark.timed
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_turn_with_a_hostile_statement(name: str) -> None:
