@@ -18,7 +18,7 @@ are stored: tests/stored_types.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ from proxy.engine.settings import read_settings
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.plan import PrivatePlan
-from proxy.planner.planning import plan
+from proxy.planner.planning import ChosenBounds, plan
 from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
@@ -310,8 +310,12 @@ def walk(
     types: tuple[SqlType, ...] = (),
     arguments: tuple[str | None, ...] = (),
     settings: Mapping[str, str] | None = None,
+    chosen: Callable[[PrivatePlan], ChosenBounds] | None = None,
 ) -> Pipeline | None:
-    """The whole way of a statement. None: relayed as it is."""
+    """The whole way of a statement. None: relayed as it is.
+
+    Given    chosen: bounds for a plan that has to choose some
+    """
     found = read(text, types)
     if found is None:
         return None
@@ -321,7 +325,10 @@ def walk(
     bound = Query(
         tuple(bind(block, values) for block in reading.query.blocks), reading.query.scalars
     )
-    private = plan(bound, PlanningContext(policy, CATALOG, KNOWN_PUBLIC), wanted)
+    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC)
+    private = plan(bound, known, wanted)
+    if chosen is not None:
+        private = plan(bound, known, wanted, chosen(private))
     return Pipeline(statement, reading, private, tuple(map(compile_block, private.blocks)))
 
 

@@ -32,6 +32,7 @@ from proxy.planner.plan import (
 )
 from proxy.planner.statistics import Statistic
 from proxy.release.adding_noise import partition_outputs
+from proxy.release.choosing_bounds import clamped_totals, totals_of
 from proxy.release.ordering import order_law
 
 Keys = tuple[str | None, ...]
@@ -50,6 +51,7 @@ class Measure(Enum):
     OUTPUTS_IN_GROUP = "partition outputs of one group"
     UNITS = "units in private groups, L1"
     GATE = "units, or rows, that a median needs, L1"
+    TOTALS = "units by the size of their totals, L1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,14 @@ def movements(
 ) -> Iterator[Movement]:
     """
     Given    here, there: what the compiled statements of the plan, run with the same seeds, returned on two
-             databases
+             databases; where bounds are chosen the first is what they are chosen by, and the plan has bounds
     Gives    per release, and for the selection, what is planned for one unit and what was seen; nothing for
              medians whose partitions are drawn per row, or are by where it is stored: two runs, or two
              databases, have them not in common
     """
+    if plan.choices:
+        yield from _totals(plan, here[0], there[0])
+        here, there = bounded_tables(plan, here), bounded_tables(plan, there)
     mine, theirs = [by_keys(table) for table in here], [by_keys(table) for table in there]
     for number, table, slots in places(here):
         release = plan.releases[number]
@@ -89,6 +94,25 @@ def movements(
             yield Movement(number, measure, Fraction(planned), Fraction(observed))
     if plan.selection is not None:
         yield _selected(plan.selection, mine[0], theirs[0])
+
+
+def bounded_tables(plan: BlockPlan, tables: Sequence[ExactTable]) -> Sequence[ExactTable]:
+    """What is released of, without what bounds are chosen by."""
+    if not plan.choices:
+        return tables
+    if plan.is_of_totals:
+        return [clamped_totals(plan, totals_of(plan, tables[0]))]
+    return tables[1:]
+
+
+def _totals(plan: BlockPlan, here: ExactTable, there: ExactTable) -> Iterator[Movement]:
+    """One unit more is in one band of each choice; by how many units are above a bound, which falls with the
+    bound, the choice is made (PROOFS.md, "Private bounds")."""
+    mine, theirs = totals_of(plan, here), totals_of(plan, there)
+    for release in plan.choices:
+        one, other = mine[release].units, theirs[release].units
+        apart = sum(abs(one.get(c, 0) - other.get(c, 0)) for c in {**one, **other})
+        yield Movement(release, Measure.TOTALS, Fraction(1), Fraction(apart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +193,13 @@ def _additive(
     pairs: _PairSums,
 ) -> _Found:
     """The plan's number, or what its noise hides at its epsilon where that is less."""
+    loss = release.noise_loss if isinstance(release, NoisyStatistic) else release.loss
     match release.noise:
         case LaplaceNoise():
-            hidden = release.noise.scale * release.loss.epsilon
+            hidden = release.noise.scale * loss.epsilon
             return measure, min(Fraction(release.sensitivity), hidden), pairs.l1(slot)
         case GaussianNoise():
-            rho = zcdp.rho_of_loss(release.loss.epsilon, release.loss.delta)
+            rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
             return Measure.SQUARED, 2 * rho * release.noise.sigma2, pairs.squared(slot)
         case _:
             assert_never(release.noise)

@@ -12,20 +12,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
 
-from proxy.audit.movement import Measure, allowed, movements
+from proxy.audit.movement import Measure, allowed, bounded_tables, movements
 from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
+from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, NoisyStatistic, PrivatePlan, SampleAggregate
+from proxy.planner.planning import ChosenBounds
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import scans
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import release_block
 
 _SEED_BITS = 63
+_LOW = 3  # place of a bound, from 0: a total of 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class _Run:
 
     def __init__(self, audited_query: AuditedQuery, bits: RandomBits) -> None:
         self.audited_query = audited_query
-        self.queries = [compile_block(block) for block in audited_query.plan.blocks]
+        self.queries = [compiled(block) for block in audited_query.plan.blocks]
         self.tables = frozenset(
             scan.table for block in audited_query.plan.blocks for scan in scans(block.source)
         )
@@ -199,12 +201,31 @@ class _Run:
     ) -> None:
         for scalar in self.audited_query.scalars:
             if scalar.block == number:
+                tables = list(bounded_tables(block, tables))
                 value = release_block(block, tables, bits).rows[0].values[0]
                 release = block.releases[block.answers[0].releases[0]]
                 if value.is_missing and isinstance(release, SampleAggregate):
                     # Any answer will do, and of NULL the next block would have no rows to compare.
                     value = replace(value, index=release.fill, is_missing=False)
                 self._answers[scalar.answer] = value.text()
+
+
+def compiled(block: BlockPlan) -> tuple[BackendQuery, ...]:
+    """All statements of a block; the first is what bounds are chosen by, where they are."""
+    choosing = compile_choices(block)
+    return (*(() if choosing is None else (choosing,)), *compile_block(block))
+
+
+def audited_bounds(plan: PrivatePlan) -> ChosenBounds:
+    """Bounds so low that some units of a synthetic database are above them."""
+    return {
+        number: {
+            choice: found.bounds[min(_LOW, len(found.bounds) - 1)]
+            for choice, found in block.choices.items()
+        }
+        for number, block in enumerate(plan.blocks)
+        if block.choices
+    }
 
 
 def _name(plan: PrivatePlan, block: int, release: int | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proxy.audit.audit_queries import default_questions
-from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor
+from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor, audited_bounds
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
 from proxy.base.errors import Refusal
@@ -92,6 +92,7 @@ async def _on(
                 refused.append((text, "reads no protected table"))
                 continue
             plan = engine.planned(question, {})
+            plan = engine.planned(question, {}, audited_bounds(plan))
             audited_query.append(AuditedQuery(text, plan, question.reading.query.scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))

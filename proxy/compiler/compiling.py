@@ -10,6 +10,7 @@ from typing_extensions import assert_never
 
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
+from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
@@ -25,13 +26,20 @@ from proxy.planner.plan import (
 
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
     """The backend statements of one block: one for all releases, and one for each count of distinct values
-    that cannot be put together from partial results."""
+    that cannot be put together from partial results. None where all follows from totals read before."""
+    if plan.is_of_totals:
+        return ()
     apart = tuple(n for n, release in enumerate(plan.releases) if _stands_apart(release, plan))
     together = tuple(n for n in range(len(plan.releases)) if n not in apart)
     queries = [value_scan(plan, n, Binds()) for n in apart]
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, Binds()))
     return tuple(queries)
+
+
+def compile_choices(plan: BlockPlan) -> BackendQuery | None:
+    """What bounds of the block are chosen by; None where none is."""
+    return bound_scan(plan) if plan.choices else None
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

@@ -8,11 +8,17 @@ from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, count_sql, extreme_sql, total_sql, values_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import column_sql
-from proxy.compiler.relation_sql import relation_sql
-from proxy.compiler.select_list import Output, finished, key_sql, where_sql
-from proxy.compiler.statistic_sql import RowSum, centred_row_sum, row_sum, rows_sql
-from proxy.compiler.sub_partitions import seed_sql, sub_partition_sql
+from proxy.compiler.select_list import Output, finished, key_sql
+from proxy.compiler.statistic_sql import (
+    RowSum,
+    centred_row_sum,
+    row_sum,
+    rows_sql,
+    statistic_sql,
+)
+from proxy.compiler.sub_partitions import sub_partition_sql
+from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
+from proxy.planner.bound_choices import UnitTotal
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -45,18 +51,13 @@ def unit_scan(
         sub_partition, seeds = sub_partition_sql((unit.column,), plan.sub_partitions, binds)
         head.append(f"{sub_partition} AS cell")
         names.append("cell")
-    gathered = [f"{column_sql(unit.column)} AS unit", *head]
-    gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
-    # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
-    by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(len(plan.keys)))])
-    # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
-    gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
-    source = f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
+    source = gathered_sql(plan, unit, head, inner, binds)
     if spread and unit.groups is not None:
-        source, seed = _select_groups(source, plan, unit.groups, binds)
+        source, seed = select_groups(source, plan, unit.groups, binds)
         seeds += (seed,)
-    if spread and _needs_totals(plan, unit):
-        source = _with_totals(source, unit, inner, binds)
+    sizes = _own_sums(plan, releases, inner, rows) if spread else []
+    if spread and (_needs_totals(plan, unit) or sizes):
+        source = _with_totals(source, unit, inner, sizes, binds)
     listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
     group = ", ".join(str(i + 1) for i in range(len(names)))
     sql = f"SELECT {', '.join(listed)} FROM ({source}) u"
@@ -66,28 +67,40 @@ def unit_scan(
 
 def _needs_totals(plan: BlockPlan, unit: UnitNeighbours) -> bool:
     """Whether the rows of a unit must be counted across its groups."""
-    counts = any(isinstance(release, NoisyStatistic | RecentredMean) for release in plan.releases)
-    return counts and unit.is_summed
+    return unit.is_summed and any(
+        isinstance(release, RecentredMean)
+        or (isinstance(release, NoisyStatistic) and release.total is None)
+        for release in plan.releases
+    )
 
 
-def _select_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
-    """Of each unit its first groups in keyed-hash order: what a unit keeps depends on its own rows and the
-    seed only."""
-    keys = ", ".join(f"k{i}" for i in range(1, len(plan.keys) + 1))
-    seed, name = seed_sql("order", binds)
-    order = f"pg_catalog.hash_record_extended(ROW({keys}), {seed}), {keys}"
-    rank = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
-    most = binds.number(groups, "bigint")
-    return f"SELECT * FROM (SELECT *, {rank} FROM ({source}) g) c WHERE rank <= {most}", name
+def _own_sums(
+    plan: BlockPlan, releases: tuple[int, ...], inner: Output, rows: RowSource
+) -> list[int]:
+    """The numbers of the sums whose sizes are added up across a unit's groups."""
+    found = []
+    for number in releases:
+        release = plan.releases[number]
+        if isinstance(release, NoisyStatistic) and release.total is not None:
+            found.append(inner.add(statistic_sql(release, rows)))
+    return sorted(set(found))
 
 
-def _with_totals(source: str, unit: UnitNeighbours, inner: Output, binds: Binds) -> str:
-    """Adds for every count how many rows of the unit count in all its groups together. No order is needed, so
-    that an index on (unit, keys) serves it: a third of the time that running sums in hash order took."""
+def _with_totals(
+    source: str, unit: UnitNeighbours, inner: Output, sizes: list[int], binds: Binds
+) -> str:
+    """Adds for every count how many rows of the unit count in all its groups together, and the sizes of what
+    has a bound of its own. No order is needed, so that an index on (unit, keys) serves it: a third of the time
+    that running sums in hash order took."""
     totals = [
-        f"(pg_catalog.sum({_in_group(number, unit, binds)}) OVER (PARTITION BY unit))::bigint AS total{number}"
+        f"(pg_catalog.sum({in_group_sql(number, unit, binds)}) OVER (PARTITION BY unit))::bigint"
+        f" AS total{number}"
         for sql, number in inner.expressions.items()
-        if sql.startswith("pg_catalog.count")
+        if sql.startswith("pg_catalog.count") and unit.is_summed
+    ]
+    totals += [
+        f"pg_catalog.sum(pg_catalog.abs(v{number}::numeric)) OVER (PARTITION BY unit) AS size{number}"
+        for number in sizes
     ]
     return f"SELECT *, {', '.join(totals)} FROM ({source}) g"
 
@@ -102,6 +115,9 @@ def _slots(
 ) -> Slots:
     binds = rows.binds
     match release:
+        case NoisyStatistic(total=UnitTotal() as most):
+            number = inner.add(statistic_sql(release, rows))
+            return Slots(total=outer.add(_clamped_total(number, most, spread, binds)))
         case NoisyStatistic(statistic=Statistic.ROWS):
             number = inner.add(rows_sql(release, rows))
             return Slots(
@@ -173,21 +189,29 @@ def _bounded_sum(
     return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {clamped} END)")
 
 
+def _clamped_total(number: int, most: UnitTotal, spread: bool, binds: Binds) -> str:
+    """The sum of what units add, with what each adds in all groups cut to its bound. A unit above it keeps the
+    same share of each group's sum, towards 0 in whole parts of a step."""
+    value = f"v{number}"
+    if not spread:
+        low, high = binds.number(most.low), binds.number(most.high)
+        clamped = f"least(greatest({value}::numeric, {low}), {high})"
+        # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
+        return f"pg_catalog.sum(CASE WHEN {value} IS NOT NULL THEN {clamped} END)"
+    parts, bound = binds.number(most.parts), binds.number(most.most * most.parts)
+    share = f"pg_catalog.div({value}::numeric * {bound}, size{number})"
+    within = f"size{number} <= {binds.number(most.most)}"
+    return f"pg_catalog.sum(CASE WHEN {within} THEN {value}::numeric * {parts} ELSE {share} END)"
+
+
 def _clamped_rows(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
     """How many of a unit's rows in one group count towards its bound."""
     rows = binds.number(unit.rows, "bigint")
     if not spread:
         return f"least(v{number}, {rows})"
-    there = _in_group(number, unit, binds)
+    there = in_group_sql(number, unit, binds)
     if not unit.is_summed:
         return there
     # A unit of too many rows keeps the same share of each group, rounded down: never more than so many.
     share = f"pg_catalog.div({there}::numeric * {rows}, total{number})::bigint"
     return f"CASE WHEN total{number} <= {rows} THEN {there} ELSE {share} END"
-
-
-def _in_group(number: int, unit: UnitNeighbours, binds: Binds) -> str:
-    """How many rows a unit may bring to one group, of those that it has there."""
-    if unit.rows_per_group is None:
-        return f"v{number}"
-    return f"least(v{number}, {binds.number(min(unit.rows, unit.rows_per_group), 'bigint')})"

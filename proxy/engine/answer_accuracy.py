@@ -43,8 +43,9 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
-    scales_of,
+    UnitNeighbours,
 )
+from proxy.planner.shared_scales import scales_of
 from proxy.planner.statistics import Counted, Measured
 from proxy.policy.policy_model import MedianNoise
 
@@ -64,12 +65,51 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
     return Accuracy(
         block=number,
         aggregate=block.answers[place].aggregate.kind.value,
-        described=_described(block, place),
+        described=_until_chosen(block, place, _described(block, place)),
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
         condition=_COMPARED if block.uses_answers else "",
     )
+
+
+def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
+    """Before a bound is chosen, the plan has the largest one: the error is so much for each unit of the bound.
+    What depends on a bound grows with it in proportion."""
+    used = set(block.answers[place].releases)
+    for choice, found in block.choices.items():
+        largest = found.bounds[-1]
+        if used.isdisjoint(block.bounded_by(choice)) or _bound(block, choice) < largest:
+            continue
+        release = None if choice is None else block.releases[choice]
+        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+        of_what = "the rows of a unit" if choice is None else "what a unit adds"
+        most = largest * grid
+        note = f"R: a bound on {of_what} that is chosen privately when it runs, {text_of(most)} at most"
+        if described.error is not None:
+            each = replace(described.error, value=described.error.value / most)
+            if each.kind is ErrorKind.IN_RANK:
+                each = replace(each, value=Fraction(math.ceil(each.value)))
+            note = f"95 % error about R times {each.text()}; {note}"
+        return replace(
+            described,
+            note="; ".join(filter(None, (described.note, note))),
+            sensitivity=f"R, {text_of(most)} at most",
+            change=None,
+            scale=None,
+            error=None,
+        )
+    return described
+
+
+def _bound(block: BlockPlan, choice: int | None) -> int:
+    """That the plan has by now."""
+    if choice is None:
+        assert isinstance(block.neighbours, UnitNeighbours)
+        return block.neighbours.rows
+    release = block.releases[choice]
+    assert isinstance(release, NoisyStatistic) and release.total is not None
+    return release.total.most
 
 
 def _borne(block: BlockPlan, place: int) -> Loss:
@@ -136,9 +176,10 @@ def _released(release: Release) -> ReleaseAccuracy:
 
 
 def _statistic(release: NoisyStatistic) -> ReleaseAccuracy:
+    step = release.grid / release.parts
     if isinstance(release.of, Counted):
-        return _noisy(release.noise, release.grid, release.sensitivity, in_rows=True)
-    described = _noisy(release.noise, release.grid, release.sensitivity, in_rows=False)
+        return _noisy(release.noise, step, release.sensitivity, in_rows=True)
+    described = _noisy(release.noise, step, release.sensitivity, in_rows=False)
     note = "; ".join(filter(None, (*map(_clamped, release.of), described.note)))
     return replace(described, note=note)
 

@@ -117,9 +117,14 @@ def _reason(none: NoInterval, expression: NoisyExpression, accuracy: Sequence[Ac
         return str(none.value)
     numbers = sorted(answers_in(expression))
     missing = [accuracy[n - 1] for n in numbers if accuracy[n - 1].described.no_interval]
+    if not missing:
+        return _IS_NULL
     return "; ".join(
         dict.fromkeys(_of_answer(one, isinstance(expression, AnswerOf)) for one in missing)
     )
+
+
+_IS_NULL = "NULL, since there were too few units to choose a bound on what each adds"
 
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:

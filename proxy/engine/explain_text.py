@@ -117,18 +117,21 @@ def _unit(block: BlockPlan) -> str:
             assert column is not None
             return f"the unit in {column.column} is protected, one row each (unique)"
         case UnitNeighbours():
-            return _bounded_unit(block.neighbours, block.groups())
+            return _bounded_unit(block.neighbours, block.groups(), bool(block.choices))
         case _:
             assert_never(block.neighbours)
 
 
-def _bounded_unit(unit: UnitNeighbours, answered: int | None) -> str:
-    """answered: so many groups; None where that is private."""
-    text = f"the unit in {unit.column.column} is protected, {unit.rows} rows of it count"
+def _bounded_unit(unit: UnitNeighbours, answered: int | None, is_chosen: bool) -> str:
+    """answered: so many groups; None where that is private; is_chosen: the policy does not bound its rows."""
+    rows = f"{unit.rows} rows of it count"
+    if is_chosen:
+        rows = "what it adds is bounded by choice when the statement runs"
+    text = f"the unit in {unit.column.column} is protected, {rows}"
     groups = answered if unit.groups is None else unit.groups
     if unit.groups is not None:
         text += f", {unit.groups} groups"
-    if unit.rows_per_group is None or groups is None:
+    if unit.rows_per_group is None or groups is None or is_chosen:
         return text
     in_all = min(unit.rows, groups * unit.rows_per_group)
     return f"{text}, {unit.rows_per_group} rows in each: {in_all} in all"

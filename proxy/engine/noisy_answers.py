@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.clipped_units import (
+    ClippedUnits,
+    bounds_of,
+    clipped_units,
+    with_withheld,
+)
 from proxy.engine.column_errors import ColumnError, column_errors
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
@@ -18,8 +26,10 @@ from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import BlockPlan, PrivatePlan, RowNeighbours, SampleAggregate
+from proxy.planner.planning import ChosenBounds
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import group_selector, release_block
+from proxy.release.choosing_bounds import choose_bounds, clamped_totals, totals_of
 from proxy.release.noisy_relation import NoisyTable, relation_json
 
 _SEED_BITS = 63
@@ -38,39 +48,82 @@ class NoisyAnswer:
     notice: bool
     withheld: tuple[str, ...] = ()
     columns: tuple[ColumnError, ...] = ()
+    clipped: tuple[ClippedUnits, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyRelation:
     """json: for the rewritten statement; withheld: what is NULL because too few units were there, and what to
-    do, for the analyst; columns: the errors of what it returns, where these are wanted."""
+    do, for the analyst; columns: the errors of what it returns, where these are wanted; plan: with the bounds
+    that were chosen; clipped: what they cut."""
 
     json: str
     withheld: tuple[str, ...]
     columns: tuple[ColumnError, ...]
+    plan: PrivatePlan
+    clipped: tuple[ClippedUnits, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledBlock:
+    """choosing: what bounds are chosen by, which runs first; queries: what is released."""
+
+    choosing: BackendQuery | None
+    queries: tuple[BackendQuery, ...]
+
+    @property
+    def all(self) -> tuple[BackendQuery, ...]:
+        return self.queries if self.choosing is None else (self.choosing, *self.queries)
+
+
+def compiled_block(block: BlockPlan) -> CompiledBlock:
+    return CompiledBlock(choosing=compile_choices(block), queries=compile_block(block))
 
 
 async def noisy_relation(
     question: ProtectedQuery,
     private: PrivatePlan,
-    compiled: Sequence[Sequence[BackendQuery]],
+    bounded: Callable[[ChosenBounds], PrivatePlan],
+    compiled: Callable[[PrivatePlan], Sequence[CompiledBlock]],
     session: ProtectedSession | None,
     lists: Lists,
     bits: RandomBits,
 ) -> NoisyRelation:
-    """The relation of the rewritten statement. Only public keys are read where session is None."""
+    """The relation of the rewritten statement. Only public keys are read where session is None.
+
+    Given    bounded: the plan with bounds that were chosen; compiled: the statements of a plan's blocks
+    """
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     withheld: list[str] = []
     # Of earlier blocks, for those that compare with them.
     answers: dict[ScalarAnswer, str | None] = {}
-    for number, block in enumerate(private.blocks):
+    chosen: dict[int, Mapping[int | None, int]] = {}
+    clipped: list[ClippedUnits] = []
+
+    async def read(query: BackendQuery, select: Callable[[int], bool] | None) -> ExactTable:
+        values = {**_values(query, answers, bits), **values_of(query, lists)}
+        assert session is not None, "a statement that reads is charged"
+        return await session.run(query, values, select)
+
+    for number in range(len(private.blocks)):
+        block, of_block = private.blocks[number], compiled(private)[number]
+        exact: list[ExactTable] = []
+        if of_block.choosing is not None:
+            totals = totals_of(block, await read(of_block.choosing, None))
+            found = choose_bounds(block, totals, bits)
+            chosen[number] = bounds_of(block, found)
+            private = await asyncio.to_thread(bounded, chosen)
+            block = with_withheld(private.blocks[number], found)
+            blocks = (*private.blocks[:number], block, *private.blocks[number + 1 :])
+            private = replace(private, blocks=blocks)
+            clipped += clipped_units(block, found, number + 1)
+            if block.is_of_totals:
+                exact = [clamped_totals(block, totals)]
+            of_block = compiled(private)[number]
         is_selected = group_selector(block, bits)
-        exact = []
-        for place, query in enumerate(compiled[number]):
-            values = {**_values(query, answers, bits), **values_of(query, lists)}
-            assert session is not None, "a statement that reads is charged"
-            exact.append(await session.run(query, values, is_selected if place == 0 else None))
+        for place, query in enumerate(of_block.queries):
+            exact.append(await read(query, is_selected if place == 0 else None))
         work += _draws(block, exact)
         noisy = await beside(work, release_block, block, exact, bits)
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
@@ -80,7 +133,8 @@ async def noisy_relation(
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
-    return NoisyRelation(json, tuple(withheld), columns)
+    withheld += (one.text() for one in clipped if one.is_poor)
+    return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped))
 
 
 def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

@@ -11,32 +11,37 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
 
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.engine.noisy_answers import NoisyAnswer, NoisyRelation, noisy_relation
+from proxy.engine.noisy_answers import (
+    CompiledBlock,
+    NoisyAnswer,
+    NoisyRelation,
+    compiled_block,
+    noisy_relation,
+)
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
 from proxy.engine.settings import Settings, read_settings
+from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import PrivatePlan
-from proxy.planner.planning import plan
+from proxy.planner.planning import ChosenBounds, plan
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.query import bind
@@ -46,7 +51,7 @@ from proxy.query.syntax.statements import StatementKind
 _SEED_BITS = 63
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
-T = TypeVar("T")
+Bounded = Callable[[ChosenBounds], PrivatePlan]
 
 
 class Engine:
@@ -126,14 +131,14 @@ class Engine:
             return NoisyAnswer("{}", NOTHING, None, None, (), False)
         # In a thread: many groups or a long statement take long, and other sessions go on meanwhile.
         planned = asyncio.to_thread(self._prepared, question, arguments, settings)
-        chosen, private = await planned
+        chosen, private, bounded = await planned
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
-            relation = await self._relation(question, private, None, {})
+            relation = await self._relation(question, private, bounded, None, {})
             return _answer(relation, private, chosen, None)
-        return await self._charged(question, private, chosen, analyst)
+        return await self._charged(question, private, bounded, chosen, analyst)
 
     def _refuse_changed(self, private: PrivatePlan) -> None:
         # A public table may also stand in a condition of any block.
@@ -146,18 +151,23 @@ class Engine:
             )
 
     async def _charged(
-        self, question: ProtectedQuery, private: PrivatePlan, chosen: Settings, analyst: str
+        self,
+        question: ProtectedQuery,
+        private: PrivatePlan,
+        bounded: Bounded,
+        chosen: Settings,
+        analyst: str,
     ) -> NoisyAnswer:
-        queries = [query for several in self._compile(private) for query in several]
+        queries = [query for block in self._compile(private) for query in block.all]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
         begun = clock()
         async with AsyncExitStack() as stack:
             ready = self._ready(stack, private.loss, analyst)
-            session = await _within(chosen.seconds, ready, _NOT_CHARGED)
+            session = await within(chosen.seconds, ready, NOT_CHARGED)
             # Always, whatever rows there are; and a list that is too long costs nothing.
             reading = read_lists(session, queries)
-            lists = await _within(chosen.seconds, reading, _NOT_CHARGED)
+            lists = await within(chosen.seconds, reading, NOT_CHARGED)
             charged = await self._ledger.reserve(
                 analyst,
                 private.loss,
@@ -168,9 +178,9 @@ class Engine:
             self._left[analyst] = charged.remaining
             answered = False
             try:
-                answering = self._relation(question, private, session, lists)
+                answering = self._relation(question, private, bounded, session, lists)
                 seconds = chosen.seconds and max(chosen.seconds - (clock() - begun), floor)
-                relation = await _within(seconds, answering, _stays_charged(floor))
+                relation = await within(seconds, answering, stays_charged(floor))
                 answer = _answer(relation, private, chosen, charged)
                 answered = True
                 return answer
@@ -201,33 +211,40 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        _, private = await asyncio.to_thread(self._prepared, question, arguments, settings)
+        _, private, _ = await asyncio.to_thread(self._prepared, question, arguments, settings)
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
-    def planned(self, question: ProtectedQuery, settings: Mapping[str, str]) -> PrivatePlan:
+    def planned(
+        self,
+        question: ProtectedQuery,
+        settings: Mapping[str, str],
+        chosen: ChosenBounds | None = None,
+    ) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
+        Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        return self._planned(question, (), settings)[1]
+        _, private, bounded = self._planned(question, (), settings)
+        return private if chosen is None else bounded(chosen)
 
     def _prepared(
         self,
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-    ) -> tuple[Settings, PrivatePlan]:
-        chosen, private = self._planned(question, arguments, settings)
+    ) -> tuple[Settings, PrivatePlan, Bounded]:
+        chosen, private, bounded = self._planned(question, arguments, settings)
         self._compile(private)  # which keeps it for those who ask for it next
-        return chosen, private
+        return chosen, private, bounded
 
     def _planned(
         self,
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-    ) -> tuple[Settings, PrivatePlan]:
+    ) -> tuple[Settings, PrivatePlan, Bounded]:
         chosen = read_settings(settings, self.policy.privacy)
         types = tuple(map(by_oid, question.parameter_oids))
         values = constants(arguments, types)
@@ -248,24 +265,34 @@ class Engine:
         )
         if not chosen.is_utc:
             check_zone(bound)
-        return chosen, plan(bound, self._known, chosen.loss)
+        known = self._known  # the same when the bounds are chosen
+        private = plan(bound, known, chosen.loss)
 
-    def _compiled(self, private: PrivatePlan) -> tuple[tuple[BackendQuery, ...], ...]:
-        return tuple(compile_block(block) for block in private.blocks)
+        def bounded(bounds: ChosenBounds) -> PrivatePlan:
+            found = plan(bound, known, chosen.loss, bounds)
+            if found.loss != private.loss:  # which was charged
+                raise Fault
+            return found
+
+        return chosen, private, bounded
+
+    def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
+        return tuple(map(compiled_block, private.blocks))
 
     async def _relation(
         self,
         question: ProtectedQuery,
         private: PrivatePlan,
+        bounded: Bounded,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        compiled = self._compile(private)
-        return await noisy_relation(question, private, compiled, session, lists, self._bits)
+        compiled, bits = self._compile, self._bits
+        return await noisy_relation(question, private, bounded, compiled, session, lists, bits)
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""
-        return ["; ".join(map(_with_lists, several)) for several in self._compile(private)]
+        return ["; ".join(map(_with_lists, block.all)) for block in self._compile(private)]
 
     async def _explained(
         self, question: ProtectedQuery, private: PrivatePlan, analyst: str
@@ -287,37 +314,16 @@ def _answer(
         private.loss,
         remaining,
         receipt,
-        accuracies(private),
+        accuracies(relation.plan),
         chosen.notice,
         relation.withheld,
         relation.columns,
+        relation.clipped,
     )
 
 
 def _with_lists(query: BackendQuery) -> str:
     return "; ".join((*(wanted.sql for wanted in query.lists), query.sql))
-
-
-async def _within(seconds: float | None, work: Coroutine[Any, Any, T], hint: str) -> T:
-    """
-    Refuses  CANCELLED: a matter of the clock and of what the analyst chose, whatever the server was doing
-    """
-    try:
-        return await asyncio.wait_for(work, seconds)
-    except asyncio.TimeoutError:
-        raise Refusal(
-            Code.CANCELLED, "canceling statement due to statement timeout", hint
-        ) from None
-
-
-_NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
-
-
-def _stays_charged(floor: float) -> str:
-    return (
-        "What it cost stays charged. Raise statement_timeout or query less data; less than"
-        f" {floor:g} s is treated as {floor:g} s where protected tables are read."
-    )
 
 
 def _fingerprint(text: str) -> str:

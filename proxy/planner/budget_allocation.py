@@ -17,7 +17,13 @@ from fractions import Fraction
 from proxy.base.errors import Refusal
 from proxy.mechanisms.shared_moments import pooled
 from proxy.planner.formulas import Formula, formula_of, weighed
-from proxy.planner.measuring import MeasureContext, mechanism_of, never_null, operands_of
+from proxy.planner.measuring import (
+    MeasureContext,
+    has_total,
+    mechanism_of,
+    never_null,
+    operands_of,
+)
 from proxy.planner.statistics import Measured, Statistic
 from proxy.policy.policy_model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
@@ -104,7 +110,12 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
                 counts[statistic] = candidate
     statistics: dict[SharedStatistic, Fraction] = {}
     made_of: dict[int, MadeOf] = {}
-    found = [one for one in candidates if one is not None and one.number not in alias_of]
+    # A sum with a bound of its own would be less exact by as many rows of the largest values.
+    found = [
+        one
+        for one in candidates
+        if one is not None and one.number not in alias_of and not has_total(one.aggregate, context)
+    ]
     for rows in dict.fromkeys(one.rows for one in found):
         group = [one for one in found if one.rows == rows]
         together = _together(group, can_add=privacy.noise is Noise.LAPLACE)

@@ -33,6 +33,8 @@ class ColumnFacts:
     )
     mechanism: Mechanism | None = None
     characters: int | None = None  # the column's type holds no longer text
+    per_unit: Bounds | None = None  # of the sum over all rows of a unit
+    chooses_per_unit: bool = False
 
 
 # (alias of the relation, name of the column)
@@ -79,7 +81,7 @@ class UnitRows:
     at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut.
 
     untruncated: what has to be truncated before its rows are multiplied; formed: so many rows of a unit come at
-    most, once it is."""
+    most, once it is. is_chosen: `rows` is the largest bound, of which a smaller one is chosen privately."""
 
     identifier: str
     column: ColumnRef
@@ -90,6 +92,12 @@ class UnitRows:
     named_by: tuple[ColumnRef, ...] = ()
     untruncated: tuple[Untruncated, ...] = ()
     formed: int = 1
+    is_chosen: bool = False
+
+    @property
+    def joined(self) -> int:
+        """At most so many rows of a unit are multiplied by a join."""
+        return self.formed if self.is_chosen else self.rows
 
 
 RowOwnership = PublicRows | ProtectedRows | UnitRows

@@ -212,7 +212,13 @@ def _referred(
         return replace(found, ownership=replace(found.ownership, rows=rows, unique=False))
     untruncated = (*a.untruncated, *b.untruncated)
     ownership = replace(
-        a, rows=rows, unique=False, named_by=(), untruncated=untruncated, formed=formed
+        a,
+        rows=rows,
+        unique=False,
+        named_by=(),
+        untruncated=untruncated,
+        formed=formed,
+        is_chosen=a.is_chosen or b.is_chosen,
     )
     return RelationWithUnit(relation, facts, ownership)
 
@@ -235,4 +241,5 @@ def _both(a: UnitRows, b: UnitRows) -> UnitRows:
         groups=least(a.groups, b.groups),
         rows_per_group=least(a.rows_per_group, b.rows_per_group),
         named_by=(),
+        is_chosen=a.is_chosen or b.is_chosen,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing_extensions import assert_never
 
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
+from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -29,6 +30,9 @@ def loss_events(plan: PrivatePlan) -> tuple[Event, ...]:
 def _of_block(block: BlockPlan) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
+    for choice in block.choices.values():
+        yield mechanism(choice.walk)
+        yield dlaplace(choice.report, 2, choice.report_scale)
     for release in block.releases:
         yield _of_release(release)
 
@@ -38,12 +42,19 @@ def _of_release(release: Release) -> Event:
         case NoisyStatistic() | DistinctCount():
             match release.noise:
                 case LaplaceNoise():
-                    return dlaplace(release.loss, release.sensitivity, release.noise.scale)
+                    return dlaplace(_of_noise(release), release.sensitivity, release.noise.scale)
                 case GaussianNoise():
-                    return gaussian(release.loss, release.noise.sigma2)
+                    return gaussian(_of_noise(release), release.noise.sigma2)
                 case _:
                     assert_never(release.noise)
         case RecentredMean() | OrderStatistic() | SampleAggregate():
             return mechanism(release.loss)
         case _:
             assert_never(release)
+
+
+def _of_noise(release: NoisyStatistic | DistinctCount) -> Loss:
+    """Without what choosing its bound costs."""
+    if isinstance(release, NoisyStatistic):
+        return release.noise_loss
+    return release.loss

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -12,12 +13,12 @@ from proxy.base.errors import Code, Refusal
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
-from proxy.planner.facts import Facts
+from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.plan import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.statistics import Measured
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
-from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52
@@ -32,6 +33,13 @@ class MeasureContext:
     groups: int  # at most so many groups hold rows of one unit
     privacy: Privacy
     wanted: Loss  # of the statement as a whole
+    is_spread: bool = False  # rows of one unit may be in several groups
+    most_rows: int | None = (
+        None  # where the rows of a unit are bounded by choice: the largest bound
+    )
+    chosen: Mapping[int | None, int] = field(
+        default_factory=dict
+    )  # bounds, by release; None: on rows
 
     @property
     def rows(self) -> int:
@@ -61,10 +69,46 @@ class MeasureContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """What planning one release needs to know. loss: all that it may spend."""
+    """What planning one release needs to know. loss: all that it may spend; number: of the release."""
 
     context: MeasureContext
     loss: Loss
+    number: int = 0
+
+
+def column_facts(aggregate: Aggregate, context: MeasureContext) -> ColumnFacts | None:
+    """Of the column that is aggregated; None of an expression."""
+    operand = aggregate.operand
+    if not isinstance(operand, ColumnRef):
+        return None
+    return context.facts[operand.relation, operand.column]
+
+
+def has_total(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether a SUM has a bound of its own on what a unit adds."""
+    if aggregate.kind is not AggregateKind.SUM or not isinstance(
+        context.neighbours, UnitNeighbours
+    ):
+        return False
+    column = column_facts(aggregate, context)
+    own = column is not None and (column.per_unit is not None or column.chooses_per_unit)
+    return own or context.most_rows is not None
+
+
+def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether an aggregate that is a release of its own depends on how many rows of a unit count."""
+    match aggregate.kind:
+        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT | AggregateKind.SUM:
+            return False  # bounded by their totals
+        case AggregateKind.AVG:
+            return mechanism_of(aggregate, context) is Mechanism.BEST
+        case AggregateKind.MIN | AggregateKind.MAX:
+            return mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
+        case AggregateKind.COUNT_DISTINCT:
+            column = column_facts(aggregate, context)
+            return column is None or not column.is_unit
+        case _:
+            return True
 
 
 def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | None:

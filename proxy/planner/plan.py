@@ -11,6 +11,7 @@ from fractions import Fraction
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import Loss
+from proxy.planner.bound_choices import BoundChoice, UnitTotal
 from proxy.planner.formulas import Formula
 from proxy.planner.statistics import Counted, Measured, Statistic
 from proxy.policy.policy_model import MedianNoise
@@ -113,7 +114,9 @@ Noise = LaplaceNoise | GaussianNoise
 class NoisyStatistic:
     """A noisy linear sum over rows: a COUNT or a SUM by itself, or what several answers are made of.
 
-    aggregate: the first that it is part of; of: its rows, or operands; sensitivity: L1
+    aggregate: the first that it is part of; of: its rows, or operands; sensitivity: L1; total: where not the
+    rows of a unit are bounded but what they add, and the noise is in the parts of a grid step that it has.
+    loss: with that of choosing the total.
     """
 
     aggregate: Aggregate
@@ -122,6 +125,23 @@ class NoisyStatistic:
     sensitivity: int
     noise: Noise
     loss: Loss
+    total: UnitTotal | None = None
+
+    @property
+    def choice(self) -> BoundChoice | None:
+        return None if self.total is None else self.total.choice
+
+    @property
+    def noise_loss(self) -> Loss:
+        """Without what choosing the total costs."""
+        if self.choice is None:
+            return self.loss
+        return Loss(self.loss.epsilon - self.choice.loss.epsilon, self.loss.delta)
+
+    @property
+    def parts(self) -> int:
+        """Of a grid step, in which the noise is."""
+        return 1 if self.total is None else self.total.parts
 
     @property
     def grid(self) -> Fraction:
@@ -250,7 +270,9 @@ class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    uses_answers: rows are compared with noisy answers of earlier blocks."""
+    uses_answers: rows are compared with noisy answers of earlier blocks; rows_choice: where the bound on the
+    rows of a unit is chosen for all releases that have none of their own; until then it is the largest;
+    withheld: releases for whose bound there were too few units: their answers are NULL."""
 
     source: Relation
     neighbours: Neighbours
@@ -265,6 +287,41 @@ class BlockPlan:
     expressions: tuple[NoisyExpression, ...] = ()
     outputs: tuple[OutputColumn, ...] = ()
     uses_answers: bool = False
+    rows_choice: BoundChoice | None = None
+    withheld: frozenset[int] = frozenset()
+
+    @property
+    def choices(self) -> dict[int | None, BoundChoice]:
+        """By the number of the release that a bound is for; None: that on rows, for all others."""
+        found: dict[int | None, BoundChoice] = {}
+        if self.rows_choice is not None:
+            found[None] = self.rows_choice
+        for number, release in enumerate(self.releases):
+            if isinstance(release, NoisyStatistic) and release.choice is not None:
+                found[number] = release.choice
+        return found
+
+    def bounded_by(self, choice: int | None) -> frozenset[int]:
+        """The releases that a choice is for."""
+        if choice is not None:
+            return frozenset({choice})
+        return frozenset(
+            number
+            for number, release in enumerate(self.releases)
+            if number not in self.choices
+            and not isinstance(release, SampleAggregate)
+            and not (isinstance(release, DistinctCount) and release.of_unit)
+        )
+
+    @property
+    def is_of_totals(self) -> bool:
+        """Whether all that is released follows from the totals of units by which bounds are chosen."""
+        chosen = self.choices
+        return (
+            bool(chosen)
+            and not self.keys
+            and all(number in chosen for number in range(len(self.releases)))
+        )
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
@@ -285,15 +342,3 @@ class PrivatePlan:
 
     blocks: tuple[BlockPlan, ...]
     loss: Loss
-
-
-def scales_of(plan: BlockPlan, answer: Answer) -> tuple[Fraction, ...]:
-    """The scales of the noisy sums that an answer is made of: Laplace noise always
-    (planner/release_choice.py)."""
-    return tuple(_scale(plan.releases[number]) for number in answer.releases)
-
-
-def _scale(release: Release) -> Fraction:
-    assert isinstance(release, NoisyStatistic)
-    assert isinstance(release.noise, LaplaceNoise)
-    return release.noise.scale

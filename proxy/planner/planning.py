@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-
-from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.mechanisms import partition_selection, split
+from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
@@ -20,27 +18,23 @@ from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     Facts,
     PlanningContext,
-    ProtectedRows,
     PublicRows,
     RelationWithUnit,
-    RowOwnership,
-    UnitRows,
     typed,
 )
-from proxy.planner.measuring import MeasureContext, Priced
+from proxy.planner.key_selection import selection_of
+from proxy.planner.measuring import MeasureContext, Priced, needs_rows
 from proxy.planner.narrowing import narrowed
+from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan import (
     BlockPlan,
     KeyPlan,
-    Neighbours,
     PrivatePlan,
     Release,
-    RowNeighbours,
     SampleAggregate,
-    Selection,
-    UnitNeighbours,
 )
 from proxy.planner.plan_types import check_types
+from proxy.planner.private_bounds import choice_of, rows_weight
 from proxy.planner.public_keys import label_values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.text_lengths import is_long
@@ -52,11 +46,19 @@ from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
+_NONE: Mapping[int, Mapping[int | None, int]] = {}
 
-def plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
+# Bounds that were chosen privately, by block, and in it by release; None: the bound on rows.
+ChosenBounds = Mapping[int, Mapping[int | None, int]]
+
+
+def plan(
+    query: Query, known: PlanningContext, wanted: Loss, chosen: ChosenBounds = _NONE
+) -> PrivatePlan:
     """The private plan of a statement whose parameters are known (answers of earlier blocks excepted).
 
-    Given    wanted: epsilon and delta of the statement as a whole
+    Given    wanted: epsilon and delta of the statement as a whole; chosen: of blocks whose bounds are known by
+             now; it changes sensitivities and scales, never what is paid
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
     Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
              more than wanted, which would be a fault of ours
@@ -74,8 +76,8 @@ def plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
             "Ask several questions.",
         )
     drafts = [
-        _draft(block, found, keys, known, wanted)
-        for block, (found, keys) in zip(query.blocks, with_unit, strict=True)
+        _draft(block, found, keys, known, wanted, chosen.get(number, {}))
+        for number, (block, (found, keys)) in enumerate(zip(query.blocks, with_unit, strict=True))
     ]
     weights = [weight for draft in drafts for weight in draft.weights(known.policy.privacy)]
     spent = iter(split.split_weighted(wanted, weights) if weights else ())
@@ -86,6 +88,8 @@ def plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
     for block in blocks:
         if block.selection is not None:
             total = total + block.selection.loss
+        if block.rows_choice is not None:
+            total = total + block.rows_choice.loss
         for release in block.releases:
             total = total + release.loss
     if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
@@ -132,6 +136,19 @@ class _Draft:
         yield from self.allocation.statistics.values()
         if self.is_private:
             yield privacy.weight(Weighed.GROUPS)
+        bounded = self.bounded_weights()
+        if bounded:
+            yield rows_weight(bounded)
+
+    def bounded_weights(self) -> list[Fraction]:
+        """Of the releases for which a bound on rows is chosen."""
+        if self.context.most_rows is None:
+            return []
+        own = self.allocation.independent.items()
+        return [
+            *(weight for n, weight in own if needs_rows(self.aggregates[n], self.context)),
+            *self.allocation.statistics.values(),
+        ]
 
 
 def _draft(
@@ -140,6 +157,7 @@ def _draft(
     keys: tuple[KeyPlan, ...],
     known: PlanningContext,
     wanted: Loss,
+    chosen: Mapping[int | None, int],
 ) -> _Draft:
     facts = with_unit.facts
     count: int | None = None
@@ -153,13 +171,17 @@ def _draft(
             )
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
-    neighbours, groups = _neighbours(with_unit.ownership, group_bound)
+    ownership = with_unit.ownership
+    neighbours, groups = neighbours_of(ownership, group_bound, chosen.get(None))
     context = MeasureContext(
         facts=facts,
         neighbours=neighbours,
         groups=groups,
         privacy=known.policy.privacy,
         wanted=wanted,
+        is_spread=bool(keys) and count != 1,
+        most_rows=most_rows(ownership, neighbours),
+        chosen=chosen,
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(with_unit.relation, where)
@@ -190,7 +212,11 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
             for key, plan in zip(draft.block.keys, draft.keys, strict=True)
             if plan.values is None
         ]
-        selection = _selection(Priced(context=draft.context, loss=next(spent)), secret[0])
+        selection = selection_of(Priced(context=draft.context, loss=next(spent)), secret[0])
+    rows_choice = None
+    if draft.bounded_weights():
+        assert draft.context.most_rows is not None
+        rows_choice = choice_of(next(spent), draft.context.most_rows)
     releases, answers = block_releases(draft.aggregates, draft.context, draft.allocation, of_each)
     return BlockPlan(
         source=draft.relation,
@@ -206,44 +232,8 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         outputs=draft.block.outputs,
         uses_answers=uses_answers(draft.block),
         selection=selection,
+        rows_choice=rows_choice,
     )
-
-
-def _neighbours(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
-    """How neighbours differ, and in how many groups at most one unit can be. groups None: unknown many."""
-    match ownership:
-        case ProtectedRows():
-            group_bound = ownership.rows if groups is None else min(ownership.rows, groups)
-            found = RowNeighbours(
-                rows=ownership.rows,
-                hashed_by=ownership.hashed_by,
-                not_null=None,
-                partitions=ownership.partitions,
-            )
-            return found, group_bound
-        case UnitRows(unique=True, rows=1):
-            # A key checked by the server: a unit is one row, nothing has to be bounded.
-            return RowNeighbours(
-                rows=1, hashed_by=(ownership.column,), not_null=ownership.column
-            ), 1
-        case UnitRows():
-            group_bound = min(ownership.rows, ownership.groups or ownership.rows)
-            bound_groups = group_bound if groups is None or group_bound < groups else None
-            # One group alone: the bound of all rows of the unit is the one that counts.
-            per_group = ownership.rows_per_group if groups is None or groups > 1 else None
-            most = group_bound if groups is None else min(group_bound, groups)
-            bounding = UnitNeighbours(
-                column=ownership.column,
-                rows=ownership.rows,
-                groups=bound_groups,
-                rows_per_group=per_group,
-                is_summed=per_group is None or ownership.rows < most * per_group,
-            )
-            return bounding, most
-        case PublicRows():
-            raise AssertionError("rows of a public table have no neighbours")
-        case _:
-            assert_never(ownership)
 
 
 def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
@@ -288,39 +278,6 @@ def _can_be_private(key: Key) -> bool:
     if isinstance(key.expression, DateTrunc | Extract):
         return True
     return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
-
-
-def _selection(priced: Priced, position: int | None) -> Selection:
-    """
-    Given    position: of the first key that is not public
-    Refuses  INFEASIBLE without delta: no key could ever appear
-    Source   docs/design/mechanisms.md 4.2
-    """
-    context, loss = priced.context, priced.loss
-    if loss.delta <= 0:
-        raise Refusal(
-            Code.INFEASIBLE,
-            "GROUP BY on keys that are not public needs a delta above 0",
-            "SET dp.delta to a small positive number, or group by a column with public values.",
-            position,
-        )
-    try:
-        match context.neighbours:
-            case RowNeighbours():
-                each = split.per_unit(loss, context.neighbours.rows)
-            case UnitNeighbours():
-                each = partition_selection.per_group(loss, context.groups)
-            case _:
-                assert_never(context.neighbours)
-        partition_selection.release_probability(1, each.epsilon, each.delta)
-    except ValueError:  # epsilon or delta too small to choose by, told before anything is charged
-        raise Refusal(
-            Code.INFEASIBLE,
-            "epsilon is too small to select groups: a key would need too many units to appear",
-            "Use fewer aggregates in one statement, or group by a column with public values.",
-            position,
-        ) from None
-    return Selection(loss=loss, each=each)
 
 
 def _sub_partitions(releases: tuple[Release, ...]) -> int:

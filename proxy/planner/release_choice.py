@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -9,12 +10,14 @@ from functools import lru_cache
 from typing_extensions import assert_never
 
 from proxy.mechanisms import discrete_gaussian, discrete_laplace, order_statistic, zcdp
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner import grids
+from proxy.planner.bound_choices import UnitTotal
 from proxy.planner.bounds import condition
 from proxy.planner.measuring import (
     MeasureContext,
     Priced,
+    column_facts,
     condition_of,
     measured_of,
     mechanism_of,
@@ -31,9 +34,11 @@ from proxy.planner.plan import (
     RecentredMean,
     Release,
     RowNeighbours,
+    UnitNeighbours,
 )
+from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
 from proxy.planner.sample_aggregate import clipped_mean_of, needs_delta, smoothed
-from proxy.planner.statistics import Counted, Measured, Statistic, row_sensitivity
+from proxy.planner.statistics import Counted, Measured, Statistic, of_row, row_sensitivity
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
 from proxy.policy.policy_model import Mechanism
@@ -106,6 +111,9 @@ def _statistic(
 ) -> NoisyStatistic:
     """With the noise that the policy chooses."""
     context = priced.context
+    total = _total(aggregate, statistic, of, priced)
+    if total is not None:
+        return _of_total(aggregate, statistic, of, total, priced)
     each = row_sensitivity(statistic, () if isinstance(of, Counted) else of)
     noise, loss = _noise(priced, context.rows * each, context.squared_change * each**2)
     return NoisyStatistic(
@@ -115,6 +123,55 @@ def _statistic(
         sensitivity=context.rows * each,
         noise=noise,
         loss=loss,
+    )
+
+
+def _total(
+    aggregate: Aggregate,
+    statistic: Statistic,
+    of: Counted | tuple[Measured, ...],
+    priced: Priced,
+) -> UnitTotal | None:
+    """The bound on what a unit adds, where that is not as many rows as count of the largest values."""
+    context = priced.context
+    if not isinstance(context.neighbours, UnitNeighbours):
+        return None
+    each = of_row(statistic, () if isinstance(of, Counted) else of)
+    parts = PARTS if context.is_spread else 1
+    column = column_facts(aggregate, context)
+    if column is not None and column.per_unit is not None and not isinstance(of, Counted):
+        given, grid = column.per_unit, of[0].grid
+        low, high = math.ceil(given.low / grid), math.floor(given.high / grid)
+        return UnitTotal(low=min(0, low), high=max(0, high), parts=parts, choice=None)
+    most_rows = context.most_rows
+    if column is not None and column.chooses_per_unit and most_rows is None:
+        most_rows = context.rows
+    if most_rows is None:
+        return None
+    bound = context.chosen.get(priced.number)
+    return chosen_total(priced.loss, each, most_rows, parts, bound)
+
+
+def _of_total(
+    aggregate: Aggregate,
+    statistic: Statistic,
+    of: Counted | tuple[Measured, ...],
+    total: UnitTotal,
+    priced: Priced,
+) -> NoisyStatistic:
+    """All that a unit adds may be in one group, so that the L2 sensitivity is the L1 sensitivity."""
+    sensitivity = total.most * total.parts
+    choosing = NOTHING if total.choice is None else total.choice.loss
+    left = priced.loss if total.choice is None else noise_loss(priced.loss)
+    noise, loss = _noise(replace(priced, loss=left), sensitivity, Fraction(sensitivity**2))
+    return NoisyStatistic(
+        aggregate=aggregate,
+        statistic=statistic,
+        of=of,
+        sensitivity=sensitivity,
+        noise=noise,
+        loss=loss + choosing,
+        total=total,
     )
 
 

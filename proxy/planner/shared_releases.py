@@ -102,7 +102,9 @@ class _Drawing:
 
     def _placed(self, aggregate: Aggregate, loss: Loss) -> int:
         try:
-            release = plan_release(aggregate, Priced(context=self.context, loss=loss))
+            release = plan_release(
+                aggregate, Priced(context=self.context, loss=loss, number=len(self.releases))
+            )
         except Refusal as refusal:
             raise (
                 refusal if refusal.position is not None else refusal.at(aggregate.position)

@@ -52,6 +52,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
         return RelationWithUnit(scan, facts, ProtectedRows(unit.rows, keys or place))
     assert isinstance(unit, IdentifierUnit) and policy.max_rows_per_unit is not None
     bounds = (policy.max_groups_per_unit, policy.max_rows_per_group_per_unit)
+    joined = policy.join_rows_at_most if policy.chooses_rows else policy.max_rows_per_unit
     if unit.path is not None:
         relation, column = _through(scan, ref(unit.column), unit.path, known)
         key = (scan.alias, unit.column)
@@ -59,17 +60,36 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
         facts[key] = replace(facts[key], leads_to=unit.path.table)
         facts[column.relation, column.column] = ColumnFacts(column.type, is_unit=True)
         most = policy.max_rows_per_unit
-        through = (Untruncated(scan.alias, column, most),)
-        ownership = UnitRows(unit.identifier, column, most, False, *bounds, (), through, most)
+        through = (Untruncated(scan.alias, column, joined),)
+        ownership = UnitRows(
+            unit.identifier,
+            column,
+            most,
+            False,
+            *bounds,
+            untruncated=through,
+            formed=joined,
+            is_chosen=policy.chooses_rows,
+        )
         return RelationWithUnit(relation, facts, ownership)
     facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
     unique = described.is_unique(unit.column)
     rows = 1 if unique else policy.max_rows_per_unit
     named = keys if policy.join_keys else ()
     column = ref(unit.column)
-    whole = Untruncated(scan.alias, column, rows)
-    untruncated: tuple[Untruncated, ...] = () if unique else (whole,)
-    ownership = UnitRows(unit.identifier, column, rows, unique, *bounds, named, untruncated, rows)
+    joined = 1 if unique else joined
+    whole = Untruncated(scan.alias, column, joined)
+    ownership = UnitRows(
+        unit.identifier,
+        column,
+        rows,
+        unique,
+        *bounds,
+        named,
+        untruncated=() if unique else (whole,),
+        formed=joined,
+        is_chosen=policy.chooses_rows and not unique,
+    )
     return RelationWithUnit(scan, facts, ownership)
 
 
@@ -108,4 +128,6 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
         partitions=own.partitions,
         mechanism=own.mechanism,
         characters=type_characters(column),
+        per_unit=own.per_unit,
+        chooses_per_unit=own.chooses_per_unit,
     )

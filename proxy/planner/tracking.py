@@ -141,8 +141,8 @@ def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hid
             keys, named_by = named(ownership.named_by)
             carried = replace(ownership, column=ref, named_by=named_by)
             if ownership.untruncated:  # whatever is below, it is cut as one from here on
-                whole = (Untruncated(alias, ref, ownership.rows),)
-                carried = replace(carried, untruncated=whole, formed=ownership.rows)
+                whole = (Untruncated(alias, ref, ownership.joined),)
+                carried = replace(carried, untruncated=whole, formed=ownership.joined)
             return ((name, ownership.column), *keys), carried
         case _:
             assert_never(ownership)
@@ -177,7 +177,14 @@ def _per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUni
     )
     unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
     gathered = replace(
-        ownership, column=unit, rows=1, unique=True, named_by=(), untruncated=(), formed=1
+        ownership,
+        column=unit,
+        rows=1,
+        unique=True,
+        named_by=(),
+        untruncated=(),
+        formed=1,
+        is_chosen=False,
     )
     return RelationWithUnit(relation, facts, gathered)
 
@@ -232,10 +239,11 @@ def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
             _refuse("UNION ALL of rows with different privacy units is not available", _APART)
         column = ColumnRef(UNIT, units[0].column.type, None, union.alias)
         rows = sum(unit.rows for unit in units)
+        joined = sum(unit.joined for unit in units)
         untruncated = (
-            (Untruncated(union.alias, column, rows),) if any(u.untruncated for u in units) else ()
+            (Untruncated(union.alias, column, joined),) if any(u.untruncated for u in units) else ()
         )
-        formed = rows if untruncated else sum(unit.formed for unit in units)
+        formed = joined if untruncated else sum(unit.formed for unit in units)
         merged = replace(
             units[0],
             column=column,
@@ -244,6 +252,7 @@ def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
             named_by=(),
             untruncated=untruncated,
             formed=formed,
+            is_chosen=any(unit.is_chosen for unit in units),
         )
         relations = _with_hidden(relations, union, 1)
     elif all(isinstance(ownership, ProtectedRows) for ownership in ownerships):

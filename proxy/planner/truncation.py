@@ -201,8 +201,15 @@ def _same_table(left: RelationWithUnit, right: RelationWithUnit) -> bool:
 def _rows(side: RelationWithUnit) -> int:
     """How many rows of a side neighbours differ in, once the rows of each unit are bounded."""
     ownership = side.ownership
-    assert not isinstance(ownership, PublicRows)
-    return ownership.rows
+    match ownership:
+        case UnitRows():
+            return ownership.joined
+        case ProtectedRows():
+            return ownership.rows
+        case PublicRows():
+            raise AssertionError("rows of a public table have no neighbours")
+        case _:
+            assert_never(ownership)
 
 
 def _truncate_side(
@@ -218,7 +225,7 @@ def _truncate_side(
         # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
         by = None if ownership.unique else ownership.column
         truncated = _truncate(
-            truncated, by, ownership.rows, names, ownership.column, columns, _PLACE_OF_UNIT
+            truncated, by, ownership.joined, names, ownership.column, columns, _PLACE_OF_UNIT
         )
     if rule.truncation is not None:
         truncated = _truncate(truncated, key, rule.truncation.keep, names, key, columns, _PLACE)

@@ -52,7 +52,8 @@ def truncate_side(side: RelationWithUnit, known: PlanningContext) -> RelationWit
             known_unit = facts[part.column.relation, part.column.column]
             facts = {**facts, (unit.relation, unit.column): known_unit}
             column = unit if column == part.column else column
-    return RelationWithUnit(relation, facts, replace(ownership, column=column, untruncated=()))
+    truncated = replace(ownership, column=column, rows=ownership.joined, untruncated=())
+    return RelationWithUnit(relation, facts, truncated)
 
 
 def with_condition(

@@ -116,6 +116,7 @@ class ColumnPolicy:
     grid: the granularity of results on this column; None: proxy.policy.grid says it by the type.
     partitions: fixed odd number of sample-and-aggregate partitions; None: the adopted rule.
     references: schema, table and column that this column refers to.
+    per_unit: of the sum over all rows of a unit; chooses_per_unit: that bound is chosen privately.
     """
 
     name: str
@@ -125,6 +126,8 @@ class ColumnPolicy:
     partitions: int | None = None
     references: tuple[TableName, str] | None = None
     mechanism: Mechanism | None = None  # None: what the policy says for all columns
+    per_unit: Bounds | None = None
+    chooses_per_unit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +138,16 @@ class JoinKey:
     keep: int | None
 
 
+ROWS_AT_MOST = 1_000_000  # of a unit, where a policy says nothing
+JOIN_ROWS_AT_MOST = 100
+
+
 @dataclass(frozen=True, slots=True)
 class ProtectedTable:
-    """A table about people. A column that is not in `columns` is not there, but for the unit's."""
+    """A table about people. A column that is not in `columns` is not there, but for the unit's.
+
+    chooses_rows: max_rows_per_unit is the largest bound, of which a smaller one is chosen privately;
+    join_rows_at_most: then so many rows of a unit are multiplied by a join."""
 
     name: TableName
     unit: Unit
@@ -146,6 +156,8 @@ class ProtectedTable:
     max_groups_per_unit: int | None = None
     max_rows_per_group_per_unit: int | None = None
     join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
+    chooses_rows: bool = False
+    join_rows_at_most: int = JOIN_ROWS_AT_MOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
 from proxy.policy.grid import fits_bigint, has_step
-from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Mechanism
+from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Mechanism
 from proxy.policy_file.policy_bounds import bounds
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import (
@@ -19,9 +19,16 @@ from proxy.policy_file.policy_nodes import (
     values,
     whole,
 )
-from proxy.policy_file.yaml_positions import Entry, MappingNode, Position, RefusedNode
+from proxy.policy_file.yaml_positions import (
+    Entry,
+    MappingNode,
+    Position,
+    RefusedNode,
+    ScalarNode,
+)
 
-COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references")
+COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references", "per_unit")
+CHOSEN_PRIVATELY = "auto"
 
 LEAST_PARTITIONS = 3
 
@@ -36,7 +43,7 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     mechanism = read_mechanism(found.get("mechanism"), problems)
     limits = bounds(found["bounds"].value, "bounds", problems) if "bounds" in found else None
     grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
-    for key in ("grid", "partitions", "mechanism"):
+    for key in ("grid", "partitions", "mechanism", "per_unit"):
         if key in found and "bounds" not in found:
             problems.add(found[key].key_at, f"{key} has no effect without bounds")
     if mechanism in (Mechanism.AUTO, Mechanism.BEST) and "partitions" in found:
@@ -72,7 +79,43 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     if "partitions" in found:
         partitions = _partitions(found["partitions"], problems)
     target = _target(found["references"], problems) if "references" in found else None
-    return ColumnPolicy(entry.key, limits, keys, grid, partitions, target, mechanism)
+    per_unit = _per_unit(found.get("per_unit"), limits, problems)
+    return ColumnPolicy(
+        entry.key,
+        limits,
+        keys,
+        grid,
+        partitions,
+        target,
+        mechanism,
+        per_unit=per_unit if isinstance(per_unit, Bounds) else None,
+        chooses_per_unit=per_unit is True,
+    )
+
+
+def _per_unit(
+    entry: Entry | None, limits: Bounds | None, problems: ProblemList
+) -> Bounds | bool | None:
+    """The bounds of a unit's total; True: they are chosen privately."""
+    if entry is None:
+        return None
+    if limits is not None and limits.kind is not BoundsKind.NUMBER:
+        problems.add(entry.key_at, f"per_unit is of a SUM, which {limits.kind.value} do not have")
+        return None
+    if isinstance(entry.value, ScalarNode):
+        if entry.value.text == CHOSEN_PRIVATELY:
+            return True
+        problems.add(
+            entry.value.at,
+            f"per_unit cannot be {quoted_text(entry.value.text)}",
+            f"write [low, high], the bounds of one unit's total, or {CHOSEN_PRIVATELY}",
+        )
+        return None
+    found = bounds(entry.value, "per_unit", problems)
+    if found is not None and found.kind is not BoundsKind.NUMBER:
+        problems.add(entry.value.at, "per_unit is two numbers")
+        return None
+    return found
 
 
 def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str, ...] | None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import (
+    JOIN_ROWS_AT_MOST,
+    ROWS_AT_MOST,
     ColumnPolicy,
     IdentifierUnit,
     ProtectedTable,
@@ -16,6 +18,7 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy_file.policy_columns import (
+    CHOSEN_PRIVATELY,
     column_of_table,
     read_column,
     read_mechanism,
@@ -49,7 +52,10 @@ TABLE_KEYS = (
     "mechanism",
     "join_keys",
     "columns",
+    "rows_at_most",
+    "join_rows_at_most",
 )
+_CHOSEN_KEYS = ("rows_at_most", "join_rows_at_most")
 PUBLIC_KEYS = ("unit", "join_keys", "columns")
 _MOST_ROWS = 1_000_000_000
 _MOST_UNIT_ROWS = 1_000_000
@@ -116,11 +122,19 @@ def _table(
         return None
     mechanism = read_mechanism(found.get("mechanism"), problems)
     unit = _unit(found["unit"], problems) if "unit" in found else None
-    rows, groups, rows_in_group = (_count(found.get(key), problems) for key in TABLE_KEYS[1:4])
+    chooses_rows = isinstance(unit, IdentifierUnit) and _is_chosen(found.get(TABLE_KEYS[1]))
+    stated = dict(found)
+    if chooses_rows:
+        stated.pop(TABLE_KEYS[1], None)
+    rows, groups, rows_in_group = (_count(stated.get(key), problems) for key in TABLE_KEYS[1:4])
+    at_most, joined = (_count(found.get(key), problems) for key in _CHOSEN_KEYS)
+    if chooses_rows:
+        rows = at_most or ROWS_AT_MOST
     _check_contributions(entry, found, unit, problems)
     for key, value in ((TABLE_KEYS[2], groups), (TABLE_KEYS[3], rows_in_group)):
         if value is not None and rows is not None and value > rows:
-            problems.add(found[key].value.at, f"{key} cannot be above max_rows_per_unit ({rows})")
+            bound = _CHOSEN_KEYS[0] if chooses_rows else TABLE_KEYS[1]
+            problems.add(found[key].value.at, f"{key} cannot be above {bound} ({rows})")
     columns: dict[str, ColumnPolicy] = {}
     if "columns" in found:
         for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():
@@ -136,10 +150,34 @@ def _table(
                 read = replace(read, mechanism=mechanism)
             if read is not None:
                 columns[read.name] = read
+            is_of_rows = isinstance(unit, RowUnit)
+            if is_of_rows and read is not None and (read.per_unit or read.chooses_per_unit):
+                problems.add(
+                    column.key_at,
+                    "per_unit is for a unit with an identifier, not for rows",
+                    "bounds are what a row adds",
+                )
     if unit is None:
         return None
     join_keys = read_join_keys(found.get("join_keys"), problems)
-    return ProtectedTable(name, unit, columns, rows, groups, rows_in_group, join_keys)
+    return ProtectedTable(
+        name,
+        unit,
+        columns,
+        rows,
+        groups,
+        rows_in_group,
+        join_keys,
+        chooses_rows=chooses_rows,
+        join_rows_at_most=joined or JOIN_ROWS_AT_MOST,
+    )
+
+
+def _is_chosen(entry: Entry | None) -> bool:
+    """Whether the bound on rows is chosen privately, as it is where nothing is said."""
+    return entry is None or (
+        isinstance(entry.value, ScalarNode) and entry.value.text == CHOSEN_PRIVATELY
+    )
 
 
 def _is_public(node: Node) -> bool:
@@ -206,14 +244,15 @@ def _check_contributions(
 ) -> None:
     match unit:
         case IdentifierUnit():
-            if "max_rows_per_unit" not in found:
-                problems.add(
-                    entry.key_at,
-                    f"table {quoted_text(entry.key)} needs the key 'max_rows_per_unit'",
-                    "it bounds what one identifier can add to a COUNT or a SUM",
-                )
+            for key in _CHOSEN_KEYS:
+                if key in found and not _is_chosen(found.get(TABLE_KEYS[1])):
+                    problems.add(
+                        found[key].key_at,
+                        f"{key} has no effect with a fixed max_rows_per_unit",
+                        f"write max_rows_per_unit: {CHOSEN_PRIVATELY}, or leave it out",
+                    )
         case RowUnit():
-            for key in TABLE_KEYS[1:4]:
+            for key in (*TABLE_KEYS[1:4], *_CHOSEN_KEYS):
                 if key in found:
                     problems.add(
                         found[key].key_at,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -70,7 +71,11 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
         drawn: dict[int, NoisyValue] = {}
         for number, table, slots in drawing:
             group = grouped[table].get(keys, [])
-            drawn[number] = _release(plan.releases[number], slots, group, plan.sub_partitions, bits)
+            release = plan.releases[number]
+            if number in plan.withheld:
+                drawn[number] = missing(_ONE, release.aggregate.type)
+                continue
+            drawn[number] = _release(release, slots, group, plan.sub_partitions, bits)
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
         intervals = tuple(interval(one, values) for one in plan.expressions)
         errors = tuple(
@@ -136,7 +141,9 @@ def _release(
     match release:
         case NoisyStatistic():
             exact = added_up(group, slots.total)
-            return _additive(exact, release.noise, release.grid, kind, bits)
+            return _in_steps(
+                _additive(exact, release.noise, release.grid, kind, bits), release.parts
+            )
         case DistinctCount():
             return _additive(added_up(group, slots.count), release.noise, _ONE, kind, bits)
         case RecentredMean():
@@ -165,6 +172,25 @@ def _additive(
         half_width=_half_width(noise),
         at=lambda level: _half_width(noise, level),
     )
+
+
+def _in_steps(fine: NoisyValue, parts: int) -> NoisyValue:
+    """Of a number in parts of a grid step: rounded to whole ones, its interval half a step wider."""
+    at, half_width = fine.at, fine.half_width
+    if parts == 1:
+        return fine
+    assert at is not None and half_width is not None
+    return replace(
+        fine,
+        index=round_half_up(fine.index, parts),
+        half_width=_widened(half_width, parts),
+        at=lambda level: _widened(at(level), parts),
+    )
+
+
+def _widened(half_width: int, parts: int) -> int:
+    """In whole steps, rounded up, with half a step more."""
+    return -(-(2 * half_width + parts) // (2 * parts))
 
 
 def _draw(noise: Noise, bits: RandomBits) -> int:

@@ -10,8 +10,9 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.planner.formulas import NoisySums
-from proxy.planner.plan import Answer, BlockPlan, scales_of
-from proxy.release.noisy_relation import NoisyValue
+from proxy.planner.plan import Answer, BlockPlan
+from proxy.planner.shared_scales import scales_of
+from proxy.release.noisy_relation import NoisyValue, missing
 
 
 def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -> NoisyValue:
@@ -22,6 +23,8 @@ def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -
     if calculated is None:
         (number,) = answer.releases
         return drawn[number]
+    if any(drawn[number].is_missing for number in answer.releases):
+        return missing(calculated.output_grid, answer.aggregate.type)
     of = calculated.formula.of
     assert of is not None, "a formula of one sum is the release itself"
     sums = NoisySums(

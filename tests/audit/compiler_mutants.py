@@ -17,6 +17,7 @@ from proxy.compiler import (
     select_list,
     statistic_sql,
     sub_partitions,
+    unit_gathering,
     unit_scan,
     value_scan,
 )
@@ -106,7 +107,7 @@ def groups_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 
 
 def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
-    real = unit_scan._select_groups
+    real = unit_gathering.select_groups
 
     def arrived(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
         assert isinstance(plan.neighbours, UnitNeighbours)
@@ -115,7 +116,7 @@ def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
         cut, seed = real(source, plan, groups, binds)
         return cut.replace("ORDER BY pg_catalog.hash", "ORDER BY arrival, pg_catalog.hash"), seed
 
-    patch.setattr(unit_scan, "_select_groups", arrived)
+    patch.setattr(unit_scan, "select_groups", arrived)
 
 
 def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
@@ -130,7 +131,7 @@ def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
 
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
     real = select_list.where_sql
-    for module in (row_scan, unit_scan, value_scan):
+    for module in (row_scan, unit_gathering, value_scan):
         patch.setattr(module, "where_sql", lambda plan, not_null, binds: real(plan, None, binds))
 
 

@@ -13,7 +13,8 @@ from itertools import product
 
 import psycopg
 
-from proxy.compiler import compiling
+from proxy.audit import neighbour_audit
+from proxy.audit.movement import bounded_tables
 from proxy.exact.table import ExactTable
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import (
@@ -61,7 +62,7 @@ class Auditor:
         tables = []
         here = replace(block, source=moved(block.source, schema))
         public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
-        for query in compiling.compile_block(here):
+        for query in neighbour_audit.compiled(here):
             # What conditions look up is in no FROM clause.
             lists = tuple(
                 replace(wanted, sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'))
@@ -74,7 +75,7 @@ class Auditor:
         return tables
 
     def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:
-        tables = self.tables(block, schema)
+        tables = list(bounded_tables(block, self.tables(block, schema)))
         with watching() as seen:
             noisy = adding_noise.release_block(block, tables, SeededBits(1))
         return Exact.of(block, tables, [row.keys for row in noisy.rows], seen)

@@ -12,6 +12,7 @@ from proxy.mechanisms import clipped_mean, discrete_laplace, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import (
     joins,
+    neighbours,
     planning,
     release_choice,
     sample_aggregate,
@@ -114,15 +115,17 @@ def delta_not_grown_for_k_rows(patch: pytest.MonkeyPatch) -> None:
 
 
 def k_rows_treated_as_one(patch: pytest.MonkeyPatch) -> None:
-    real = planning._neighbours
+    real = neighbours.neighbours_of
 
-    def one(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups)
+    def one(
+        ownership: RowOwnership, groups: int | None, chosen: int | None
+    ) -> tuple[Neighbours, int]:
+        found, reach = real(ownership, groups, chosen)
         if isinstance(found, RowNeighbours):
             return replace(found, rows=1), 1
         return found, reach
 
-    patch.setattr(planning, "_neighbours", one)
+    patch.setattr(planning, "neighbours_of", one)
 
 
 def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:

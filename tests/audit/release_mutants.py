@@ -89,9 +89,9 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
         settings: Mapping[str, str],
         analyst: str,
     ) -> NoisyAnswer:
-        chosen, private = self._planned(question, arguments, settings)
+        chosen, private, bounded = self._planned(question, arguments, settings)
         async with self._data.session(analyst) as session:
-            relation = await self._relation(question, private, session, {})
+            relation = await self._relation(question, private, bounded, session, {})
         charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
         await self._ledger.settle(charged.receipt, True)
         return query_pipeline._answer(relation, private, chosen, charged)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.catalog.catalog_model import TableName
-from proxy.compiler import unit_scan
+from proxy.compiler import unit_gathering, unit_scan
 from proxy.planner.plan import BlockPlan, NoisyStatistic, UnitNeighbours
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.audit.exact_results import Auditor
@@ -72,7 +72,7 @@ def _paid(release: NoisyStatistic) -> Fraction:
 
 
 def test_it_is_the_cut_that_keeps_to_it(auditor: Auditor, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_group = unit_scan._in_group
+    in_group = unit_gathering.in_group_sql
     monkeypatch.setattr(
         unit_scan,
         "_clamped_rows",

@@ -11,7 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
-from proxy.planner import joins, planning, truncation
+from proxy.planner import joins, neighbours, planning, truncation
 from proxy.planner.facts import PlanningContext, RowOwnership
 from proxy.planner.plan import Neighbours, RowNeighbours
 from proxy.planner.truncation import KeyRule
@@ -67,30 +67,34 @@ def rows_of_a_side_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def partitions_of_a_cut_join_paid_once(patch: pytest.MonkeyPatch) -> None:
-    real = planning._neighbours
+    real = neighbours.neighbours_of
 
-    def one(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups)
+    def one(
+        ownership: RowOwnership, groups: int | None, chosen: int | None
+    ) -> tuple[Neighbours, int]:
+        found, reach = real(ownership, groups, chosen)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             found = replace(found, partitions=1)
         return found, reach
 
-    patch.setattr(planning, "_neighbours", one)
+    patch.setattr(planning, "neighbours_of", one)
 
 
 def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
     """Rows of one key are not together, though the plan pays for the keys only."""
-    real = planning._neighbours
+    real = neighbours.neighbours_of
 
-    def by_row(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups)
+    def by_row(
+        ownership: RowOwnership, groups: int | None, chosen: int | None
+    ) -> tuple[Neighbours, int]:
+        found, reach = real(ownership, groups, chosen)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             key = found.hashed_by[0]
             if key.column == "t":
                 found = replace(found, hashed_by=(replace(key, column="i4", type=SqlType.INT4),))
         return found, reach
 
-    patch.setattr(planning, "_neighbours", by_row)
+    patch.setattr(planning, "neighbours_of", by_row)
 
 
 def _without_cut(patch: pytest.MonkeyPatch, is_mutated: Callable[[Truncate], bool]) -> None:

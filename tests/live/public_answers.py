@@ -33,8 +33,8 @@ from proxy.planner.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
-    scales_of,
 )
+from proxy.planner.shared_scales import scales_of
 from proxy.planner.statistics import Measured
 from proxy.query.ir.query_aggregates import AggregateKind
 

@@ -19,6 +19,7 @@ from tests.mechanisms import (
     polyplace_layers,
     selection_layers,
     shared_layers,
+    test_private_bound,
 )
 from tests.mechanisms.test_layers import LAYERS
 from tests.planner import test_sensitivity_table as sensitivities
@@ -67,6 +68,12 @@ FORMULAS = (
         "clipped mean: (hi-lo) moved/(m epsilon)",
         "Mohan et al. 2012 (GUPT)",
         (shared_layers.clipped_mean_formulas_are_golden,),
+    ),
+    Formula(
+        "3.4",
+        "walk: 1/s_r + 1/s_n = e_1, s_n = 4/e_1",
+        "PROOFS.md 23",
+        (test_private_bound.test_the_walk_is_private,),
     ),
     Formula(
         "5.7",

@@ -66,10 +66,11 @@ def _json(result: QueryResult) -> bytes:
     given = result.privacy
     accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
     notices = [] if given is None else given.withheld
+    clipped = [] if given is None else [one.as_json() for one in given.clipped]
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'
         f'"privacy":{json.dumps(_privacy(given))},"accuracy":{json.dumps(accuracy)},'
-        f'"notices":{json.dumps(notices)},"errors":{_errors(result)}}}'
+        f'"clipped":{json.dumps(clipped)},"notices":{json.dumps(notices)},"errors":{_errors(result)}}}'
     ).encode()
 
 

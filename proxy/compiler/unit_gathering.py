@@ -1,0 +1,43 @@
+"""The rows of each unit gathered, by group where there are any: what bounds on a unit are applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proxy.compiler.binds import Binds
+from proxy.compiler.identifiers import column_sql
+from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.select_list import Output, where_sql
+from proxy.compiler.sub_partitions import seed_sql
+from proxy.planner.plan import BlockPlan, UnitNeighbours
+
+
+def gathered_sql(
+    plan: BlockPlan, unit: UnitNeighbours, head: Sequence[str], inner: Output, binds: Binds
+) -> str:
+    """One row per unit, and per key that stands first in `head`; `inner` as v0, v1, .."""
+    gathered = [f"{column_sql(unit.column)} AS unit", *head]
+    gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
+    # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
+    by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(len(plan.keys)))])
+    # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
+    gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
+    return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
+
+
+def select_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
+    """Of each unit its first groups in keyed-hash order: what a unit keeps depends on its own rows and the
+    seed only."""
+    keys = ", ".join(f"k{i}" for i in range(1, len(plan.keys) + 1))
+    seed, name = seed_sql("order", binds)
+    order = f"pg_catalog.hash_record_extended(ROW({keys}), {seed}), {keys}"
+    rank = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
+    most = binds.number(groups, "bigint")
+    return f"SELECT * FROM (SELECT *, {rank} FROM ({source}) g) c WHERE rank <= {most}", name
+
+
+def in_group_sql(number: int, unit: UnitNeighbours, binds: Binds) -> str:
+    """How many rows a unit may bring to one group, of those that it has there."""
+    if unit.rows_per_group is None:
+        return f"v{number}"
+    return f"least(v{number}, {binds.number(min(unit.rows, unit.rows_per_group), 'bigint')})"

@@ -1,0 +1,117 @@
+"""What is said of bounds that were chosen: how large they are, and how many units they cut, about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from proxy.engine.accuracy import number_of, text_of
+from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.choosing_bounds import ChosenBound
+
+_COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
+_FEW = 4  # times the units that a choice needs: with fewer it is poor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClippedUnits:
+    """aggregates: what the bound is for; of_rows: whether it bounds rows, not a sum; most: the bound, None
+    where there were too few units to choose one; units, above: noisy numbers of units, and of those that it
+    cuts, within half_width each at 95 %; needed: units for a good choice."""
+
+    block: int
+    aggregates: tuple[str, ...]
+    of_rows: bool
+    most: Fraction | None
+    units: int
+    above: int
+    half_width: int
+    needed: int
+
+    @property
+    def share(self) -> Fraction:
+        return min(Fraction(1), Fraction(max(0, self.above), max(1, self.units)))
+
+    @property
+    def is_poor(self) -> bool:
+        return self.most is None or self.units < self.needed
+
+    def text(self) -> str:
+        named = ", ".join(self.aggregates)
+        if self.most is None:
+            return (
+                f"{named} is NULL: by a noisy count there are too few units to choose a bound on what each "
+                f"adds (about {max(0, self.units)} +-{self.half_width}). Raise dp.epsilon, ask for fewer "
+                f"aggregates at once, or ask the data owner for a fixed max_rows_per_unit or per_unit."
+            )
+        what = "rows of a unit count" if self.of_rows else "is what a unit adds"
+        text = (
+            f"{named}: at most {text_of(self.most)} {what}, a bound chosen privately; about "
+            f"{self._clipped()} have more and are clamped to it"
+        )
+        if self.is_poor:
+            text += (
+                f". For a good choice of the bound there are few units: ask the data owner for a fixed "
+                f"max_rows_per_unit or per_unit where {self.needed} are not to be had"
+            )
+        return text
+
+    def _clipped(self) -> str:
+        return f"{max(0, self.above)} +-{self.half_width} of {max(0, self.units)} +-{self.half_width} units"
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "block": self.block,
+            "aggregates": list(self.aggregates),
+            "bound": None if self.most is None else number_of(self.most),
+            "bounds": "rows" if self.of_rows else "total",
+            "units": self.units,
+            "clipped": self.above,
+            "error_95": self.half_width,
+            "share": float(self.share),
+        }
+
+
+def clipped_units(
+    block: BlockPlan, found: Mapping[int | None, ChosenBound], number: int
+) -> Iterator[ClippedUnits]:
+    """
+    Given    found: the bounds that were chosen for the block; number: of the block, from 1
+    """
+    for choice, chosen in found.items():
+        bounded = block.bounded_by(choice)
+        release = None if choice is None else block.releases[choice]
+        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+        yield ClippedUnits(
+            block=number,
+            aggregates=tuple(
+                dict.fromkeys(
+                    answer.aggregate.kind.value
+                    for answer in block.answers
+                    if bounded & set(answer.releases)
+                )
+            ),
+            of_rows=release is None or release.aggregate.kind in _COUNTS,
+            most=None if chosen.bound is None else chosen.bound * grid,
+            units=chosen.units,
+            above=chosen.above,
+            half_width=chosen.half_width,
+            needed=_FEW * chosen.needed,
+        )
+
+
+def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict[int | None, int]:
+    """Of each choice. Where there were too few units the least one, so that the statements run all the same."""
+    return {
+        choice: block.choices[choice].bounds[0] if chosen.bound is None else chosen.bound
+        for choice, chosen in found.items()
+    }
+
+
+def with_withheld(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> BlockPlan:
+    withheld = [
+        block.bounded_by(choice) for choice, chosen in found.items() if chosen.bound is None
+    ]
+    return replace(block, withheld=frozenset().union(*withheld))

@@ -1,0 +1,119 @@
+"""A bound on what one unit adds to a total, chosen privately: AboveThreshold over a public grid of bounds.
+
+The walk goes upwards and ends at the first bound with few units above it. Where few units have a total at all
+it ends before the first bound: then nothing can be said. Proof: PROOFS.md, "Private bounds".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+from proxy.mechanisms import discrete_laplace
+from proxy.mechanisms.bits import RandomBits
+
+# Simulated for totals of 300 to 100,000 units, constant to Zipf (tests/mechanisms/test_private_bound.py): a
+# threshold that is more exact than the counts seldom lets the walk go on to the end, where noise is largest.
+_OF_THRESHOLD = Fraction(3, 4)
+_NEEDED = 6
+
+
+def bounds_up_to(cap: int) -> tuple[int, ...]:
+    """Whole numbers from 1 to cap, four in each doubling: floor(2^(j/4)).
+
+    Refuses  cap < 1, with ValueError
+    Source   four steps an octave: the bound below the best one loses a sixth of it at most
+
+    >>> bounds_up_to(20)
+    (1, 2, 3, 4, 5, 6, 8, 9, 11, 13, 16, 19, 20)
+    """
+    if cap < 1:
+        raise ValueError("a bound is at least 1")
+    found = {1}
+    power = 1
+    while (bound := isqrt(isqrt(power))) < cap:
+        found.add(bound)
+        power *= 2
+    return (*sorted(found - {cap}), cap)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """The noise of a walk over the bounds, for what it may spend.
+
+    of_threshold, of_counts: scales of discrete Laplace noise; 1/of_threshold + 1/of_counts is the loss. stop:
+    with about so many units above a bound the walk ends there; needed: with fewer units it does not begin.
+    further: so many bounds beyond that are taken, since what few units have above a bound still weighs.
+    """
+
+    of_threshold: Fraction
+    of_counts: Fraction
+    stop: int
+    needed: int
+    further: int = 1
+
+
+def walk(epsilon: Fraction) -> Walk:
+    """
+    Given    epsilon > 0
+    Source   PROOFS.md, "Private bounds"; the numbers: simulated, tests/mechanisms/test_private_bound.py
+
+    >>> walk(Fraction(4)).of_threshold, walk(Fraction(4)).of_counts
+    (Fraction(1, 3), Fraction(1, 1))
+    """
+    of_counts = discrete_laplace.scale_for(1, epsilon * (1 - _OF_THRESHOLD))
+    return Walk(
+        of_threshold=discrete_laplace.scale_for(1, epsilon * _OF_THRESHOLD),
+        of_counts=of_counts,
+        stop=math.ceil(of_counts),
+        needed=math.ceil(_NEEDED * of_counts),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UnitTotals:
+    """How many units have a total in each band, and the sum of their totals: exact, secret.
+
+    Band 0: a total of 0; band i: above the bound i - 1 and at most the bound i, counted from 1; the band after
+    the last bound: above all. A negative total is in the band of its size, negated.
+    """
+
+    units: Mapping[int, int]
+    sums: Mapping[int, int]
+
+    def __repr__(self) -> str:
+        return "UnitTotals(hidden)"
+
+    def above(self, place: int) -> int:
+        """How many units are above the bound of this place, from 0; of place -1: that have a total."""
+        return sum(number for band, number in self.units.items() if abs(band) > place + 1)
+
+    def clamped(self, place: int, bound: int) -> int:
+        """The sum of all totals, each cut to bound, the one of this place."""
+        within = sum(total for band, total in self.sums.items() if abs(band) <= place + 1)
+        ends = sum(
+            number if band > 0 else -number
+            for band, number in self.units.items()
+            if abs(band) > place + 1
+        )
+        return within + bound * ends
+
+
+def choose(totals: UnitTotals, bounds: int, walk: Walk, bits: RandomBits) -> int | None:
+    """The place of the bound that is chosen.
+
+    Given    bounds: how many there are
+    Gives    the place a little beyond the first one with few units above it, the last one at most; None: so few
+             units have a total that there is nothing to choose by
+    Source   AboveThreshold: Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Lyu, Su, Li 2017, algorithm 1, with
+             counts that all move the same way
+    """
+    shift = discrete_laplace.sample(bits, walk.of_threshold)
+    for place in range(-1, bounds - 1):
+        few = walk.needed if place < 0 else walk.stop
+        if totals.above(place) + discrete_laplace.sample(bits, walk.of_counts) <= few + shift:
+            return None if place < 0 else min(place + walk.further, bounds - 1)
+    return bounds - 1

@@ -1,0 +1,42 @@
+"""Bounds on what one unit adds: given, or to be chosen privately. Plain data of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from proxy.mechanisms.loss import Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundChoice:
+    """A bound that is chosen privately before what it bounds is released (mechanisms.private_bound).
+
+    bounds: the public ones, upwards, in rows or grid steps of a unit's total; walk, report: what choosing may
+    spend, and the two noisy counts of units that say what was clipped, of this scale each.
+    """
+
+    bounds: tuple[int, ...]
+    walk: Loss
+    report: Loss
+    report_scale: Fraction
+
+    @property
+    def loss(self) -> Loss:
+        return self.walk + self.report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitTotal:
+    """What a unit adds over all groups is cut: without groups to low..high, else so that the sizes of its sums
+    add up to the larger of both at most, each kept in so many `parts` of a grid step. choice: where high, and
+    -low where a total may be negative, is chosen; before that they are the largest there is."""
+
+    low: int
+    high: int
+    parts: int
+    choice: BoundChoice | None
+
+    @property
+    def most(self) -> int:
+        return max(1, -self.low, self.high)

@@ -1,0 +1,65 @@
+"""How neighbours differ: in rows, or in all rows of a unit, within the bounds of a policy or of a choice."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Code, Refusal
+from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
+from proxy.planner.plan import Neighbours, RowNeighbours, UnitNeighbours
+
+
+def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
+    """The largest bound on the rows of a unit, where one is chosen."""
+    match ownership, neighbours:
+        case UnitRows(is_chosen=True), UnitNeighbours():
+            return ownership.rows
+        case _:
+            return None
+
+
+def neighbours_of(
+    ownership: RowOwnership, groups: int | None, chosen: int | None
+) -> tuple[Neighbours, int]:
+    """How neighbours differ, and in how many groups at most one unit can be. groups None: unknown many; chosen:
+    the bound on the rows of a unit, once it is."""
+    match ownership:
+        case ProtectedRows():
+            group_bound = ownership.rows if groups is None else min(ownership.rows, groups)
+            found = RowNeighbours(
+                rows=ownership.rows,
+                hashed_by=ownership.hashed_by,
+                not_null=None,
+                partitions=ownership.partitions,
+            )
+            return found, group_bound
+        case UnitRows(unique=True, rows=1):
+            # A key checked by the server: a unit is one row, nothing has to be bounded.
+            return RowNeighbours(
+                rows=1, hashed_by=(ownership.column,), not_null=ownership.column
+            ), 1
+        case UnitRows():
+            if groups is None and ownership.is_chosen and ownership.groups is None:
+                raise Refusal(
+                    Code.NO_BOUNDS,
+                    "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit",
+                    "Ask the data owner for max_groups_per_unit, or group by a column with public values.",
+                )
+            group_bound = min(ownership.rows, ownership.groups or ownership.rows)
+            bound_groups = group_bound if groups is None or group_bound < groups else None
+            # One group alone: the bound of all rows of the unit is the one that counts.
+            per_group = ownership.rows_per_group if groups is None or groups > 1 else None
+            most = group_bound if groups is None else min(group_bound, groups)
+            rows = ownership.rows if chosen is None else chosen
+            bounding = UnitNeighbours(
+                column=ownership.column,
+                rows=rows,
+                groups=bound_groups,
+                rows_per_group=per_group,
+                is_summed=per_group is None or rows < most * per_group,
+            )
+            return bounding, most
+        case PublicRows():
+            raise AssertionError("rows of a public table have no neighbours")
+        case _:
+            assert_never(ownership)

@@ -1,0 +1,140 @@
+"""Bounds that are chosen privately: of what they are chosen by one unit changes one count, and with any bound
+exact results move by no more than is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from proxy.audit.movement import Measure, movements
+from proxy.audit.neighbour_audit import compiled
+from proxy.base.errors import Refusal
+from proxy.compiler import bound_scan, unit_gathering, unit_scan
+from proxy.mechanisms import private_bound
+from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.planner.planning import ChosenBounds
+from proxy.policy.policy_model import IdentifierUnit, Mechanism, Policy, ProtectedTable
+from tests.audit.exact_results import Auditor
+from tests.pipeline_world import POLICIES, walk
+
+_QUESTIONS = (
+    "SELECT count(*), sum(i4), sum(n2) FROM orders",
+    "SELECT count(i4) FILTER (WHERE i2 > 0), sum(i8) FROM orders WHERE t <> 'x'",
+    "SELECT avg(i4) FROM orders",
+    "SELECT count(*), avg(n2), variance(n2), sum(i4) FROM orders",
+    "SELECT corr(i4, n2), count(DISTINCT i4) FROM visits",
+    "SELECT min(i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY n2) FROM orders",
+    "SELECT t, count(*), sum(i4) FROM orders GROUP BY t",
+    "SELECT t, count(*) FILTER (WHERE i4 > 0), sum(n2), avg(n2) FROM visits GROUP BY t",
+    "SELECT s, count(*), sum(i4) FROM orders GROUP BY s",
+    "SELECT s, avg(i4), max(i4) FROM orders GROUP BY s",
+    "SELECT d, e, sum(i4) FROM orders GROUP BY d, e",
+    "SELECT count(*), sum(o.i4) FROM orders o JOIN visits v ON o.uid = v.uid",
+    "SELECT count(*), sum(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i2 + i4 FROM orders) q",
+)
+_PLACES = (0, 2, 4)
+
+
+def chosen_by_choice(policy: Policy) -> Policy:
+    """The policy with bounds on rows that are chosen, up to 50 a unit."""
+
+    def table(one: object) -> object:
+        if isinstance(one, ProtectedTable) and isinstance(one.unit, IdentifierUnit):
+            return replace(one, chooses_rows=True, max_rows_per_unit=50, join_rows_at_most=4)
+        return one
+
+    tables = {name: table(one) for name, one in policy.tables.items()}
+    privacy = replace(policy.privacy, mechanism=Mechanism.BEST)
+    return replace(policy, tables=tables, privacy=privacy)  # type: ignore[arg-type]
+
+
+def bounds_at(place: int) -> Callable[[PrivatePlan], ChosenBounds]:
+    def chosen(plan: PrivatePlan) -> ChosenBounds:
+        return {
+            number: {
+                choice: found.bounds[min(place, len(found.bounds) - 1)]
+                for choice, found in block.choices.items()
+            }
+            for number, block in enumerate(plan.blocks)
+        }
+
+    return chosen
+
+
+def _blocks(policy: str, question: str) -> Iterator[BlockPlan]:
+    for place in _PLACES:
+        pipeline = walk(question, chosen_by_choice(POLICIES[policy]), chosen=bounds_at(place))
+        assert pipeline is not None
+        assert all(block.choices for block in pipeline.plan.blocks)
+        yield from pipeline.plan.blocks
+
+
+def _moved(auditor: Auditor, block: BlockPlan) -> Iterator[tuple[str, Measure, object, object]]:
+    """What moves further than planned."""
+    for base in auditor.bases[:2]:
+        here = auditor.tables(block, base.name)
+        for schema in base.without_unit:
+            there = auditor.tables(block, schema)
+            for movement in movements(block, here, there):
+                if movement.observed > movement.planned:
+                    yield schema, movement.measure, movement.planned, movement.observed
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+@pytest.mark.parametrize("policy", ["best", "gaussian"])
+def test_neighbours_move_by_no_more_than_planned(
+    policy: str, question: str, auditor: Auditor
+) -> None:
+    for block in _blocks(policy, question):
+        assert list(_moved(auditor, block)) == []
+
+
+@pytest.mark.parametrize("question", [_QUESTIONS[3], _QUESTIONS[6], _QUESTIONS[8]])
+def test_it_is_the_cut_that_keeps_to_it(
+    question: str, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def uncut(number: int, *_: object) -> str:
+        return f"pg_catalog.sum(v{number}::numeric * 1024)"
+
+    monkeypatch.setattr(unit_scan, "_clamped_total", uncut)
+    moved = [found for block in _blocks("best", question) for found in _moved(auditor, block)]
+    assert moved
+
+
+def test_totals_that_are_not_cut_are_seen(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        private_bound.UnitTotals, "clamped", lambda self, *_: sum(self.sums.values())
+    )
+    moved = [found for block in _blocks("best", _QUESTIONS[0]) for found in _moved(auditor, block)]
+    assert moved
+
+
+def test_totals_of_groups_instead_of_units_are_seen(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A unit in several groups would be in several bands."""
+    gathered = unit_gathering.gathered_sql
+
+    def by_rows(*given: object) -> str:
+        text = gathered(*given)  # type: ignore[arg-type]
+        return text.replace('."uid" AS unit', '."id" AS unit').replace('BY r1."uid"', 'BY r1."id"')
+
+    monkeypatch.setattr(bound_scan, "gathered_sql", by_rows)
+    block = next(_blocks("best", _QUESTIONS[0]))
+    assert compiled(block)[0].sql.count('"id"') >= 1
+    assert any(measure is Measure.TOTALS for _, measure, _, _ in _moved(auditor, block))
+
+
+def test_private_keys_need_a_bound_on_groups() -> None:
+    policy = chosen_by_choice(POLICIES["best"])
+    tables = {
+        name: replace(one, max_groups_per_unit=None) if isinstance(one, ProtectedTable) else one
+        for name, one in policy.tables.items()
+    }
+    with pytest.raises(Refusal, match="bound on the groups") as refused:
+        walk(_QUESTIONS[8], replace(policy, tables=tables))
+    assert "max_groups_per_unit" in refused.value.hint

@@ -1,0 +1,153 @@
+"""Bounds on what a unit adds, chosen privately: answers near the truth, with no knowledge of the data."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from proxy.cli.assembly import Database
+from proxy.engine.noisy_answers import NoisyAnswer
+from tests.live.served_database import asked, served_database
+from tests.servers_fixture import servers
+
+# Visits of 4,000 people: 1 to 12 each; one of them has 3,000, and pays 900 each time.
+_SCRIPT = """\
+CREATE SCHEMA w;
+CREATE TABLE w.visits
+(id bigint PRIMARY KEY, person int, region text NOT NULL, paid numeric(8,2), tip int, given int);
+INSERT INTO w.visits
+SELECT row_number() OVER (), p, (ARRAY['N','S','E','W'])[1 + (p + k) % 4], 10 + (p * 7 + k) % 50,
+(p + k) % 7 - 3, 1
+FROM generate_series(1, 4000) p, generate_series(1, 1 + p % 12) k;
+INSERT INTO w.visits
+SELECT 1000000 + k, 4001, 'N', 900, 3, 1 FROM generate_series(1, 3000) k;
+"""
+_TABLES = """\
+tables:
+  w.visits:
+    unit: {person: person}
+    columns:
+      region: {values: [N, S, E, W]}
+      paid: {bounds: [0, 1000]}
+      tip: {bounds: [-10, 10]}
+      given: {bounds: [0, 1000], per_unit: [0, 30]}
+"""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A database and the loop on which its engine runs."""
+
+    database: Database
+    loop: asyncio.AbstractEventLoop
+
+    def run(self, question: str, **settings: str) -> NoisyAnswer:
+        work = self.database.engine.run(asked(self.database, question), (), settings, "someone")
+        return self.loop.run_until_complete(work)
+
+    def explained(self, question: str) -> str:
+        relation = json.loads(self.run(f"EXPLAIN {question}").relation)
+        return " ".join(line.strip() for line in relation["explain"])
+
+
+def rows(answer: NoisyAnswer) -> list[dict[str, Any]]:
+    return list(json.loads(answer.relation)["b1"])
+
+
+@pytest.fixture(scope="module")
+def visits() -> Iterator[Asking]:
+    database = served_database(servers(), "visits", _SCRIPT, _TABLES, "auto")
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(database.open())
+    yield Asking(database, loop)
+    loop.run_until_complete(database.close())
+    loop.close()
+
+
+def test_totals_without_groups(visits: Asking) -> None:
+    """26,000 visits and 885,000 paid; what one person has in 3,000 visits more is cut."""
+    answer = visits.run("SELECT count(*), sum(paid), sum(tip) FROM w.visits")
+    (row,) = rows(answer)
+    assert abs(row["a1"] - 26_000) < 1_500
+    assert abs(row["a2"] - 885_000) < 40_000
+    assert abs(row["a3"]) < 1_000
+    assert [one.of_rows for one in answer.clipped] == [True, False, False]
+    count, paid, _ = answer.clipped
+    assert count.most is not None and 12 <= count.most < 60
+    assert paid.most is not None and 600 < paid.most < 5_000
+    assert abs(count.units - 4_001) < 3 * count.half_width
+    assert abs(count.above - 1) < 3 * count.half_width
+    assert answer.withheld == ()
+
+
+def test_groups_are_cut_together(visits: Asking) -> None:
+    answer = visits.run(
+        "SELECT region, count(*), sum(paid), avg(paid) FROM w.visits GROUP BY region"
+    )
+    found = rows(answer)
+    assert abs(sum(row["a1"] for row in found) - 26_000) < 3_000
+    assert all(0 <= row["a3"] < 200 for row in found)
+    assert all(isinstance(row["a1"], int) for row in found)
+
+
+def test_the_noise_follows_from_the_bound_that_is_reported(visits: Asking) -> None:
+    answer = visits.run("SELECT sum(paid) FROM w.visits", **{"dp.notice": "on"})
+    (clipped,), (column,) = answer.clipped, answer.columns
+    assert clipped.most is not None and column.most is not None
+    assert abs(column.most - clipped.most * Fraction(3) / Fraction(6, 10)) < clipped.most / 50
+    assert answer.loss.epsilon == 1
+
+
+def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
+    question = "SELECT count(*), avg(paid) FROM w.visits WHERE person BETWEEN 17 AND 19"
+    answer = visits.run(question, **{"dp.notice": "on"})
+    (row,) = rows(answer)
+    assert (row["a1"], row["a2"]) == (None, None)
+    assert len(answer.withheld) == 2
+    assert all("too few units" in text and "max_rows_per_unit" in text for text in answer.withheld)
+    assert [column.reason for column in answer.columns] == [
+        "NULL, since there were too few units to choose a bound on what each adds"
+    ] * 2
+
+
+def test_explain_says_how_the_error_follows(visits: Asking) -> None:
+    text = visits.explained("SELECT count(*), avg(paid) FROM w.visits")
+    assert "bounded by choice when the statement runs" in text
+    assert "95 % error about R times +-" in text
+    assert "1e+06 at most" in text
+    spent = visits.run("EXPLAIN SELECT count(*) FROM w.visits").loss
+    assert spent.epsilon == 0
+
+
+def test_a_given_bound_of_a_total_is_paid_for_and_no_more(visits: Asking) -> None:
+    """per_unit of tip_of_unit is [0, 30] beside bounds of a row of 1,000."""
+    answer = visits.run("SELECT sum(given) FROM w.visits", **{"dp.notice": "on"})
+    (row,) = rows(answer)
+    assert answer.clipped == ()
+    assert abs(row["a1"] - 26_000) < 1_500
+    assert answer.columns[0].most == 90
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT count(DISTINCT person), count(DISTINCT paid) FROM w.visits",
+        "SELECT max(paid), percentile_cont(0.5) WITHIN GROUP (ORDER BY paid) FROM w.visits",
+        "SELECT stddev(paid), corr(paid, tip) FROM w.visits",
+        "SELECT count(*), sum(a.paid) FROM w.visits a JOIN w.visits b ON a.person = b.person",
+        "SELECT avg(n) FROM (SELECT person, count(*) AS n FROM w.visits GROUP BY person) q",
+        "SELECT region, count(*) FROM w.visits GROUP BY region HAVING count(*) > 10",
+        "SELECT count(*) FROM w.visits WHERE paid > (SELECT avg(paid) FROM w.visits)",
+        "SELECT count(*) FROM (SELECT paid FROM w.visits UNION ALL SELECT paid FROM w.visits) q",
+    ],
+)
+def test_all_else_is_answered(visits: Asking, question: str) -> None:
+    answer = visits.run(question)
+    assert answer.loss.epsilon == 1
+    assert None not in rows(answer)[0].values()
