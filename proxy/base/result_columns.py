@@ -71,11 +71,13 @@ def answer_parameter(index: int) -> str:
 
 
 class IntervalEnd(Enum):
-    """What dp.low, dp.high and dp.error give of an aggregate's 95 % interval."""
+    """What dp.low, dp.high and dp.error give of an aggregate's 95 % interval, and dp.clipped of the units whose
+    part in it was clamped to a bound that was chosen."""
 
     LOW = "l"
     HIGH = "h"
     ERROR = "e"
+    CLIPPED = "c"
 
 
 @dataclass(frozen=True, slots=True)

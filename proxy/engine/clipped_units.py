@@ -9,7 +9,7 @@ from fractions import Fraction
 from proxy.engine.accuracy import number_of, text_of
 from proxy.planner.plan import BlockPlan, NoisyStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.choosing_bounds import ChosenBound
+from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 _FEW = 4  # times the units that a choice needs: with fewer it is poor
@@ -29,10 +29,6 @@ class ClippedUnits:
     above: int
     half_width: int
     needed: int
-
-    @property
-    def share(self) -> Fraction:
-        return min(Fraction(1), Fraction(max(0, self.above), max(1, self.units)))
 
     @property
     def is_poor(self) -> bool:
@@ -70,7 +66,7 @@ class ClippedUnits:
             "units": self.units,
             "clipped": self.above,
             "error_95": self.half_width,
-            "share": float(self.share),
+            "share": float(share_of(self.above, self.units)),
         }
 
 
@@ -110,8 +106,12 @@ def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict
     }
 
 
-def with_withheld(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> BlockPlan:
-    withheld = [
-        block.bounded_by(choice) for choice, chosen in found.items() if chosen.bound is None
-    ]
-    return replace(block, withheld=frozenset().union(*withheld))
+def with_chosen(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> BlockPlan:
+    """The block, with what the choice of its bounds says of its answers."""
+    none = [block.bounded_by(choice) for choice, chosen in found.items() if chosen.bound is None]
+    clipped = tuple(
+        (release, chosen.share)
+        for choice, chosen in found.items()
+        for release in sorted(block.bounded_by(choice))
+    )
+    return replace(block, withheld=frozenset().union(*none), clipped=clipped)

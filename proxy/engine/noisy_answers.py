@@ -15,7 +15,7 @@ from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
     clipped_units,
-    with_withheld,
+    with_chosen,
 )
 from proxy.engine.column_errors import ColumnError, column_errors
 from proxy.engine.policy_statements import ProtectedQuery
@@ -114,7 +114,7 @@ async def noisy_relation(
             found = choose_bounds(block, totals, bits)
             chosen[number] = bounds_of(block, found)
             private = await asyncio.to_thread(bounded, chosen)
-            block = with_withheld(private.blocks[number], found)
+            block = with_chosen(private.blocks[number], found)
             blocks = (*private.blocks[:number], block, *private.blocks[number + 1 :])
             private = replace(private, blocks=blocks)
             clipped += clipped_units(block, found, number + 1)

@@ -272,7 +272,8 @@ class BlockPlan:
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
     uses_answers: rows are compared with noisy answers of earlier blocks; rows_choice: where the bound on the
     rows of a unit is chosen for all releases that have none of their own; until then it is the largest;
-    withheld: releases for whose bound there were too few units: their answers are NULL."""
+    withheld: releases for whose bound there were too few units: their answers are NULL; clipped: of releases
+    with a bound that was chosen, the noisy share of units that are above it."""
 
     source: Relation
     neighbours: Neighbours
@@ -289,6 +290,7 @@ class BlockPlan:
     uses_answers: bool = False
     rows_choice: BoundChoice | None = None
     withheld: frozenset[int] = frozenset()
+    clipped: tuple[tuple[int, Fraction], ...] = ()
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -25,6 +25,7 @@ from proxy.mechanisms import (
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
 from proxy.planner.plan import (
+    Answer,
     BlockPlan,
     ClippedMean,
     DistinctCount,
@@ -62,7 +63,7 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
     """
     grouped = [by_keys(table) for table in tables]
     drawing = places(tables)
-    rows = []
+    rows, clipped = [], dict(plan.clipped)
     is_selected = any(table.selected for table in tables[:1])
     groups = list(_groups(plan, grouped, bits, is_selected))
     interval: Callable[[NoisyExpression, Sequence[NoisyValue]], NoisyInterval | NoInterval]
@@ -77,6 +78,11 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
                 continue
             drawn[number] = _release(release, slots, group, plan.sub_partitions, bits)
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
+        if clipped:
+            values = tuple(
+                replace(value, clipped=_clipped(answer, clipped))
+                for value, answer in zip(values, plan.answers, strict=True)
+            )
         intervals = tuple(interval(one, values) for one in plan.expressions)
         errors = tuple(
             None if one.expression is None else interval(one.expression, values)
@@ -84,6 +90,11 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
         )
         rows.append(NoisyRow(keys=keys, values=values, intervals=intervals, errors=errors))
     return NoisyTable(tuple(rows))
+
+
+def _clipped(answer: Answer, shares: Mapping[int, Fraction]) -> Fraction | None:
+    """The largest share of units that what an answer is made of has clamped."""
+    return max((shares[n] for n in answer.releases if n in shares), default=None)
 
 
 def _are_few(plan: BlockPlan, groups: int) -> bool:

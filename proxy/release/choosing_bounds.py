@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
@@ -25,6 +26,20 @@ class ChosenBound:
     above: int
     half_width: int
     needed: int
+
+    @property
+    def share(self) -> Fraction:
+        """Of units that the bound clamps, about."""
+        return share_of(self.above, self.units)
+
+
+def share_of(above: int, units: int) -> Fraction:
+    """From noisy numbers, which may be below 0.
+
+    >>> share_of(3, 12), share_of(-4, 100), share_of(7, -2)
+    (Fraction(1, 4), Fraction(0, 1), Fraction(1, 1))
+    """
+    return min(Fraction(1), Fraction(max(0, above), max(1, units)))
 
 
 Totals = Mapping[int | None, UnitTotals]

@@ -49,6 +49,8 @@ class NoisyInterval:
                 return self._text(_rounded_up(self.high), math.ceil)
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(_rounded_up(self.half_width), SqlType.FLOAT8))
+            case IntervalEnd.CLIPPED:
+                raise AssertionError("dp.clipped is of an aggregate (query/bind/span_reading.py)")
             case _:
                 assert_never(end)
 

@@ -27,7 +27,7 @@ from proxy.release.noisy_interval import NoInterval, NoisyInterval
 class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
     None where the scale is private (smoothed median); at: the half width at another probability; is_missing:
-    NULL in its place."""
+    NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known."""
 
     index: int
     grid: Fraction
@@ -35,6 +35,7 @@ class NoisyValue:
     half_width: int | None
     at: Callable[[Fraction], int] | None = field(default=None, compare=False, repr=False)
     is_missing: bool = False
+    clipped: Fraction | None = None
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
@@ -57,7 +58,9 @@ class NoisyValue:
         return decimal_text(value, decimal_places(self.grid) if is_numeric else 0)
 
     def interval(self, end: IntervalEnd) -> str:
-        """JSON of the interval's low end, high end or half width."""
+        """JSON of the interval's low end, high end or half width, or of the share that was clamped."""
+        if end is IntervalEnd.CLIPPED:
+            return "null" if self.clipped is None else f"{float(self.clipped):.6g}"
         if self.half_width is None:
             return "null"
         match end:

@@ -59,6 +59,9 @@ LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('high'); END $$;
 CREATE OR REPLACE FUNCTION dp.error(estimate anyelement) RETURNS double precision
 LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('error'); END $$;
 
+CREATE OR REPLACE FUNCTION dp.clipped(estimate anyelement) RETURNS double precision
+LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('clipped'); END $$;
+
 CREATE TABLE IF NOT EXISTS dp.exposed_column (
     position integer PRIMARY KEY,
     table_name text NOT NULL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database
 from proxy.engine.noisy_answers import NoisyAnswer
 from tests.live.served_database import asked, served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
 
 # Visits of 4,000 people: 1 to 12 each; one of them has 3,000, and pays 900 each time.
@@ -42,14 +44,15 @@ tables:
 
 @dataclass(frozen=True)
 class Asking:
-    """A database and the loop on which its engine runs."""
+    """The engine of the database, on the proxy's loop, and its listeners."""
 
     database: Database
-    loop: asyncio.AbstractEventLoop
+    live: LiveProxy
+    listeners: BothListeners
 
     def run(self, question: str, **settings: str) -> NoisyAnswer:
         work = self.database.engine.run(asked(self.database, question), (), settings, "someone")
-        return self.loop.run_until_complete(work)
+        return self.live.do(work)
 
     def explained(self, question: str) -> str:
         relation = json.loads(self.run(f"EXPLAIN {question}").relation)
@@ -63,11 +66,11 @@ def rows(answer: NoisyAnswer) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def visits() -> Iterator[Asking]:
     database = served_database(servers(), "visits", _SCRIPT, _TABLES, "auto")
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(database.open())
-    yield Asking(database, loop)
-    loop.run_until_complete(database.close())
-    loop.close()
+    proxy = start_proxy(servers(), [database])
+    both = open_http(proxy)
+    yield Asking(database, proxy, both)
+    both.close()
+    proxy.stop()
 
 
 def test_totals_without_groups(visits: Asking) -> None:
@@ -151,3 +154,56 @@ def test_all_else_is_answered(visits: Asking, question: str) -> None:
     answer = visits.run(question)
     assert answer.loss.epsilon == 1
     assert None not in rows(answer)[0].values()
+
+
+def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
+    """Half of the people have 7 visits or more, up to 12; few are above a bound that is chosen."""
+    answer = visits.run(
+        "SELECT region, count(*), dp.clipped(count(*)) FROM w.visits GROUP BY region"
+    )
+    (clipped,) = answer.clipped
+    shares = {row["c1"] for row in rows(answer)}
+    assert shares == {float(f"{max(0, clipped.above) / clipped.units:.6g}")}
+    assert max(shares) < 0.2
+    # Of a bound that the policy gives nothing is measured.
+    (row,) = rows(visits.run("SELECT dp.clipped(sum(given)) FROM w.visits"))
+    assert row["c1"] is None
+
+
+def test_dp_clipped_is_of_an_aggregate(visits: Asking) -> None:
+    with pytest.raises(Refusal, match="takes one aggregate"):
+        visits.run("SELECT dp.clipped(sum(paid) / count(*)) FROM w.visits")
+
+
+def test_what_is_said_over_the_wire(visits: Asking) -> None:
+    heard: list[str] = []
+    live = visits.live
+    with live.connect("visits", analyst=live.servers.new_analyst()) as connection:
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SELECT count(*) FROM w.visits")
+        assert heard == []
+        connection.execute("SET dp.notice = on")
+        row = connection.execute(
+            "SELECT count(*), dp.error(count(*)), dp.clipped(count(*)) FROM w.visits"
+        ).fetchone()
+    assert row is not None and isinstance(row[2], float)
+    (text,) = heard
+    assert "count(*): at most " in text and "rows of a unit count, a bound chosen privately" in text
+    assert " units have more and are clamped to it" in text
+
+
+def test_what_is_said_over_http(visits: Asking) -> None:
+    analyst = visits.live.servers.new_analyst()
+    response = visits.listeners.query(
+        "SELECT sum(paid) FROM w.visits", database="visits", analyst=analyst
+    )
+    body = response.json()
+    (clipped,) = body["clipped"]
+    assert clipped["bounds"] == "total" and clipped["aggregates"] == ["sum"]
+    assert clipped["bound"] > 100 and 0 <= clipped["share"] < 0.3 and clipped["error_95"] > 0
+    assert body["notices"] == []
+    few = "SELECT count(*) FROM w.visits WHERE person < 4"
+    body = visits.listeners.query(few, database="visits", analyst=analyst).json()
+    assert body["rows"] == [[None]]
+    assert "too few units" in body["notices"][0]
+    assert body["clipped"][0]["bound"] is None

@@ -40,7 +40,12 @@ from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed, too_complex
 
 _ORDERED_SET = frozenset({"percentile_cont", "percentile_disc"})
-_INTERVALS = {"low": IntervalEnd.LOW, "high": IntervalEnd.HIGH, "error": IntervalEnd.ERROR}
+_INTERVALS = {
+    "low": IntervalEnd.LOW,
+    "high": IntervalEnd.HIGH,
+    "error": IntervalEnd.ERROR,
+    "clipped": IntervalEnd.CLIPPED,
+}
 _AFTER_A_NAME = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
@@ -77,7 +82,7 @@ def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans
 
 
 def is_interval(lexed: Lexed, index: int) -> bool:
-    """Whether dp.low(, dp.high( or dp.error( begins at a lexeme."""
+    """Whether dp.low(, dp.high(, dp.error( or dp.clipped( begins at a lexeme."""
     lexemes = lexed.lexemes
     return (
         index + 3 < len(lexemes)
@@ -142,7 +147,8 @@ class _Spans:
         return end
 
     def _interval(self, index: int) -> tuple[int, IntervalValue | ExpressionInterval] | None:
-        """dp.low(...), dp.high(...), dp.error(...) of an aggregate, or of arithmetic over aggregates."""
+        """dp.low(...), dp.high(...), dp.error(...) of an aggregate, or of arithmetic over aggregates;
+        dp.clipped(...) of an aggregate."""
         lexed = self.context.lexed
         lexemes = lexed.lexemes
         if not is_interval(lexed, index):
@@ -153,8 +159,9 @@ class _Spans:
         if inner is not None and inner[1] == close:
             aggregate = self._number(_aggregate(self.context, inner))[1]
             return close + 1, IntervalValue(_INTERVALS[name], aggregate)
-        expression = self._noisy_expression((index + 4, close))
-        if not answers_in(expression):
+        is_clipped = _INTERVALS[name] is IntervalEnd.CLIPPED
+        expression = None if is_clipped else self._noisy_expression((index + 4, close))
+        if expression is None or not answers_in(expression):
             raise Refusal(
                 Code.UNSUPPORTED,
                 f"dp.{name}() takes one aggregate over a protected table",

@@ -26,7 +26,7 @@ class KeyValue:
 
 @dataclass(frozen=True, slots=True)
 class IntervalValue:
-    """dp.low, dp.high or dp.error of an aggregate."""
+    """dp.low, dp.high, dp.error or dp.clipped of an aggregate."""
 
     end: IntervalEnd
     aggregate: Aggregate

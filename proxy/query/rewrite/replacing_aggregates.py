@@ -156,7 +156,8 @@ def _interval_columns(
 ) -> Iterator[tuple[str, str]]:
     for column in (IntervalColumn(end, number) for end in IntervalEnd):
         if column in block.intervals:
-            yield column.name, (SqlType.FLOAT8 if column.end is IntervalEnd.ERROR else kind).sql
+            is_number = column.end in (IntervalEnd.ERROR, IntervalEnd.CLIPPED)
+            yield column.name, (SqlType.FLOAT8 if is_number else kind).sql
 
 
 def system_type(name: str) -> str:
