@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-DP_SETTINGS = ("dp.epsilon", "dp.delta", "dp.notice")
+DP_SETTINGS = ("dp.epsilon", "dp.delta", "dp.notice", "dp.round")
 # Those by which PostgreSQL reads constants otherwise than the reader of this process does.
 MEANING_SETTINGS = (
     *("TimeZone", "standard_conforming_strings", "transform_null_equals", "array_nulls"),

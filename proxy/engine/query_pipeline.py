@@ -266,10 +266,10 @@ class Engine:
         if not chosen.is_utc:
             check_zone(bound)
         known = self._known  # the same when the bounds are chosen
-        private = plan(bound, known, chosen.loss)
+        private = _rounded(plan(bound, known, chosen.loss), chosen)
 
         def bounded(bounds: ChosenBounds) -> PrivatePlan:
-            found = plan(bound, known, chosen.loss, bounds)
+            found = _rounded(plan(bound, known, chosen.loss, bounds), chosen)
             if found.loss != private.loss:  # which was charged
                 raise Fault
             return found
@@ -320,6 +320,13 @@ def _answer(
         relation.columns,
         relation.clipped,
     )
+
+
+def _rounded(private: PrivatePlan, chosen: Settings) -> PrivatePlan:
+    if not chosen.is_rounded:
+        return private
+    blocks = tuple(replace(block, is_rounded=True) for block in private.blocks)
+    return replace(private, blocks=blocks)
 
 
 def _with_lists(query: BackendQuery) -> str:

@@ -39,13 +39,14 @@ _UTC = frozenset(
 @dataclass(frozen=True, slots=True)
 class Settings:
     """is_utc: whether times are read and shown in UTC. floats_are_exact: whether the shadow prints all of
-    their digits."""
+    their digits. is_rounded: whether answers are printed to the digits that mean something."""
 
     loss: Loss  # of one statement
     notice: bool
     seconds: float | None = None  # for the statement, by statement_timeout
     is_utc: bool = True
     floats_are_exact: bool = True
+    is_rounded: bool = False
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
@@ -67,12 +68,11 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
         raise _bad(
             "dp.delta", "must be 0, or 1e-100 or more", "RESET dp.delta for the policy's value."
         )
-    notice = given.get("dp.notice", "off").strip().lower()
-    if notice not in ("on", "off", "true", "false"):
-        raise _bad("dp.notice", "must be on or off", "SET dp.notice = on")
+    notice = _switch("dp.notice", given, default=False)
+    is_rounded = _switch("dp.round", given, default=privacy.is_rounded)
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
-    return Settings(Loss(epsilon, delta), notice in ("on", "true"), seconds, is_utc(given), exact)
+    return Settings(Loss(epsilon, delta), notice, seconds, is_utc(given), exact, is_rounded)
 
 
 def check_meaning(given: Mapping[str, str]) -> None:
@@ -102,6 +102,13 @@ def check_assignment(name: str, value: str, privacy: Privacy) -> None:
     Refuses  SETTING: as `read_settings`
     """
     read_settings({name: value}, privacy)
+
+
+def _switch(name: str, given: Mapping[str, str], *, default: bool) -> bool:
+    word = given.get(name, "on" if default else "off").strip().lower()
+    if word not in ("on", "off", "true", "false"):
+        raise _bad(name, "must be on or off", f"SET {name} = on")
+    return word in ("on", "true")
 
 
 def _seconds(timeout: str) -> float | None:

@@ -49,6 +49,7 @@ SETTINGS = frozenset(
         "dp.delta",
         "dp.epsilon",
         "dp.notice",
+        "dp.round",
     }
 )
 

@@ -273,7 +273,8 @@ class BlockPlan:
     uses_answers: rows are compared with noisy answers of earlier blocks; rows_choice: where the bound on the
     rows of a unit is chosen for all releases that have none of their own; until then it is the largest;
     withheld: releases for whose bound there were too few units: their answers are NULL; clipped: of releases
-    with a bound that was chosen, the noisy share of units that are above it."""
+    with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are printed to
+    the digits that mean something."""
 
     source: Relation
     neighbours: Neighbours
@@ -291,6 +292,7 @@ class BlockPlan:
     rows_choice: BoundChoice | None = None
     withheld: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
+    is_rounded: bool = False
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

@@ -184,6 +184,7 @@ class Privacy:
     mechanism: Mechanism = Mechanism.AUTO
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
+    is_rounded: bool = False  # answers, where a session does not SET dp.round
 
     def weight(self, of: Weighed) -> Fraction:
         """Its share of epsilon and delta, beside the others of a statement."""

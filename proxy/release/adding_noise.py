@@ -49,6 +49,7 @@ from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, missing
 from proxy.release.ordering import order_statistic_of
+from proxy.release.rounding import rounded
 
 _ONE = Fraction(1)
 
@@ -78,6 +79,8 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
                 continue
             drawn[number] = _release(release, slots, group, plan.sub_partitions, bits)
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
+        if plan.is_rounded:
+            values = tuple(map(rounded, values))
         if clipped:
             values = tuple(
                 replace(value, clipped=_clipped(answer, clipped))
@@ -92,9 +95,9 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
     return NoisyTable(tuple(rows))
 
 
-def _clipped(answer: Answer, shares: Mapping[int, Fraction]) -> Fraction | None:
+def _clipped(answer: Answer, of_releases: Mapping[int, Fraction]) -> Fraction | None:
     """The largest share of units that what an answer is made of has clamped."""
-    return max((shares[n] for n in answer.releases if n in shares), default=None)
+    return max((of_releases[n] for n in answer.releases if n in of_releases), default=None)
 
 
 def _are_few(plan: BlockPlan, groups: int) -> bool:
