@@ -12,7 +12,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.mechanisms import partition_selection, split
+from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
@@ -27,8 +27,10 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
+from proxy.planner.group_selection import select_groups
 from proxy.planner.measuring import MeasureContext, Priced
 from proxy.planner.narrowing import narrowed
+from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.plan import (
     BlockPlan,
     KeyPlan,
@@ -37,7 +39,6 @@ from proxy.planner.plan import (
     Release,
     RowNeighbours,
     SampleAggregate,
-    Selection,
     UnitNeighbours,
 )
 from proxy.planner.plan_types import check_types
@@ -52,6 +53,8 @@ from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
+_TRIED = 8  # larger epsilons; more than two are rare
+
 
 def plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
     """The private plan of a statement whose parameters are known (answers of earlier blocks excepted).
@@ -62,6 +65,28 @@ def plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
              more than wanted, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
+    try:
+        return _plan(query, known, wanted)
+    except NeedsEpsilon as refused:
+        hint = _hint_for_all(refused, query, known, wanted)
+        raise Refusal(refused.code, refused.message, hint, refused.position) from None
+
+
+def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, wanted: Loss) -> str:
+    """Of the aggregates that epsilon is too small for, the first is refused: the others may need more."""
+    needed = refused
+    for _ in range(_TRIED):
+        try:
+            _plan(query, known, Loss(needed.epsilon, wanted.delta))
+            break
+        except NeedsEpsilon as further:
+            needed = further
+        except Refusal as other:
+            return other.hint
+    return needed.hint
+
+
+def _plan(query: Query, known: PlanningContext, wanted: Loss) -> PrivatePlan:
     check_sizes(query)
     with_unit = tuple(_with_unit(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
@@ -190,7 +215,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
             for key, plan in zip(draft.block.keys, draft.keys, strict=True)
             if plan.values is None
         ]
-        selection = _selection(Priced(context=draft.context, loss=next(spent)), secret[0])
+        selection = select_groups(Priced(context=draft.context, loss=next(spent)), secret[0])
     releases, answers = block_releases(draft.aggregates, draft.context, draft.allocation, of_each)
     return BlockPlan(
         source=draft.relation,
@@ -288,39 +313,6 @@ def _can_be_private(key: Key) -> bool:
     if isinstance(key.expression, DateTrunc | Extract):
         return True
     return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
-
-
-def _selection(priced: Priced, position: int | None) -> Selection:
-    """
-    Given    position: of the first key that is not public
-    Refuses  INFEASIBLE without delta: no key could ever appear
-    Source   docs/design/mechanisms.md 4.2
-    """
-    context, loss = priced.context, priced.loss
-    if loss.delta <= 0:
-        raise Refusal(
-            Code.INFEASIBLE,
-            "GROUP BY on keys that are not public needs a delta above 0",
-            "SET dp.delta to a small positive number, or group by a column with public values.",
-            position,
-        )
-    try:
-        match context.neighbours:
-            case RowNeighbours():
-                each = split.per_unit(loss, context.neighbours.rows)
-            case UnitNeighbours():
-                each = partition_selection.per_group(loss, context.groups)
-            case _:
-                assert_never(context.neighbours)
-        partition_selection.release_probability(1, each.epsilon, each.delta)
-    except ValueError:  # epsilon or delta too small to choose by, told before anything is charged
-        raise Refusal(
-            Code.INFEASIBLE,
-            "epsilon is too small to select groups: a key would need too many units to appear",
-            "Use fewer aggregates in one statement, or group by a column with public values.",
-            position,
-        ) from None
-    return Selection(loss=loss, each=each)
 
 
 def _sub_partitions(releases: tuple[Release, ...]) -> int:

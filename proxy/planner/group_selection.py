@@ -1,0 +1,44 @@
+"""How groups whose keys are private are selected, and when they cannot be."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Code, Refusal
+from proxy.mechanisms import partition_selection, split
+from proxy.planner.measuring import Priced
+from proxy.planner.needed_loss import needs_delta
+from proxy.planner.plan import RowNeighbours, Selection, UnitNeighbours
+
+
+def select_groups(priced: Priced, position: int | None) -> Selection:
+    """
+    Given    position: of the first key that is not public
+    Refuses  INFEASIBLE without delta: no key could ever appear
+    Source   docs/design/mechanisms.md 4.2
+    """
+    context, loss = priced.context, priced.loss
+    if loss.delta <= 0:
+        raise needs_delta(
+            "GROUP BY on keys that are not public needs a delta above 0",
+            context.privacy,
+            "group by a column with public values",
+            position,
+        )
+    try:
+        match context.neighbours:
+            case RowNeighbours():
+                each = split.per_unit(loss, context.neighbours.rows)
+            case UnitNeighbours():
+                each = partition_selection.per_group(loss, context.groups)
+            case _:
+                assert_never(context.neighbours)
+        partition_selection.release_probability(1, each.epsilon, each.delta)
+    except ValueError:  # epsilon or delta too small to choose by, told before anything is charged
+        raise Refusal(
+            Code.INFEASIBLE,
+            "epsilon is too small to select groups: a key would need too many units to appear",
+            "Use fewer aggregates in one statement, or group by a column with public values.",
+            position,
+        ) from None
+    return Selection(loss=loss, each=each)
