@@ -128,7 +128,7 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
     exp.ArrayContainedBy: "operator <@",
     exp.ArrayContainsAll: "operator @>",
     exp.ArrayOverlaps: "operator &&",
-    exp.AtTimeZone: "AT TIME ZONE other than 'UTC'",
+    exp.AtTimeZone: "AT TIME ZONE of this",
     exp.BitString: "a bit string",
     exp.ByteString: "a byte string",
     exp.BitwiseAnd: "operator &",
@@ -163,6 +163,7 @@ _PATTERN = (
 )
 _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "UNNEST"), _LIST),
+    "TIMEZONE": "Write column AT TIME ZONE 'UTC', which is timezone('UTC', column).",
     **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO"), _PATTERN),
 }
 _NOW = (
