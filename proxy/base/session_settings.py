@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 DP_SETTINGS = ("dp.epsilon", "dp.delta", "dp.notice", "dp.round")
-# Those by which PostgreSQL reads constants otherwise than the reader of this process does.
-MEANING_SETTINGS = (
-    *("TimeZone", "standard_conforming_strings", "transform_null_equals", "array_nulls"),
-    "extra_float_digits",
-)
-SESSION_SETTINGS = (*DP_SETTINGS, "statement_timeout", *MEANING_SETTINGS)
+# Those by which PostgreSQL reads constants otherwise than the reader of this process does, with the values at
+# which everything is answered that can be. An HTTP request, which cannot set them, has these.
+ANSWERED_SETTINGS = {
+    "TimeZone": "UTC",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "array_nulls": "on",
+    "extra_float_digits": "1",
+}
+SESSION_SETTINGS = (*DP_SETTINGS, "statement_timeout", *ANSWERED_SETTINGS)
 CLIENT_ENCODING = "client_encoding"  # the wire asks for it, too: in a pipeline it may have changed
+
+_IN_A_REQUEST = {"dp.epsilon": "epsilon", "dp.delta": "delta"}
+
+
+def how_to_set(name: str, value: str) -> str:
+    """For hints, which are the same over both listeners: what is run, and what an HTTP request holds instead.
+
+    >>> how_to_set("dp.epsilon", "0.5")
+    'SET dp.epsilon = 0.5 (over HTTP "epsilon": 0.5)'
+    """
+    return f"SET {name} = {value}{_over_http(name, f': {value}')}"
+
+
+def how_to_reset(name: str) -> str:
+    """
+    >>> how_to_reset("dp.epsilon")
+    'RESET dp.epsilon (over HTTP leave out "epsilon")'
+    """
+    return f"RESET {name}{_over_http(name, '', 'leave out ')}"
+
+
+def _over_http(name: str, value: str, before: str = "") -> str:
+    """A request has no others: its session has them as they are answered (proxy/shadow/analyst_sessions.py)."""
+    member = _IN_A_REQUEST.get(name)
+    return "" if member is None else f' (over HTTP {before}"{member}"{value})'

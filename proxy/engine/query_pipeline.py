@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.session_settings import how_to_set
 from proxy.base.sql_types import by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
@@ -253,7 +254,7 @@ class Engine:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "parameters of a floating point type need the setting extra_float_digits to be 1 or more",
-                "SET extra_float_digits = 1",
+                how_to_set("extra_float_digits", "1"),
             )
         wanted = chosen.notice or question.with_errors
         blocks = (bind(block, values) for block in query.blocks)

@@ -1,8 +1,9 @@
 """What PostgreSQL can say of a rewritten statement before its query is charged.
 
 Nothing of the statement is executed, so nothing that it does can happen twice: it is planned (EXPLAIN, which
-checks rights on tables and functions), its LIMIT and OFFSET are evaluated where they are made of constants and
-parameters alone, and what it would make (a table, a cursor, a COPY) is made of NULLs, and undone.
+checks rights on tables and functions); its LIMIT and OFFSET, frames, and arguments of window functions are
+evaluated where they are made of constants and parameters alone; and what it would make (a table, a cursor, a
+COPY) is made of NULLs, and undone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, MadeOfNulls, Rehearsal
 from proxy.query.statement_reading import Reading
+from proxy.query.syntax.constant_parts import evaluated_parts
 from proxy.query.syntax.made_by_statement import (
     copy_around,
     divides_by_zero,
@@ -21,6 +23,7 @@ from proxy.query.syntax.made_by_statement import (
 )
 from proxy.query.syntax.statements import Statement, StatementKind
 
+_PARTS = 100  # of a statement; what further ones raise comes after the charge
 _A_CURSOR = ('DECLARE "_dpproxy cursor" CURSOR FOR SELECT', 'CLOSE "_dpproxy cursor"')
 
 
@@ -40,7 +43,11 @@ def rehearsal(
     what = made(statement)
     return Rehearsal(
         plan=f"EXPLAIN (COSTS OFF) {query}",
-        limits=_evaluated([text for text, _ in clauses], divides_by_zero(statement)),
+        limits=_evaluated(
+            [text for text, _ in clauses],
+            tuple(evaluated_parts(statement)),
+            divides_by_zero(statement),
+        ),
         lets_nothing_through=tuple(number for number, (_, ends) in enumerate(clauses) if ends),
         made=None
         if what is None
@@ -62,12 +69,13 @@ def goes_to_the_server(statement: Statement) -> bool:
     return statement.kind is StatementKind.COPY and not is_copy_to_client(statement)
 
 
-def _evaluated(clauses: Sequence[str], divides: bool) -> str | None:
-    """How many of one row each clause lets through; then a division by zero, if there is one."""
+def _evaluated(clauses: Sequence[str], parts: Sequence[str], divides: bool) -> str | None:
+    """How many of one row each clause lets through; then what else can be evaluated, and a division by zero."""
     values = [
         f"(SELECT pg_catalog.count(*) FROM (SELECT {clause}) AS one)"  # noqa: S608
         for clause in clauses
     ]
+    values += parts[:_PARTS]
     if divides:
         values.append("1 OPERATOR(pg_catalog./) 0")
     return "SELECT " + ", ".join(values) if values else None

@@ -9,7 +9,13 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
-from proxy.base.session_settings import DP_SETTINGS, SESSION_SETTINGS
+from proxy.base.session_settings import (
+    ANSWERED_SETTINGS,
+    DP_SETTINGS,
+    SESSION_SETTINGS,
+    how_to_reset,
+    how_to_set,
+)
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Privacy
 from proxy.query.ir.typing_rules import number
@@ -22,11 +28,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 # Settings with which PostgreSQL reads a statement as its reader here does, and how to come to them.
-_AS_READ = {
-    "standard_conforming_strings": "on",
-    "transform_null_equals": "off",
-    "array_nulls": "on",
-}
+_AS_READ = ("standard_conforming_strings", "transform_null_equals", "array_nulls")
 _UTC = frozenset(
     {
         *("utc", "etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "universal", "etc/universal"),
@@ -62,11 +64,15 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     if epsilon < _LEAST_EPSILON:
         least = decimal_text(_LEAST_EPSILON)
         raise _bad(
-            "dp.epsilon", f"must be {least} or more", "RESET dp.epsilon for the policy's value."
+            "dp.epsilon",
+            f"must be {least} or more",
+            f"{how_to_reset('dp.epsilon')} for the policy's value.",
         )
     if 0 < delta < _LEAST_DELTA:
         raise _bad(
-            "dp.delta", "must be 0, or 1e-100 or more", "RESET dp.delta for the policy's value."
+            "dp.delta",
+            "must be 0, or 1e-100 or more",
+            f"{how_to_reset('dp.delta')} for the policy's value.",
         )
     notice = _switch("dp.notice", given, default=False)
     is_rounded = _switch("dp.round", given, default=privacy.is_rounded)
@@ -79,12 +85,13 @@ def check_meaning(given: Mapping[str, str]) -> None:
     """
     Refuses  UNSUPPORTED: a setting with which PostgreSQL reads the statement otherwise than we do
     """
-    for name, wanted in _AS_READ.items():
+    for name in _AS_READ:
+        wanted = ANSWERED_SETTINGS[name]
         if given.get(name, wanted) != wanted:
             raise Refusal(
                 Code.UNSUPPORTED,
                 f"questions on protected tables need the setting {name} to be {wanted}",
-                f"SET {name} = {wanted}",
+                how_to_set(name, wanted),
             )
 
 
@@ -107,7 +114,7 @@ def check_assignment(name: str, value: str, privacy: Privacy) -> None:
 def _switch(name: str, given: Mapping[str, str], *, default: bool) -> bool:
     word = given.get(name, "on" if default else "off").strip().lower()
     if word not in ("on", "off", "true", "false"):
-        raise _bad(name, "must be on or off", f"SET {name} = on")
+        raise _bad(name, "must be on or off", how_to_set(name, "on"))
     return word in ("on", "true")
 
 
@@ -118,7 +125,7 @@ def _seconds(timeout: str) -> float | None:
     """
     found = _TIME.fullmatch(timeout)
     if found is None:
-        raise _bad("statement_timeout", "is no time", "SET statement_timeout = '30s'")
+        raise _bad("statement_timeout", "is no time", how_to_set("statement_timeout", "'30s'"))
     return int(found[1]) * _SECONDS[found[2] or "ms"] or None
 
 
@@ -130,13 +137,15 @@ def _amount(name: str, given: Mapping[str, str], default: Fraction, most: Fracti
     except Refusal:  # more digits than any number of use has
         value = None
     if value is None:
-        raise _bad(name, "must be a number", f"SET {name} = {decimal_text(default)}")
+        raise _bad(name, "must be a number", how_to_set(name, decimal_text(default)))
     if value < 0:
-        raise _bad(name, "must not be negative", f"SET {name} = {decimal_text(default)}")
+        raise _bad(name, "must not be negative", how_to_set(name, decimal_text(default)))
     if value > most:
         limit = decimal_text(most)
         raise _bad(
-            name, f"is above the policy's limit of {limit}", f"SET {name} = {limit} or less."
+            name,
+            f"is above the policy's limit of {limit}",
+            f"{how_to_set(name, limit)}, which is the most.",
         )
     return value
 

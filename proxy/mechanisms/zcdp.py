@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy: rho adds up, and converts to (epsilon, delta) and back.
+"""Zero-concentrated differential privacy: rho adds up, and (epsilon, delta) converts to it.
 
 rho is a Fraction everywhere. Where a conversion meets a logarithm it takes the rational bound on
 the side of more privacy; the order alpha of a conversion may be any number, so a float's choice of
@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from proxy.mechanisms import discrete_gaussian
-from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_above, short_below
+from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_below
 
 _LEAST_DELTA = Fraction(1, 10**300)
 
@@ -69,34 +68,6 @@ def textbook_rho_of_loss(epsilon: Fraction, delta: Fraction) -> Fraction:
     largest_log = -log_bounds(delta)[0]
     root = epsilon / (root_bounds(epsilon + largest_log)[1] + root_bounds(largest_log)[1])
     return short_below(root * root)
-
-
-def loss_of_rho(rho: Fraction, delta: Fraction) -> Loss:
-    """An (epsilon, delta) that rho-zCDP implies, epsilon rounded up to 15 digits.
-
-    Given    rho >= 0, 10^-300 <= delta < 1
-    Gives    the least epsilon of the same conversions; 0 for rho 0
-    Refuses  anything else with ValueError
-    Source   Canonne, Kamath, Steinke 2020, corollary 13; Bun, Steinke 2016, proposition 1.3
-
-    >>> float(loss_of_rho(Fraction(1, 50), Fraction(1, 10**6)).epsilon)  # doctest: +ELLIPSIS
-    0.89993...
-    """
-    _check(Fraction(1), delta)
-    if rho < 0:
-        raise ValueError("rho is at least 0")
-    if rho == 0:
-        return Loss(Fraction(0), delta)
-    log_delta, _ = log_bounds(delta)
-    textbook = rho + 2 * root_bounds(-rho * log_delta)[1]
-
-    def epsilon_at(log_excess: float) -> float:
-        alpha = 1 + math.exp(log_excess)
-        return float(rho) * alpha - _float_slack(0.0, float(delta), alpha)
-
-    above_one = _rational(math.exp(_minimised(epsilon_at)))
-    tight = rho * (1 + above_one) + (-log_delta - _order_gain_below(above_one)) / above_one
-    return Loss(short_above(min(textbook, tight)), delta) if tight > 0 else Loss(Fraction(0), delta)
 
 
 def gaussian_pays(

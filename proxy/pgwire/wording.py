@@ -22,6 +22,7 @@ _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 # undefined_column, undefined_table (manual, appendix A)
 UNKNOWN_NAMES = (b"42703", b"42P01")
 UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be queried."
+_PLAIN = re.compile(rb"[a-z_][a-z0-9_$]*")  # needs no quotes, unless it is a keyword
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
 
 
@@ -29,13 +30,15 @@ def denied_hint(sqlstate: bytes, message: bytes) -> bytes | None:
     """
     >>> denied_hint(b"42501", b"permission denied for table orders")
     b'A protected table answers aggregates, e.g. SELECT count(*) FROM orders; none can be written.'
+    >>> denied_hint(b"42501", b"permission denied for table Orders")[43:]
+    b'SELECT count(*) FROM "Orders"; none can be written.'
     """
     table = message[len(_DENIED) :]
     if sqlstate != b"42501" or not message.startswith(_DENIED) or table.startswith(b"pg_"):
         return None
     return (
         b"A protected table answers aggregates, e.g. SELECT count(*) FROM %s; none can be written."
-        % table
+        % (table if _PLAIN.fullmatch(table) else b'"%s"' % table.replace(b'"', b'""'))
     )
 
 

@@ -22,9 +22,10 @@ from proxy.planner.facts import (
     RelationWithUnit,
     typed,
 )
-from proxy.planner.key_selection import selection_of
+from proxy.planner.group_selection import select_groups
 from proxy.planner.measuring import MeasureContext, Priced, needs_rows
 from proxy.planner.narrowing import narrowed
+from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan import (
     BlockPlan,
@@ -46,6 +47,7 @@ from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
+_TRIED = 8  # larger epsilons; more than two are rare
 _NONE: Mapping[int, Mapping[int | None, int]] = {}
 
 # Bounds that were chosen privately, by block, and in it by release; None: the bound on rows.
@@ -64,6 +66,28 @@ def plan(
              more than wanted, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
+    try:
+        return _plan(query, known, wanted, chosen)
+    except NeedsEpsilon as refused:
+        hint = _hint_for_all(refused, query, known, wanted)
+        raise Refusal(refused.code, refused.message, hint, refused.position) from None
+
+
+def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, wanted: Loss) -> str:
+    """Of the aggregates that epsilon is too small for, the first is refused: the others may need more."""
+    needed = refused
+    for _ in range(_TRIED):
+        try:
+            _plan(query, known, Loss(needed.epsilon, wanted.delta), _NONE)
+            break
+        except NeedsEpsilon as further:
+            needed = further
+        except Refusal as other:
+            return other.hint
+    return needed.hint
+
+
+def _plan(query: Query, known: PlanningContext, wanted: Loss, chosen: ChosenBounds) -> PrivatePlan:
     check_sizes(query)
     with_unit = tuple(_with_unit(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
@@ -212,7 +236,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
             for key, plan in zip(draft.block.keys, draft.keys, strict=True)
             if plan.values is None
         ]
-        selection = selection_of(Priced(context=draft.context, loss=next(spent)), secret[0])
+        selection = select_groups(Priced(context=draft.context, loss=next(spent)), secret[0])
     rows_choice = None
     if draft.bounded_weights():
         assert draft.context.most_rows is not None

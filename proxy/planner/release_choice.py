@@ -24,6 +24,7 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
+from proxy.planner.needed_loss import needs_delta
 from proxy.planner.plan import (
     DistinctCount,
     GaussianNoise,
@@ -37,7 +38,7 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
-from proxy.planner.sample_aggregate import clipped_mean_of, needs_delta, smoothed
+from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
 from proxy.planner.statistics import Counted, Measured, Statistic, of_row, row_sensitivity
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
@@ -198,7 +199,11 @@ def _noise(priced: Priced, sensitivity: int, squared: Fraction) -> tuple[Noise, 
             return LaplaceNoise(scale=scale, gaussian=better), Loss(share.epsilon, Fraction(0))
         case policy_model.Noise.GAUSSIAN:
             if share.delta <= 0:
-                raise needs_delta("Gaussian noise")
+                raise needs_delta(
+                    "Gaussian noise needs a delta above 0",
+                    privacy,
+                    "ask the data owner for noise that needs none",
+                )
             rho = zcdp.rho_of_loss(share.epsilon, share.delta)
             return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(squared, rho)), share
         case _:

@@ -13,11 +13,14 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
+from proxy.base.session_settings import how_to_set
 from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import MeasureContext, Priced, check_size, measured_of
+from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
 from proxy.planner.plan import (
     ClippedMean,
     Gate,
@@ -34,7 +37,6 @@ from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 UNITS_PER_PARTITION = 8  # below, the median of partition results is off by more than its noise
 _OF_GATE = Fraction(1, 20)  # of a release's epsilon
-_LARGEST_DELTA = Fraction(7, 10)  # the smoothed median is proven for delta <= 2/e
 _LARGEST_FACTOR = 2**20  # by how much epsilon is raised in search of a feasible one
 
 
@@ -60,8 +62,12 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     if noise is MedianNoise.POLYPLACE:  # no delta is needed
         loss = Loss(loss.epsilon, Fraction(0))
     each = _each(_after_gate(loss), context)
-    if noise is MedianNoise.LAPLACE and not 0 < each.delta <= _LARGEST_DELTA:
-        raise needs_delta(aggregate.kind.value)
+    if noise is MedianNoise.LAPLACE and not 0 < each.delta <= LARGEST_DELTA:
+        raise needs_delta(
+            f"{aggregate.kind.value} needs a delta above 0 and below {float(LARGEST_DELTA)}",
+            context.privacy,
+            "use count and sum",
+        )
     m = _partitions(aggregate, context, answers.high - answers.low, each)
     # With one possible answer there is nothing to hide: the release is that constant.
     if answers.high > answers.low and not _is_feasible(answers.high - answers.low, m, each, noise):
@@ -138,14 +144,6 @@ def _aggregated(
         mechanism=mechanism,
         gate=gate,
         loss=loss,
-    )
-
-
-def needs_delta(what: str) -> Refusal:
-    return Refusal(
-        Code.INFEASIBLE,
-        f"{what} needs a delta above 0 and below {float(_LARGEST_DELTA)}",
-        "SET dp.delta to a small positive number, or use count and sum.",
     )
 
 
@@ -242,10 +240,12 @@ def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Re
         f"cover the whole range; it needs {float(share):.3g}"
     )
     whole = _rounded_up(share * context.wanted.epsilon / priced.loss.epsilon)
-    if whole <= most:
-        hint = f"SET dp.epsilon = {float(whole):.3g}"
-    elif share <= most and whole > share:
-        hint = f"Run it in a statement of its own, with dp.epsilon = {float(share):.3g}"
+    if whole <= most:  # of two digits
+        hint = how_to_set("dp.epsilon", decimal_text(whole))
+        return NeedsEpsilon(message, f"{hint}; {best}.", whole)
+    if share <= most and whole > share:
+        setting = how_to_set("dp.epsilon", f"{float(share):.3g}")
+        hint = f"{setting}, and run it in a statement of its own"
     else:
         hint = f"The policy allows epsilon {float(most):.3g} at most: query fewer groups at once"
     return Refusal(Code.INFEASIBLE, message, f"{hint}; {best}.")

@@ -193,6 +193,8 @@ def _is_cte(statement: Statement, index: int, hidden: tuple[Visible, ...]) -> bo
 def _refuse_whole_table(statement: Statement, occurrences: Mapping[int, Exposed]) -> None:
     """TABLE t and COPY t TO read rows; COPY t FROM is a write, which the shadow refuses."""
     index = next(iter(occurrences))
-    if index > 2 or any(lexeme.word == "from" for lexeme in statement.lexed.lexemes):
+    if index > statement.first + 2 or any(
+        lexeme.word == "from" for lexeme in statement.lexed.lexemes
+    ):
         return
     refuse_table(statement, index, occurrences[index])

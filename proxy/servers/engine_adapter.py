@@ -19,7 +19,8 @@ from proxy.pgwire.calls import (
     Substitute,
     Verbatim,
 )
-from proxy.query.syntax.statements import Execute, Statement, StatementKind, prepared_query
+from proxy.query.syntax.prepared_statements import prepared_query
+from proxy.query.syntax.statements import Execute, Statement, StatementKind
 from proxy.servers.error_boundary import refuses, refuses_later
 
 

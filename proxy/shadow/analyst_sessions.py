@@ -20,6 +20,7 @@ import psycopg
 from proxy.base.errors import Fault
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.base.role_names import stand_in
+from proxy.base.session_settings import ANSWERED_SETTINGS
 from proxy.engine.fair_share import FairShare
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.ledger.analysts_role import ANALYSTS
@@ -28,6 +29,8 @@ from proxy.shadow.paced_socket import PacedSocket
 
 _LOGIN_SECONDS = 10
 _CREDENTIAL_BYTES = 1024
+# In place of the environment's, and of what the analyst's role has: a request could not change that.
+_OPTIONS = " ".join(f"-c {name}={value}" for name, value in ANSWERED_SETTINGS.items())
 _Key = tuple[str, str, bytes]
 
 # The role as PostgreSQL knows it; no row where it is no analyst's.
@@ -204,7 +207,7 @@ class ShadowSessions:
                     connect_timeout=_LOGIN_SECONDS,
                     client_encoding="utf8",
                     application_name="dpproxy http",
-                    options="",  # else the environment's
+                    options=_OPTIONS,
                     gssencmode="disable",
                 )
             except psycopg.OperationalError as error:

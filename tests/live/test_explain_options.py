@@ -76,24 +76,61 @@ def test_other_forms_are_not_available(
     assert body["hint"] == "Use FORMAT TEXT or FORMAT JSON."
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "UPDATE shop.orders SET total = 1",
-        "DELETE FROM shop.orders",
-        "INSERT INTO shop.orders (id) VALUES (1)",
-        "",
-        " ; -- nothing",
-        "SELECT 1 FROM pg_authid",
-    ],
+_O = "shop.orders"
+REFUSED = (
+    *(f"UPDATE {_O} SET total = 1", f"DELETE FROM {_O}", f"INSERT INTO {_O} (id) VALUES (1)"),
+    *("", " ; -- nothing", "SELECT 1 FROM pg_authid", f"SELECT total FROM {_O}", f"TABLE {_O}"),
+    *(f"EXPLAIN SELECT * FROM {_O}", f"EXPLAIN TABLE {_O}", f"EXPLAIN UPDATE {_O} SET total = 0"),
+    *(f"TRUNCATE {_O}", f"LOCK {_O}", f"DROP TABLE {_O}", f"ALTER TABLE {_O} ADD x int"),
+    *(f"CREATE VIEW v AS SELECT * FROM {_O}", f"CREATE INDEX ON {_O} (id)", f"VACUUM {_O}"),
+    *(f"CLUSTER {_O}", f"REINDEX TABLE {_O}", f"COMMENT ON TABLE {_O} IS 'x'"),
+    *(f"GRANT SELECT ON {_O} TO PUBLIC", f"COPY {_O} FROM STDIN", f"COPY {_O} TO STDOUT"),
+    *(f"INSERT INTO {_O} SELECT * FROM {_O}", f"INSERT INTO {_O} (id) SELECT count(*) FROM {_O}"),
+    f"MERGE INTO {_O} o USING {_O} p ON o.id = p.id WHEN MATCHED THEN DELETE",
+    f"CREATE TEMP TABLE t AS {_COUNT}",
+    f"CREATE TEMP TABLE t AS SELECT * FROM {_O}",
+    f"DECLARE c CURSOR FOR {_COUNT}",
+    *("EXECUTE q", "SET work_mem = 'x'", "RESET nothing", "CREATE ROLE x"),
+    *(f"{_COUNT} LIMIT -1", "SELECT sqrt(-1), count(*) FROM shop.orders"),
+    f"WITH x AS ({_COUNT}) INSERT INTO {_O} (id) SELECT * FROM x ON CONFLICT DO NOTHING",
 )
+
+
+@pytest.mark.parametrize("text", REFUSED)
 def test_what_a_query_refuses_has_no_plan(
     listeners: BothListeners, analyst: str, text: str
 ) -> None:
     refused = listeners.query(text, analyst=analyst)
     explained = listeners.query(text, analyst=analyst, path="/v1/explain")
     assert explained.status_code == refused.status_code >= 400
-    assert explained.json()["detail"] == refused.json()["detail"]
+    assert explained.json() == refused.json()
+    assert listeners.proxy.spent(analyst)[0] == 0
+
+
+@pytest.mark.parametrize("rows", [f"SELECT * FROM {_O}", f"SELECT id FROM {_O} o", f"TABLE {_O}"])
+def test_an_explain_of_rows_is_refused_as_the_rows_are(
+    live: LiveProxy, analyst: str, rows: str
+) -> None:
+    with live.connect(analyst=analyst) as connection:
+        said = []
+        for text in (rows, f"EXPLAIN {rows}"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
+                connection.execute(text.encode())
+            said.append((caught.value.diag.message_primary, caught.value.diag.message_hint))
+    assert said[0] == said[1]
+    assert "Use aggregates" in (said[0][1] or "")
+
+
+def test_judging_a_command_leaves_nothing_behind(listeners: BothListeners, analyst: str) -> None:
+    """It is run in the request's transaction, which is undone; a block of code is not run at all."""
+    for text in ("SET dp.epsilon = 0.5", "CREATE TEMP TABLE left_behind (a int)", "COMMIT"):
+        assert listeners.query(text, analyst=analyst, path="/v1/explain").status_code == 200
+    body = listeners.query("SHOW dp.epsilon", analyst=analyst).json()
+    assert body["rows"] == [["1"]]
+    gone = listeners.query("SELECT to_regclass('left_behind')", analyst=analyst).json()
+    assert gone["rows"] == [[None]]
+    code = "DO $$ BEGIN RAISE EXCEPTION 'is run'; END $$"
+    assert listeners.query(code, analyst=analyst, path="/v1/explain").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -104,6 +141,10 @@ def test_what_a_query_refuses_has_no_plan(
         ("SELECT * FROM dp.columns", ()),
         ("SHOW dp.epsilon", ()),
         ("VALUES (1)", ()),
+        (f"{_COUNT} HAVING false", ()),
+        (f"{_COUNT} LIMIT $1", (0,)),
+        ("CREATE TEMP TABLE t AS SELECT 1", ()),
+        (f"ANALYZE {_O}", ()),
     ],
 )
 def test_what_asks_nothing_costs_nothing(

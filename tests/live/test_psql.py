@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.query.bind.scope import FUNCTIONS
+from proxy.query.bind.function_forms import FUNCTIONS
 from tests.live_proxy import LiveProxy
 
 QUESTION = "SELECT count(*), avg(total) FROM shop.orders WHERE total > 20"

@@ -46,6 +46,8 @@ SLIPS = [
     ["PREPARE q AS SELECT count(*) FROM shop.orders", "EXPLAIN ANALYZE EXECUTE q"],
     ["PREPARE q AS SELECT count(*) FROM shop.orders", "CREATE TEMP TABLE c AS EXECUTE q"],
     ["EXPLAIN ANALYZE SELECT * FROM shop.orders"],
+    ["EXPLAIN SELECT * FROM shop.orders"],
+    ["EXPLAIN TABLE shop.orders"],
     ["EXPLAIN ANALYZE CREATE TEMP TABLE e AS SELECT count(*) FROM shop.orders"],
     ["EXPLAIN DECLARE c CURSOR FOR SELECT count(*) FROM shop.orders"],
     ["CREATE TEMP TABLE t (a bigint)",
@@ -100,7 +102,6 @@ PROBES = [
     "WITH x AS (SELECT * FROM shop.orders) SELECT * FROM x LIMIT 0",
     "SELECT sum(total) AS s, count(*) FROM shop.orders WHERE 1 = 0",
     "WITH x AS (SELECT count(*) FROM shop.orders) SELECT 5 AS five",
-    "EXPLAIN SELECT * FROM shop.orders",
     "EXPLAIN SELECT * FROM shop.orders LIMIT 0",
 ]
 

@@ -11,6 +11,7 @@ import numpy as np
 from proxy.mechanisms import discrete_gaussian, zcdp
 from tests.mechanisms.finite_law import Law, normalised, p_value
 from tests.mechanisms.goodness_of_fit import DRAWS, FALSE_ALARM
+from tests.mechanisms.loss_of_rho import loss_of_rho
 from tests.seeded_bits import SeededBits
 
 MILLIONTH = Fraction(1, 10**6)
@@ -75,7 +76,7 @@ def rho_adds_up_and_converts() -> None:
         rho = zcdp.rho_of_loss(epsilon, delta)
         assert zcdp.compose([rho / 3] * 3) == rho
         assert zcdp.textbook_rho_of_loss(epsilon, delta) <= rho
-        back = zcdp.loss_of_rho(rho, delta)
+        back = loss_of_rho(rho, delta)
         assert back.delta == delta
         assert abs(back.epsilon - epsilon) <= epsilon * Fraction(1, 10**12)
         # Five counts, each noisy with a fifth of rho, move together.
@@ -104,7 +105,7 @@ def gaussian_formulas_are_golden() -> None:
         rho = zcdp.compose([rho_of_pure(Fraction(each))] * count)
         known = zcdp.textbook_rho_of_loss(Fraction(str(epsilon)), MILLIONTH)
         assert math.isclose(known, rho, rel_tol=0.01), (count, each)
-        assert zcdp.loss_of_rho(rho, MILLIONTH).epsilon < epsilon + 0.005
+        assert loss_of_rho(rho, MILLIONTH).epsilon < epsilon + 0.005
     # Lists: L2, not L1: 12 counts, each moved by 1.
     assert discrete_gaussian.sigma2_for(12, Fraction(1, 50)) == 300
     for sigma2, half_width in ((1, 2), (100, 20), (10**6, 1960), (10**10, 195_996)):
@@ -128,7 +129,7 @@ def rho_is_opendps() -> None:
             profile: Any = converted.map(sensitivity)
             for delta in (MILLIONTH, Fraction(1, 100)):
                 expected = profile.epsilon(float(delta))
-                found = float(zcdp.loss_of_rho(rho, delta).epsilon)
+                found = float(loss_of_rho(rho, delta).epsilon)
                 assert math.isclose(found, expected, rel_tol=1e-6), (sensitivity, sigma, delta)
                 back = float(zcdp.rho_of_loss(Fraction(expected), delta))
                 assert math.isclose(back, rho, rel_tol=1e-6), (sensitivity, sigma, delta)

@@ -32,7 +32,6 @@ POLYPLACE = "proxy.mechanisms.polyplace.sample"
 # Kept before anything is replaced.
 _sigma2_for = discrete_gaussian.sigma2_for
 _gaussian = discrete_gaussian.sample
-_loss_of_rho = zcdp.loss_of_rho
 _smoothness = polyplace.smoothness
 _noise_scale = polyplace.noise_scale
 _polyplace = polyplace.sample
@@ -113,12 +112,6 @@ MUTANTS = [
         gaussian_layers.rho_is_opendps,
         ("proxy.mechanisms.zcdp._minimised",),
         lambda function: 0.0,
-    ),
-    Mutant(
-        "epsilon of a rho without delta's share",
-        gaussian_layers.rho_adds_up_and_converts,
-        ("proxy.mechanisms.zcdp.loss_of_rho",),
-        lambda rho, delta: Loss(rho, delta),
     ),
     Mutant(
         "rho composed by its maximum",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proxy.mechanisms import discrete_gaussian, zcdp
 from tests.mechanisms.gaussian_layers import gaussian_fit, gaussian_law
 from tests.mechanisms.goodness_of_fit import FALSE_ALARM
+from tests.mechanisms.loss_of_rho import loss_of_rho
 from tests.seeded_bits import SeededBits
 
 MILLIONTH = Fraction(1, 10**6)
@@ -84,10 +85,10 @@ def test_a_loss_survives_the_way_there_and_back(epsilon: Fraction, delta: Fracti
     rho = zcdp.rho_of_loss(epsilon, delta)
     assert 0 < zcdp.textbook_rho_of_loss(epsilon, delta) <= rho
     assert rho.denominator < 10**40  # short enough for a ledger
-    back = zcdp.loss_of_rho(rho, delta).epsilon
+    back = loss_of_rho(rho, delta).epsilon
     assert back <= epsilon * (1 + Fraction(1, 10**9))
     # Conversions never promise less than a smaller rho does.
-    assert zcdp.loss_of_rho(rho / 2, delta).epsilon <= back
+    assert loss_of_rho(rho / 2, delta).epsilon <= back
 
 
 @pytest.mark.parametrize("delta", [Fraction(0), Fraction(1), Fraction(1, 10**301)])
@@ -95,7 +96,7 @@ def test_zcdp_needs_a_delta(delta: Fraction) -> None:
     for refused in (
         lambda: zcdp.rho_of_loss(Fraction(1), delta),
         lambda: zcdp.textbook_rho_of_loss(Fraction(1), delta),
-        lambda: zcdp.loss_of_rho(Fraction(1), delta),
+        lambda: loss_of_rho(Fraction(1), delta),
     ):
         with pytest.raises(ValueError, match="delta"):
             refused()
@@ -105,10 +106,10 @@ def test_what_is_no_rho_is_refused() -> None:
     with pytest.raises(ValueError, match="rho"):
         zcdp.compose([Fraction(1), Fraction(-1)])
     with pytest.raises(ValueError, match="rho"):
-        zcdp.loss_of_rho(Fraction(-1), MILLIONTH)
+        loss_of_rho(Fraction(-1), MILLIONTH)
     with pytest.raises(ValueError, match="epsilon"):
         zcdp.rho_of_loss(Fraction(0), MILLIONTH)
     with pytest.raises(ValueError, match="group"):
         zcdp.gaussian_pays(0, Fraction(1), MILLIONTH)
-    assert zcdp.loss_of_rho(Fraction(0), MILLIONTH).epsilon == 0
+    assert loss_of_rho(Fraction(0), MILLIONTH).epsilon == 0
     assert zcdp.compose([]) == 0

@@ -27,7 +27,8 @@ from proxy.pgwire.frames import FRAME_BYTES
 from proxy.pgwire.query_sequence import READ_AT_ONCE
 from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Relay
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of, prepared_of
-from proxy.query.syntax.statements import Names, Statement, look, pieces, prepared_query
+from proxy.query.syntax.prepared_statements import prepared_query
+from proxy.query.syntax.statements import Names, Statement, look, pieces
 from tests.query.test_parser_limits import FORMS, HOSTILE
 
 SECONDS_MAX = 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -9,9 +10,9 @@ from sqlglot import exp
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.scope import FUNCTIONS
+from proxy.query.bind.function_forms import FORMS, FUNCTIONS, FunctionForm
 from proxy.query.syntax.selects import AGGREGATES, AVAILABLE, OTHER_AGGREGATES
-from tests.pipeline_world import read
+from tests.pipeline_world import read, walk
 
 _NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast}  # which the parser counts among functions
 _CALLS = {
@@ -33,6 +34,10 @@ _CALLS = {
     **{name: f"{name}(i4) = 1" for name in ("abs", "floor", "ceil", "trunc", "sign")},
     **{name: f"{name}(t) = 'a'" for name in ("lower", "upper", "btrim")},
 }
+_ARGUMENTS = (
+    *("i4", "f8", "t", "d", "b", "'x'", "NULL", "5", "-1", "1.5", "i4 = 1", "date '2020-01-01'"),
+)
+_COLUMNS = ("i4", "t", "ts")  # of a number, a text and a time
 _OF_TWO = re.compile("corr|covar_|regr_|jsonb?_object_agg")
 
 
@@ -70,3 +75,78 @@ def test_aggregates_that_are_listed_are_read() -> None:
     for name in OTHER_AGGREGATES - {"grouping"}:
         arguments = "i4, i2" if _OF_TWO.match(name) else "i4"
         assert _hint_of(f"SELECT {name}({arguments}) FROM people") == AVAILABLE, name
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)
+def test_what_a_hint_shows_of_a_function_is_read(form: FunctionForm) -> None:
+    for written in form.written:
+        answered = 0
+        for column in _COLUMNS:
+            expression = written.replace("column", column)
+            try:
+                assert read(f"SELECT count({expression}) FROM people") is not None
+                answered += 1
+            except Refusal:
+                continue
+        assert answered, written
+
+
+@pytest.mark.parametrize(
+    "name", (*FUNCTIONS.values(), "ltrim", "rtrim", "substring", "char_length")
+)
+def test_a_function_that_is_listed_is_not_refused_by_the_list(name: str) -> None:
+    """Of no to three odd arguments: what is wrong are these, and the hint says how it is written."""
+    forms = 0
+    for count in range(4):
+        for given in itertools.product(_ARGUMENTS, repeat=min(count, 2)):
+            arguments = (*given, "5") if count == 3 else given
+            try:
+                read(f"SELECT count(*) FROM people WHERE {name}({', '.join(arguments)}) IS NULL")
+            except Refusal as refusal:
+                assert not refusal.hint.startswith("Allowed are"), arguments
+                forms += refusal.hint.startswith("Write ")
+    assert forms or name in _REFUSED_OTHERWISE
+
+
+# By what their operands are: of different kinds, no number, no constant.
+_REFUSED_OTHERWISE = {"abs", "sign", "coalesce", "nullif", "greatest", "least"}
+
+_EXTRACTED = "count(*) FROM people WHERE extract(timezone FROM ts) = 1"
+
+
+def test_a_refused_use_says_how_the_function_is_written() -> None:
+    cases = {
+        "count(*) FROM people WHERE round(f8, -1) = 0": "Write round(column) or round(column, 2)",
+        "count(*) FROM people WHERE width_bucket(i4, 10, 0, 5) = 1": "high above it",
+        "count(*) FROM people WHERE substring(t FROM '%a') = 'a'": "constant whole numbers",
+        "count(*) FROM people WHERE date_trunc('decade', ts) = '2020-01-01'": "to the year, quarter",
+        "count(*) FROM people WHERE date_trunc('month', ts, 'UTC') = '2020-01-01'": "'month', column",
+        "count(*) FROM people WHERE lower(i4) = '1'": "of a text",
+        _EXTRACTED: "hour, minute or second",
+    }
+    for rest, part in cases.items():
+        assert part in _hint_of(f"SELECT {rest}"), rest
+
+
+@pytest.mark.parametrize("fraction", ["ARRAY[0.5]", "'{0.5}'::float8[]", "2", "NULL", "i4", "'x'"])
+@pytest.mark.parametrize("name", ["percentile_cont", "percentile_disc"])
+def test_a_percentile_takes_one_fraction(name: str, fraction: str) -> None:
+    hint = _hint_of(f"SELECT {name}({fraction}) WITHIN GROUP (ORDER BY i4) FROM people")
+    assert f"Write {name}(0.5) WITHIN GROUP (ORDER BY column)" in hint
+    assert walk(f"SELECT {name}(0.5) WITHIN GROUP (ORDER BY i4) FROM people") is not None
+
+
+@pytest.mark.parametrize(
+    ("refused", "shown", "instead"),
+    [
+        ("round(avg(i4), 30)", "round(avg(column), 2)", "round(avg(i4), 2)"),
+        ("trunc(avg(i4), -1)", "round(avg(column), 2)", "trunc(avg(i4), 2)"),
+        ("nullif(sum(i4), count(*))", "nullif(sum(column), 0)", "nullif(sum(i4), 0)"),
+        ("sum(i4)::text", "avg(column)::numeric", "avg(i4)::numeric"),
+        ("max(d) + 1", "dp.error(max(column))", "max(i4)"),
+    ],
+)
+def test_what_an_error_is_known_of(refused: str, shown: str, instead: str) -> None:
+    """Functions that the general hint lists: refused for their arguments."""
+    assert shown in _hint_of(f"SELECT dp.error({refused}) FROM people")
+    assert read(f"SELECT dp.error({instead}) FROM people") is not None

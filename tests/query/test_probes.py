@@ -162,14 +162,33 @@ def test_the_twins_take_the_place_of_the_tables(text: str, instead: str) -> None
     assert reading.text == instead
 
 
-def test_explain_of_rows_is_a_plan_of_the_twins() -> None:
-    reading = _read("EXPLAIN SELECT * FROM shop.orders WHERE id = 5")
-    assert reading is not None
-    assert "pg_dp_empty" in reading.text
-    with pytest.raises(Refusal, match="rows of the protected table"):
-        _read("EXPLAIN ANALYZE SELECT * FROM shop.orders WHERE id = 5")
-    with pytest.raises(Refusal, match="rows of the protected table"):
-        _read("EXPLAIN (ANALYZE) SELECT * FROM shop.orders WHERE id = 5")
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "SELECT * FROM shop.orders WHERE id = 5",
+        "SELECT total FROM shop.orders",
+        "TABLE shop.orders",
+        "(TABLE shop.orders)",
+        "WITH x AS (SELECT * FROM shop.orders) SELECT * FROM x",
+        "SELECT id FROM shop.orders UNION SELECT 1",
+    ],
+)
+@pytest.mark.parametrize(
+    "explain", ["EXPLAIN", "EXPLAIN ANALYZE", "EXPLAIN VERBOSE", "EXPLAIN (COSTS off, FORMAT json)"]
+)
+def test_explain_of_rows_is_refused_as_the_rows_are(explain: str, rows: str) -> None:
+    """A plan of empty tables would look as if the statement could be run."""
+    refusals = []
+    for text in (rows, f"{explain} {rows}"):
+        with pytest.raises(Refusal, match="rows of the protected table") as caught:
+            _read(text)
+        refusals.append(caught.value)
+    alone, explained = refusals
+    assert (explained.code, explained.message, explained.hint) == (
+        *(alone.code, alone.message, alone.hint),
+    )
+    assert alone.position is not None
+    assert explained.position == alone.position + len(explain) + 1
 
 
 @pytest.mark.parametrize(

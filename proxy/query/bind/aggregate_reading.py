@@ -121,10 +121,15 @@ def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Agg
     ordered = node.expression.expressions
     if kind is None or len(ordered) != 1 or not isinstance(ordered[0], exp.Ordered):
         raise unknown(node)
-    fraction = read_constant(node.this.this, scope)
-    value = fraction.value if isinstance(fraction, ir.Constant) else None
-    if not isinstance(value, Fraction) or not 0 <= value <= 1:
-        raise unknown(node)
+    value = _fraction(node.this.this, scope)
+    if value is None:
+        name = function_name(node.this)
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{name} on a protected table takes one constant fraction from 0 to 1",
+            f"Write {name}(0.5) WITHIN GROUP (ORDER BY column), once for each fraction.",
+            position_of(node),
+        )
     if value.denominator > 10**FRACTION_DIGITS:
         raise Refusal(
             Code.TOO_COMPLEX,
@@ -138,6 +143,16 @@ def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Agg
         kind, read_expression(ordered[0].this, scope), condition, position_of(node)
     )
     return replace(found, fraction=value)
+
+
+def _fraction(node: exp.Expr, scope: Scope) -> Fraction | None:
+    """None: an array of them, a parameter, anything else."""
+    try:
+        given = read_constant(node, scope)
+    except Refusal:
+        return None
+    value = given.value if isinstance(given, ir.Constant) else None
+    return value if isinstance(value, Fraction) and 0 <= value <= 1 else None
 
 
 _ORDERED = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NoReturn
 
 from sqlglot import exp
@@ -33,6 +32,19 @@ HINT = (
     "It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least,"
     " coalesce, nullif with a number, and casts to numbers."
 )
+# Of what HINT lists, where it is only the arguments that are refused.
+_ROUNDED = (
+    "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2)."
+)
+_NO_NUMBER = (
+    "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers."
+)
+_ARGUMENTS_OF: Mapping[type[exp.Expr], str] = {
+    exp.Round: _ROUNDED,
+    exp.Trunc: _ROUNDED,
+    exp.Nullif: "nullif takes a constant number there: nullif(sum(column), 0).",
+    exp.Cast: "Casts there are to integer, bigint, numeric, real and double precision: avg(column)::numeric.",
+}
 _DIGITS = 20
 
 _OPERATORS: Mapping[type[exp.Expr], NoisyOperator] = {
@@ -76,7 +88,7 @@ class NoisyReader:
         """
         if is_aggregate(node):
             found = self.answer(node)
-            return found if found.type.is_number else _refuse(node)
+            return found if found.type.is_number else _refuse(node, _NO_NUMBER)
         if any(v not in (None, False, []) and k not in _ARGUMENTS for k, v in node.args.items()):
             _refuse(node)
         match node:
@@ -117,7 +129,7 @@ class NoisyReader:
         if function is NumericFunction.NEGATE and isinstance(operand, PublicNumber):
             return PublicNumber(-operand.value, operand.type)
         given = node.args.get("decimals")
-        digits = 0 if given is None else _digits(given)
+        digits = 0 if given is None else _digits(given, node)
         kind = rounding_type(function, operand.type, has_digits=given is not None)
         return NoisyCall(function, operand, digits, kind)
 
@@ -131,7 +143,9 @@ class NoisyReader:
         if target.expressions:
             if kind is not SqlType.NUMERIC or len(target.expressions) > 2:
                 _refuse(node)
-            digits = 0 if len(target.expressions) == 1 else _digits(target.expressions[1].this)
+            digits = (
+                0 if len(target.expressions) == 1 else _digits(target.expressions[1].this, node)
+            )
         return NoisyCast(operand, digits, kind)
 
 
@@ -143,10 +157,11 @@ def _number(node: exp.Literal) -> PublicNumber:
     return PublicNumber(value, typing_rules.literal_type(text))
 
 
-def _digits(node: exp.Expr) -> int:
-    value = _number(node).value if isinstance(node, exp.Literal) else Fraction(-1)
-    if value.denominator != 1 or not 0 <= value <= _DIGITS:
-        _refuse(node)
+def _digits(given: exp.Expr, node: exp.Expr) -> int:
+    is_number = isinstance(given, exp.Literal) and not given.args.get("is_string")
+    value = typing_rules.number(str(given.this)) if is_number else None
+    if value is None or value.denominator != 1 or not 0 <= value <= _DIGITS:
+        return _refuse(node)
     return int(value)
 
 
@@ -154,10 +169,10 @@ def _result(node: exp.Expr, parts: tuple[NoisyExpression, ...]) -> SqlType:
     return typing_rules.common_result([part.type for part in parts], position_of(node))
 
 
-def _refuse(node: exp.Expr) -> NoReturn:
+def _refuse(node: exp.Expr, hint: str | None = None) -> NoReturn:
     raise Refusal(
         Code.UNSUPPORTED,
         "the error of this form of expression is not known",
-        HINT,
+        hint or _ARGUMENTS_OF.get(type(node), HINT),
         position_of(node),
     )

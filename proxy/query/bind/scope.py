@@ -13,6 +13,7 @@ from sqlglot.errors import ErrorLevel
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.query.bind.function_forms import FUNCTIONS, form_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer
@@ -113,33 +114,6 @@ def identifier(node: object) -> str:
     return truncate(node.name) if node.args.get("quoted") else fold(node.name)
 
 
-# The functions that are read, as PostgreSQL calls them: for the hint of a refused one. A test holds it against
-# the readers (tests/query/test_function_hints.py).
-FUNCTIONS: Mapping[type[exp.Expr], str] = {
-    exp.Abs: "abs",
-    exp.Round: "round",
-    exp.Floor: "floor",
-    exp.Ceil: "ceil",
-    exp.Trunc: "trunc",
-    exp.Sign: "sign",
-    exp.Mod: "mod",
-    exp.WidthBucket: "width_bucket",
-    exp.Coalesce: "coalesce",
-    exp.Nullif: "nullif",
-    exp.Greatest: "greatest",
-    exp.Least: "least",
-    exp.Extract: "extract",
-    exp.TimestampTrunc: "date_trunc",
-    exp.Lower: "lower",
-    exp.Upper: "upper",
-    exp.Length: "length",
-    exp.Left: "left",
-    exp.Right: "right",
-    exp.Substring: "substr",
-    exp.StrPosition: "strpos",
-    exp.StartsWith: "starts_with",
-    exp.Trim: "btrim",
-}
 *_FIRST, _LAST = FUNCTIONS.values()
 _ALLOWED = (
     "Allowed are comparisons, + - * and division by a constant, CASE, LIKE,"
@@ -154,7 +128,7 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
     exp.ArrayContainedBy: "operator <@",
     exp.ArrayContainsAll: "operator @>",
     exp.ArrayOverlaps: "operator &&",
-    exp.AtTimeZone: "AT TIME ZONE other than 'UTC'",
+    exp.AtTimeZone: "AT TIME ZONE of this",
     exp.BitString: "a bit string",
     exp.ByteString: "a byte string",
     exp.BitwiseAnd: "operator &",
@@ -189,6 +163,7 @@ _PATTERN = (
 )
 _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "UNNEST"), _LIST),
+    "TIMEZONE": "Write column AT TIME ZONE 'UTC', which is timezone('UTC', column).",
     **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO"), _PATTERN),
 }
 _NOW = (
@@ -210,6 +185,14 @@ def unknown(node: exp.Expr) -> Refusal:
             Code.UNSUPPORTED,
             f"{written} is not allowed in a query on a protected table",
             _INSTEAD.get(written.upper(), EXPRESSION_HINT),
+            position_of(node),
+        )
+    form = form_of(node)
+    if form is not None:  # to list it among the allowed ones would help nobody
+        return Refusal(
+            Code.FUNCTION,
+            f"function {form.name} is not allowed with these arguments on protected columns",
+            form.hint,
             position_of(node),
         )
     if isinstance(node, exp.Func):

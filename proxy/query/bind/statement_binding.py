@@ -17,7 +17,7 @@ from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.from_functions import refuse_in_function
 from proxy.query.syntax.probes import unused_ctes
 from proxy.query.syntax.selects import Select, Span
-from proxy.query.syntax.statements import Statement, StatementKind
+from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
 
 _HINT = "Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
@@ -28,11 +28,10 @@ def bind_statement(
     found: tuple[Select, ...],
     occurrences: Mapping[int, Exposed],
     parameters: tuple[SqlType, ...],
-) -> BoundStatement | None:
+) -> BoundStatement:
     """
     Given    found: its SELECTs; occurrences: first lexeme of what names a table of the policy -> table, of
              which one at least is protected; parameters: types of $1, $2, ...
-    Gives    None for an EXPLAIN of rows, which runs nothing
     Refuses  as read_statement
     """
     protected = {i: t for i, t in occurrences.items() if t.protected}
@@ -58,8 +57,6 @@ def bind_statement(
             refuse_in_function(statement.lexed, select, found)
             bind_subquery(sources, select)
         elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
-            if statement.kind is StatementKind.EXPLAIN and not _is_run(statement):
-                return None
             _refuse_rows(statement, select, protected)
     _refuse_misplaced(statement, sources.subqueries, idle)
     return BoundStatement(tuple(sources.subqueries), tuple(sources.scalars))
@@ -82,12 +79,6 @@ def _refuse_misplaced(
                 f"Take dp.{name}(count(*)) there, with a name, and use the name.",
                 lexed.lexemes[index].position,
             )
-
-
-def _is_run(statement: Statement) -> bool:
-    """EXPLAIN ANALYZE."""
-    options = statement.lexed.lexemes[: statement.first]
-    return any(lexeme.word in ("analyze", "analyse") for lexeme in options)
 
 
 def _is_cte_body(select: Select, ctes: tuple[Visible, ...]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
@@ -18,6 +20,7 @@ _SWITCHES = frozenset(
 _BOOLEANS = frozenset({"true", "false", "on", "off", "0", "1"})
 _SERIALIZED = frozenset({"none", "text", "binary"})
 _EXPLAINED = frozenset({"select", "with", "values", "table", "insert", "update", "delete", "merge"})
+_RUN_CODE = frozenset({"do", "call"})
 _FORMATS = frozenset({"text", "json", "xml", "yaml"})
 
 
@@ -34,20 +37,26 @@ def check_options(statement: Statement) -> None:
         _check(name, values[0] if values else None)
 
 
-def explaining(text: str) -> str | None:
+def judging(text: str) -> str | None:
     """
     Given    a statement that means nothing protected, accepted by PostgreSQL
-    Gives    what has PostgreSQL judge it, rights too, without running it: its EXPLAIN; an empty one is itself.
-             None of a command, which has no plan
+    Gives    what has PostgreSQL judge it, rights too, in a transaction that is undone: the EXPLAIN of what has
+             a plan; a command itself. None of DO and CALL, which run whatever their text says
     """
     lexed = lex(text)
     if lexed is None:
         return None
     own = [x for x in lexed.lexemes if x.token.token_type is not TokenType.SEMICOLON]
-    if not own:
-        return text
     words = [x.word for x in own if x.token.token_type is not TokenType.L_PAREN]
-    return f"EXPLAIN {text[own[0].start :]}" if words and words[0] in _EXPLAINED else None
+    if not words:
+        return text
+    makes = words[0] == "create" and any(
+        before == "as" and after in _EXPLAINED for before, after in pairwise(words)
+    )
+    has_plan = words[0] in _EXPLAINED or (makes and {"table", "materialized"} & {*words[1:4]})
+    if has_plan:
+        return f"EXPLAIN {text[own[0].start :]}"
+    return None if words[0] in _RUN_CODE else text
 
 
 def _check(name: Lexeme, value: Lexeme | None) -> None:

@@ -10,18 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from proxy.query.syntax.constant_parts import CONDITIONAL, constant_text
 from proxy.query.syntax.selects import Select, Span, selects
 from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.with_clauses import writes
 
-_WHOLE_NUMBERS = frozenset({"int", "integer", "bigint", "smallint", "int2", "int4", "int8"})
-_OPERATORS = frozenset(
-    {
-        *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD),
-        *(TokenType.L_PAREN, TokenType.R_PAREN, TokenType.DCOLON),
-    }
-)
-_CONSTANTS = frozenset({TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER})
 _KINDS_OF_TABLES = frozenset({"temp", "temporary", "unlogged", "local", "global"})
 
 
@@ -103,7 +96,7 @@ def limits(statement: Statement) -> Iterator[tuple[str, bool]]:
     for select in found:
         outermost = is_single and is_query and select.depth == depth
         for name, span in _bounds(select):
-            text = _constant_text(statement, span, name == "fetch")
+            text = constant_text(statement, _without_words(statement, span, name == "fetch"))
             if text is not None:
                 word = "OFFSET" if name == "offset" else "LIMIT"
                 yield f"{word} ({text})", outermost and word == "LIMIT"
@@ -115,32 +108,24 @@ def _bounds(select: Select) -> Iterator[tuple[str, Span]]:
             yield name, select.clauses[name]
 
 
-def _constant_text(statement: Statement, span: Span, is_fetch: bool) -> str | None:
-    """The text of a span, if nothing in it can be a function, a column or a query."""
+def _without_words(statement: Statement, span: Span, is_fetch: bool) -> Span:
+    """Of FETCH FIRST n ROWS ONLY and OFFSET n ROWS the number."""
     lexemes = statement.lexed.lexemes
     first, last = span
     if is_fetch and first < last and lexemes[first].word in ("first", "next"):
         first += 1
     while last > first and lexemes[last - 1].word in ("row", "rows", "only", "with", "ties"):
         last -= 1
-    if first == last:
-        return None
-    for lexeme in lexemes[first:last]:
-        kind = lexeme.token.token_type
-        if kind not in _OPERATORS | _CONSTANTS and lexeme.word not in _WHOLE_NUMBERS:
-            return None
-    return statement.text[lexemes[first].start : lexemes[last - 1].end]
+    return first, last
 
 
-# After one of these a division by zero may not come to be run.
-_CONDITIONAL = frozenset({"case", "coalesce", "nullif", "and", "or", "filter", "union", "limit"})
 _BINDS_TIGHTER = frozenset({TokenType.CARET, TokenType.DCOLON, TokenType.L_BRACKET, TokenType.DOT})
 
 
 def divides_by_zero(statement: Statement) -> bool:
     """Whether something is divided by the number zero, whatever the answer."""
     lexemes = statement.lexed.lexemes[statement.first : statement.last]
-    if any(lexeme.word in _CONDITIONAL for lexeme in lexemes):
+    if any(lexeme.word in CONDITIONAL for lexeme in lexemes):
         return False
     for before, zero, after in zip(lexemes, lexemes[1:], (*lexemes[2:], None), strict=False):
         if before.token.token_type not in (TokenType.SLASH, TokenType.MOD):

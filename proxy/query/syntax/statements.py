@@ -13,7 +13,7 @@ from itertools import pairwise
 from sqlglot import TokenType
 
 from proxy.base import limits
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Refusal
 from proxy.query.syntax.assignments import may_assign
 from proxy.query.syntax.tokens import Lexed, Lexeme, fold, lex
 
@@ -23,7 +23,7 @@ class StatementKind(Enum):
     WRAPPED = "wrapped"  # DECLARE ... FOR query, CREATE TABLE ... AS query, INSERT ... query
     COPY = "copy"  # COPY (query) TO
     EXPLAIN = "explain"
-    TABLE = "table"  # TABLE t, COPY t TO
+    TABLE = "table"  # TABLE t, EXPLAIN TABLE t, COPY t TO
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,46 +170,6 @@ def _is_semicolon(lexeme: Lexeme) -> bool:
     return lexeme.token.token_type is TokenType.SEMICOLON
 
 
-def prepared_query(source: str, name: str) -> str | None:
-    """The statement inside `PREPARE name [(types)] AS statement`, within a text that may hold others. None
-    where there is none, or none that can be read: what it runs then meets the guard.
-
-    Refuses  UNSUPPORTED: a plain string with a backslash. PostgreSQL has read it by the setting
-             standard_conforming_strings of that time, which nobody knows any more
-
-    >>> prepared_query("BEGIN; PREPARE q (int) AS SELECT $1;", "q")
-    'SELECT $1'
-    """
-    try:
-        found = _prepared_query(source, name)
-    except Refusal:
-        return None
-    if found is None:
-        return None
-    lexed, start = found
-    for lexeme in lexed.lexemes:
-        written = lexed.text[lexeme.start : lexeme.end]
-        if lexeme.token.token_type is TokenType.STRING and written[:1] == "'" and "\\" in written:
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "a prepared statement on protected tables cannot hold a backslash in a plain string",
-                "Write it as an escape string: E'...' with every backslash doubled.",
-            )
-    return lexed.text[start:].strip()
-
-
-def _prepared_query(source: str, name: str) -> tuple[Lexed, int] | None:
-    for _, text in split(source):
-        lexed = lex(text)
-        if lexed is None or lexed.lexemes[0].word != "prepare":
-            continue
-        if len(lexed.lexemes) < 2 or lexed.lexemes[1].name != name:
-            continue
-        start = next((x for x in lexed.lexemes[2:] if x.word == "as" and x.depth == 0), None)
-        return None if start is None else (lexed, start.end)
-    return None
-
-
 def _chains(lexed: Lexed, names: Names) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
     """Dotted chains of identifiers whose last part is a protected name."""
     relations: dict[str, int] = {}
@@ -307,6 +267,7 @@ def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
             end = next(
                 (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word == "returning"), whole
             )
+            end = _conflict_clause(lexed, end) or end
             return (StatementKind.WRAPPED, start, end, False) if 0 < start < end else None
         case "copy":
             if whole > 1 and lexemes[1].token.token_type is TokenType.L_PAREN:
@@ -316,6 +277,18 @@ def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
             return _explained(lexed)
         case _:
             return None
+
+
+def _conflict_clause(lexed: Lexed, end: int) -> int | None:
+    """Where ON CONFLICT ... DO begins in an INSERT. A column may be called conflict; nothing after it is do."""
+    own = [i for i in range(end) if lexed.lexemes[i].depth == 0]
+    while own and lexed.lexemes[own[-1]].word != "do":
+        own.pop()
+    found = None
+    for index, following in pairwise(own):
+        if (lexed.lexemes[index].word, lexed.lexemes[following].word) == ("on", "conflict"):
+            found = index
+    return found
 
 
 def _after(lexed: Lexed, word: str) -> tuple[StatementKind, int, int, bool] | None:
@@ -340,11 +313,13 @@ def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
     if index < len(lexemes) and lexemes[index].token.token_type is TokenType.L_PAREN:
         close = lexed.partner[index]
         options = lexemes[index + 1 : close]
-        if not any(x.word == "select" for x in options):
+        if not any(x.word in ("select", "table") for x in options):
             as_json = _is_json(options)
             index = close + 1
     while index < len(lexemes) and lexemes[index].word in ("analyze", "analyse", "verbose"):
         index += 1
     if index < len(lexemes) and _starts_query(lexemes[index]):
         return StatementKind.EXPLAIN, index, len(lexemes), as_json
+    if index < len(lexemes) and lexemes[index].word == "table":
+        return StatementKind.TABLE, index, len(lexemes), as_json
     return None

@@ -36,7 +36,7 @@ from proxy.pgwire.calls import (
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
-from proxy.query.syntax.explain_options import explaining
+from proxy.query.syntax.explain_options import judging
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.http_problem import problem_of, refused
@@ -93,13 +93,7 @@ class LibpqDriver:
         decided = await self._decided()
         if isinstance(decided, Verbatim):
             return QueryResult(await session.run(request.sql, request.parameters), None)
-        question = _question(decided)
-        if question.statement.kind not in (StatementKind.QUERY, StatementKind.EXPLAIN):
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "over HTTP a question is a SELECT: nothing outlives a request",
-                "Send the SELECT itself, or connect with a PostgreSQL client.",
-            )
+        question = _selecting(decided)
         run = await self._performed(answer(decided, _wanted(decided)), decided)
         match run:
             case Refuse():
@@ -120,13 +114,18 @@ class LibpqDriver:
         decided = await self._decided()
         if isinstance(decided, Verbatim):
             await self._session.analyse(self._request.sql, names_hint=True)
-            judged = explaining(self._request.sql)
+            judged = judging(self._request.sql)
             if judged is not None:  # what /v1/query would refuse is no plan that costs nothing
                 await self._session.run(judged, self._request.parameters)
             return None
-        if _question(decided).reads_nothing:
-            return None
+        reads_nothing = _selecting(decided).reads_nothing
         arguments = await self._arguments(_wanted(decided), decided)
+        rehearsal = decided.substitute.rehearsal
+        if rehearsal is not None:
+            step = Rehearse(rehearsal, decided.parameter_oids, arguments)
+            reads_nothing |= not await self._answered(step, decided)
+        if reads_nothing:
+            return None
         assert arguments.json is not None
         query = RunQuery(decided.substitute.handle, arguments.json, arguments.settings)
         plan = await self._engine.explain(self._session.analyst, query)
@@ -239,6 +238,18 @@ def _apart(rows: ResultRows, places: tuple[int, ...]) -> tuple[ResultRows, RowEr
 def _question(decided: Rewritten) -> ProtectedQuery:
     question = decided.substitute.handle
     assert isinstance(question, ProtectedQuery)
+    return question
+
+
+def _selecting(decided: Rewritten) -> ProtectedQuery:
+    """Refuses  what makes something that a request cannot leave behind"""
+    question = _question(decided)
+    if question.statement.kind not in (StatementKind.QUERY, StatementKind.EXPLAIN):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "over HTTP a question is a SELECT: nothing outlives a request",
+            "Send the SELECT itself, or connect with a PostgreSQL client.",
+        )
     return question
 
 

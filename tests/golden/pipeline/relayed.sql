@@ -52,17 +52,6 @@ WITH people AS (SELECT 1 AS i4) SELECT sum(i4) FROM people
 -- => relayed
 -- as it is
 
--- case: plan of rows
-EXPLAIN SELECT * FROM people
--- => plan
-
--- => backend
-
--- => loss
--- epsilon 0 delta 0
--- => residual
-EXPLAIN SELECT * FROM "pg_dp_empty"."w.people" AS "people"
-
 -- case: write
 DELETE FROM people
 -- => relayed

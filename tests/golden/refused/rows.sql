@@ -179,3 +179,10 @@ DECLARE k CURSOR FOR SELECT s FROM people
 -- RAW_ROWS at 36: people
 -- rows of the protected table w.people cannot be returned
 -- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+
+-- case: plan of rows
+EXPLAIN SELECT * FROM people
+-- => refused
+-- RAW_ROWS at 23: people
+-- rows of the protected table w.people cannot be returned
+-- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.

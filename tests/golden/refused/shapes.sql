@@ -110,7 +110,7 @@ SELECT avg(i4) FROM people
 -- => refused
 -- INFEASIBLE at 8: avg(i4)
 -- avg cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0059
--- SET dp.epsilon = 0.0059; with `mechanism: best`, which the data owner can set, it is answered at any epsilon.
+-- SET dp.epsilon = 0.0059 (over HTTP "epsilon": 0.0059); with `mechanism: best`, which the data owner can set, it is answered at any epsilon.
 
 -- case: no delta
 -- policy: pure
@@ -118,7 +118,7 @@ SELECT max(i4) FROM people
 -- => refused
 -- INFEASIBLE at 8: max(i4)
 -- max needs a delta above 0 and below 0.7
--- SET dp.delta to a small positive number, or use count and sum.
+-- The policy allows no delta: use count and sum.
 
 -- case: unknown setting
 -- set: dp.magic=1
@@ -134,7 +134,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.epsilon is above the policy's limit of 20
--- SET dp.epsilon = 20 or less.
+-- SET dp.epsilon = 20 (over HTTP "epsilon": 20), which is the most.
 
 -- case: epsilon that is no number
 -- set: dp.epsilon=inf
@@ -142,7 +142,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.epsilon must be a number
--- SET dp.epsilon = 8
+-- SET dp.epsilon = 8 (over HTTP "epsilon": 8)
 
 -- case: negative delta
 -- set: dp.delta=-1
@@ -150,7 +150,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.delta must not be negative
--- SET dp.delta = 0.001
+-- SET dp.delta = 0.001 (over HTTP "delta": 0.001)
 
 -- case: protected join not on the unit
 SELECT count(*) FROM orders o JOIN calls c ON o.i4 = c.i4
@@ -249,7 +249,7 @@ SELECT s, count(*) FROM people GROUP BY s
 -- => refused
 -- INFEASIBLE at 41: s
 -- GROUP BY on keys that are not public needs a delta above 0
--- SET dp.delta to a small positive number, or group by a column with public values.
+-- The policy allows no delta: group by a column with public values.
 
 -- case: column list over equal names
 SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b)

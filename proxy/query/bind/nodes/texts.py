@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.operands import read_constant, text_operand, typed
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
@@ -38,10 +39,13 @@ def _text_call(node: exp.Expr, scope: Scope) -> Expression:
     wanted = SqlType.INT4 if function in _COUNTING else SqlType.TEXT
     for name in argument_names:
         if node.args.get(name) is not None:
-            settled = typed(read_constant(node.args[name], scope), wanted)
+            constant = read_constant(node.args[name], scope)
+            try:
+                settled = typed(constant, wanted)
+            except Refusal:  # substring(x FROM 'pattern') is a regular expression, which may raise
+                raise unknown(node) from None
             if not isinstance(settled, ir.Constant | ir.Parameter) or settled.type is None:
                 raise unknown(node)
-            # substring(x FROM 'pattern') is a regular expression, which may raise.
             if not (settled.type.is_text if wanted is SqlType.TEXT else settled.type.is_integer):
                 raise unknown(node)
             given.append(settled)

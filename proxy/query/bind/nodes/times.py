@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.scope import Readers, Scope, only, unknown
+from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 
@@ -47,12 +48,27 @@ def _at_utc(node: exp.Expr, scope: Scope) -> Expression:
     zone = node.args["zone"]
     operand = scope.read(node.this)
     if not isinstance(zone, exp.Literal) or zone.name.upper() != "UTC":
-        raise unknown(node)
+        raise _refused(node, "AT TIME ZONE on a protected table takes the time zone 'UTC'", _IN_UTC)
     if operand.type is SqlType.TIMESTAMPTZ:
         return ir.Cast(operand, SqlType.TIMESTAMP)
     if operand.type is SqlType.TIMESTAMP:
         return ir.Cast(operand, SqlType.TIMESTAMPTZ)
+    if operand.type is SqlType.DATE:
+        raise _refused(
+            node, "AT TIME ZONE of a date is not available on a protected table", _OF_A_DATE
+        )
     raise unknown(node)
+
+
+_IN_UTC = (
+    "Write column AT TIME ZONE 'UTC', or compare the column with a time that names its zone:"
+    " column >= '2026-01-31 12:00:00+01'."
+)
+_OF_A_DATE = "Compare the date itself, e.g. column >= '2026-01-31', or take it apart by extract()."
+
+
+def _refused(node: exp.Expr, message: str, hint: str) -> Refusal:
+    return Refusal(Code.UNSUPPORTED, message, hint, position_of(node))
 
 
 _TRUNCATIONS = frozenset(["minute", "hour", "day", "week", "month", "quarter", "year"])

@@ -1,4 +1,4 @@
-"""What the choice of private groups may spend, group by group."""
+"""How groups whose keys are private are selected, and when they cannot be."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing_extensions import assert_never
 from proxy.base.errors import Code, Refusal
 from proxy.mechanisms import partition_selection, split
 from proxy.planner.measuring import Priced
+from proxy.planner.needed_loss import needs_delta
 from proxy.planner.plan import RowNeighbours, Selection, UnitNeighbours
 
 
-def selection_of(priced: Priced, position: int | None) -> Selection:
+def select_groups(priced: Priced, position: int | None) -> Selection:
     """
     Given    position: of the first key that is not public
     Refuses  INFEASIBLE without delta: no key could ever appear
@@ -18,10 +19,10 @@ def selection_of(priced: Priced, position: int | None) -> Selection:
     """
     context, loss = priced.context, priced.loss
     if loss.delta <= 0:
-        raise Refusal(
-            Code.INFEASIBLE,
+        raise needs_delta(
             "GROUP BY on keys that are not public needs a delta above 0",
-            "SET dp.delta to a small positive number, or group by a column with public values.",
+            context.privacy,
+            "group by a column with public values",
             position,
         )
     try:

@@ -1,0 +1,84 @@
+"""The functions that are read, as PostgreSQL calls them, and how each is written: for hints of refusals.
+
+A test holds them against the readers (tests/query/test_function_hints.py), and runs the examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionForm:
+    """written: examples that are answered; of: what the arguments have to be."""
+
+    name: str
+    written: tuple[str, ...]
+    of: str
+
+    @property
+    def hint(self) -> str:
+        return f"Write {' or '.join(self.written)}, of {self.of}."
+
+
+def _form(name: str, *arguments: str, of: str) -> FunctionForm:
+    return FunctionForm(name=name, written=tuple(f"{name}({each})" for each in arguments), of=of)
+
+
+_NUMBER = "a number"
+_MEETING = "values of one kind: numbers, texts or times"
+_DIGITS = "a number, to a constant number of digits from 0 to 20"
+
+FORMS: Mapping[type[exp.Expr], FunctionForm] = {
+    exp.Abs: _form("abs", "column", of=_NUMBER),
+    exp.Round: _form("round", "column", "column, 2", of=_DIGITS),
+    exp.Floor: _form("floor", "column", of=_NUMBER),
+    exp.Ceil: _form("ceil", "column", of=_NUMBER),
+    exp.Trunc: _form("trunc", "column", "column, 2", of=_DIGITS),
+    exp.Sign: _form("sign", "column", of=_NUMBER),
+    exp.Mod: _form("mod", "column, 10", of="a whole number and a constant"),
+    exp.WidthBucket: _form(
+        "width_bucket",
+        "column, 0, 100, 10",
+        of="a number and three constants: low, high above it, and 1 to 10000 buckets",
+    ),
+    exp.Coalesce: _form("coalesce", "column, 0", of=_MEETING),
+    exp.Nullif: _form("nullif", "column, 0", of=_MEETING),
+    exp.Greatest: _form("greatest", "column, 0", of=_MEETING),
+    exp.Least: _form("least", "column, 0", of=_MEETING),
+    exp.Extract: _form(
+        "extract",
+        "year FROM column",
+        of="a date or timestamp; year, isoyear, quarter, month, week, day, dow, isodow, doy or epoch,"
+        " and of a timestamp hour, minute or second",
+    ),
+    exp.TimestampTrunc: _form(
+        "date_trunc",
+        "'month', column",
+        of="a date or timestamp; to the year, quarter, month, week, day, hour or minute",
+    ),
+    exp.Lower: _form("lower", "column", of="a text"),
+    exp.Upper: _form("upper", "column", of="a text"),
+    exp.Length: _form("length", "column", of="a text"),
+    exp.Left: _form("left", "column, 3", of="a text and a constant whole number"),
+    exp.Right: _form("right", "column, 3", of="a text and a constant whole number"),
+    exp.Substring: _form(
+        "substr", "column, 2", "column, 2, 3", of="a text and constant whole numbers"
+    ),
+    exp.StrPosition: _form("strpos", "column, 'a'", of="a text and a constant text"),
+    exp.StartsWith: _form("starts_with", "column, 'a'", of="a text and a constant text"),
+    exp.Trim: _form("btrim", "column", "column, 'a'", of="a text and a constant text"),
+}
+FUNCTIONS: Mapping[type[exp.Expr], str] = {kind: form.name for kind, form in FORMS.items()}
+_BY_NAME: Mapping[str, FunctionForm] = {form.name: form for form in FORMS.values()}
+
+
+def form_of(node: exp.Expr) -> FunctionForm | None:
+    """Of a call of a function that is read, whatever its arguments: with too many the parser knows only its
+    name."""
+    if type(node) is exp.Anonymous:
+        return _BY_NAME.get(str(node.name).lower())
+    return FORMS.get(type(node))

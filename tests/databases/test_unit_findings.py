@@ -1,0 +1,174 @@
+"""Policies whose units are not what they protect, each against a database of its own; what is accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxy.policy.finding_names import FindingName, Severity
+from tests.databases.clinic import clinic_policy, made_clinic, may_read, verdict
+from tests.databases.people_clinic import COUNTRIES, PEOPLE, ROOMS, TABLES, VISITS, found, told
+
+F = FindingName
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "what"),
+    [
+        (
+            "CREATE TABLE c.old () INHERITS (c.rooms)",
+            ["c.rooms: {unit: row}", "c.old: public"],
+            (F.PROTECTED_ROWS_ARE_PUBLIC, "c.old"),
+        ),
+        (
+            "CREATE TABLE c.calls (id integer, cost integer) PARTITION BY LIST (id);"
+            " CREATE TABLE c.calls1 PARTITION OF c.calls DEFAULT PARTITION BY LIST (cost);"
+            " CREATE TABLE c.calls2 PARTITION OF c.calls1 DEFAULT",
+            ["c.calls: {unit: row}", "c.calls2: public"],
+            (F.PROTECTED_ROWS_ARE_PUBLIC, "c.calls2"),
+        ),
+        (
+            "CREATE VIEW c.ages AS SELECT age FROM c.people",
+            [PEOPLE, "c.ages: {unit: row}"],
+            (F.PROTECTED_IN_TWO_WAYS, "c.ages"),
+        ),
+        (
+            "CREATE TABLE c.old () INHERITS (c.rooms)",
+            ["c.rooms: {unit: row}", "c.old: {unit: {rows: 3}}"],
+            (F.PROTECTED_IN_TWO_WAYS, "c.rooms"),
+        ),
+    ],
+    ids=["child", "partition", "view", "child with another unit"],
+)
+def test_rows_that_stand_in_two_tables(
+    script: str, tables: list[str], what: tuple[FindingName, str]
+) -> None:
+    assert told(found(script, *tables)) == [what]
+
+
+def test_a_view_on_public_rows_is_safe() -> None:
+    assert (
+        found("CREATE VIEW c.names AS SELECT name FROM c.rooms", "c.names: {unit: row}", ROOMS)
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "tables", "name"),
+    [
+        ("", [PEOPLE, "c.visits: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", [PEOPLE, "c.visits: {unit: {rows: 9}}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", ["c.people: {unit: row}", "c.visits: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", [VISITS, "c.lines: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),
+        ("", [PEOPLE, "c.lines: {unit: row}"], F.ROW_UNIT_REFERS_TO_PEOPLE),  # through visits
+        (
+            "CREATE TABLE c.calls (person integer REFERENCES c.people)",
+            [VISITS, "c.calls: {unit: row}"],  # people are not in the policy
+            F.ROW_UNIT_REFERS_TO_PEOPLE,
+        ),
+        (
+            "CREATE VIEW c.costs AS SELECT cost FROM c.visits",
+            [PEOPLE, "c.costs: {unit: row}"],
+            F.ROW_UNIT_REFERS_TO_PEOPLE,
+        ),
+        (
+            "CREATE TABLE c.calls (person_id integer)",
+            [PEOPLE, "c.calls: {unit: row}"],
+            F.ROW_UNIT_NAMES_PEOPLE,
+        ),
+    ],
+    ids=["row", "rows", "rows of rows", "path", "chain", "sister", "view", "name"],
+)
+def test_a_unit_that_is_less_than_a_person(
+    script: str, tables: list[str], name: FindingName
+) -> None:
+    findings = found(script, *tables)
+    assert [f.name for f in findings] == [name], findings
+    assert findings[0].path[-1] == "unit"
+
+
+@pytest.mark.parametrize(
+    ("script", "tables"),
+    [
+        ("", ["c.people: {unit: row}", COUNTRIES]),
+        ("ALTER TABLE c.people ADD boss integer REFERENCES c.people", ["c.people: {unit: row}"]),
+        (  # one row each
+            "CREATE TABLE c.details (person integer PRIMARY KEY REFERENCES c.people)",
+            [PEOPLE, "c.details: {unit: row}"],
+        ),
+    ],
+    ids=["dimension", "itself", "one each"],
+)
+def test_a_row_unit_that_is_a_person(script: str, tables: list[str]) -> None:
+    assert found(script, *tables) == []
+
+
+def test_two_names_of_the_same_people() -> None:
+    assert told(found("", PEOPLE, VISITS.replace("{person:", "{patient:"))) == [
+        (F.SAME_PEOPLE_TWO_NAMES, "c.visits")
+    ]
+
+
+def test_labels_and_checks() -> None:
+    with made_clinic(
+        TABLES
+        + "CREATE TYPE c.mood AS ENUM ('sad', 'ok'); CREATE DOMAIN c.few AS integer CHECK (VALUE < 10);"
+        ' CREATE TABLE c.days (id integer PRIMARY KEY, mood c.mood, "Time % of day" text'
+        """ CHECK ("Time % of day" IN ('am', 'pm')), number c.few,"""
+        " size integer CHECK (size > 0 AND size <> 7), other integer CHECK (other > size))"
+    ) as connection:
+        may_read(connection)
+        policy = clinic_policy(
+            "tables:\n  c.days:\n    unit: row\n    columns:\n"
+            "      mood: {values: [sad, glad, null]}\n"
+            "      Time % of day: {values: [am, noon, night, null]}\n"
+            "      number: {values: [9, 10]}\n"
+            "      size: {values: [1, 2, 7]}\n"
+            "      other: {values: [0]}\n"
+        )
+        findings = verdict(policy).of(Severity.SEVERE)
+    assert [(f.name, f.path[-3:], f.what) for f in findings] == [
+        (
+            F.VALUES_NOT_IN_ENUMERATION,
+            ("mood", "values", 1),
+            "c.days: column 'mood' has the keys 'glad': the enumeration has no such label",
+        ),
+        (
+            F.VALUES_AGAINST_CHECK,
+            ("Time % of day", "values", 1),
+            "c.days: column 'Time % of day' has the keys 'noon', 'night': the constraint "
+            "days_Time % of day_check forbids that",
+        ),
+        (
+            F.VALUES_AGAINST_CHECK,
+            ("number", "values", 1),
+            "c.days: column 'number' has the keys '10': the constraint few_check forbids that",
+        ),
+        (
+            F.VALUES_AGAINST_CHECK,
+            ("size", "values", 2),
+            "c.days: column 'size' has the keys '7': the constraint days_size_check forbids that",
+        ),
+    ]
+
+
+def test_what_is_accepted() -> None:
+    with made_clinic(TABLES) as connection:
+        may_read(connection)
+        tables = f"tables:\n  {VISITS}\n  c.people: public\n  c.lines: public\n"
+        by_place = 'accept: {PUBLIC_LISTS_PEOPLE: {c.people: "invented"}, ROLE_OWNS: {c.line: "x"}}'
+        found = verdict(clinic_policy(tables + by_place))
+        assert [(f.name, f.where) for f in found.of(Severity.SEVERE)] == [
+            (F.PUBLIC_REFERS_TO_PEOPLE, "c.lines")
+        ]
+        assert [(a.finding.where, a.reason) for a in found.accepted] == [("c.people", "invented")]
+        without = [f for f in found.open if f.name is F.ACCEPTED_WITHOUT_EFFECT]
+        assert [f.path for f in without] == [("accept", "ROLE_OWNS", "c.line")]
+        everywhere = (
+            'accept: {PUBLIC_LISTS_PEOPLE: "a", PUBLIC_REFERS_TO_PEOPLE: "b", ROLE_OWNS: "c"}'
+        )
+        found = verdict(clinic_policy(tables + everywhere))
+        assert not found.refuses
+        assert [a.reason for a in found.accepted] == ["a", "b"]
+        assert [f.what for f in found.of(Severity.WARNING)][-1:] == [
+            "the policy accepts ROLE_OWNS, which was not found"
+        ]
