@@ -70,7 +70,7 @@ Neighbours = RowNeighbours | UnitNeighbours
 class KeyPlan:
     """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
     group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
-    have more than limits.KEY_CHARACTERS characters."""
+    have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more."""
 
     expression: Expression
     type: SqlType

@@ -43,7 +43,7 @@ from proxy.planner.plan import (
 from proxy.planner.plan_types import check_types
 from proxy.planner.public_keys import label_values
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.text_lengths import is_long
+from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
 from proxy.policy.policy_model import Privacy, Weighed
@@ -260,11 +260,11 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
         )
     values = label_values(expression, public)
     planned = condition(expression, facts)
-    if values is None and not _can_be_private(key):
+    if values is None and not _can_be_private(expression, key.type):
         raise Refusal(
             Code.NO_VALUES,
-            f"{_named(expression)} has no public values in the policy, so it cannot be a GROUP BY key",
-            "Group by a column with `values`, a date_trunc or extract of a bounded date, or CASE labels.",
+            f"{_named(expression)} has no public values, and its equal values can print differently",
+            "Round it, round((...)::numeric, 2), or group by a column with `values` in the policy.",
             key.position,
         )
     return KeyPlan(
@@ -272,7 +272,8 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
         type=key.type,
         type_name=key.type_name,
         values=values,
-        is_long=is_long(expression, facts),
+        is_long=is_long(expression, facts)
+        or (values is None and is_long_number(expression, facts)),
     )
 
 
@@ -282,12 +283,14 @@ def _named(expression: Expression) -> str:
     )
 
 
-def _can_be_private(key: Key) -> bool:
-    """Whether equal keys print equally, so that a text names a group."""
-    kind = key.type
-    if isinstance(key.expression, DateTrunc | Extract):
+def _can_be_private(expression: Expression, kind: SqlType) -> bool:
+    """Whether a text names a group: equal keys can be printed equally, and each is read as a value of the key's
+    type. What is computed for a float is a numeric, of which several are one float, or none."""
+    if isinstance(expression, DateTrunc | Extract):
         return True
-    return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
+    if kind.is_float:
+        return isinstance(expression, ColumnRef) and expression.type is kind
+    return kind.is_text or kind.is_number or kind.is_time or kind in (SqlType.BOOL, SqlType.UUID)
 
 
 def _selection(priced: Priced, position: int | None) -> Selection:
