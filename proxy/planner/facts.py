@@ -15,14 +15,24 @@ from proxy.query.ir.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """From low to high, both included; None: without an end."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """bounds: of its values after clamping; grid: on which its values lie; values: public keys;
+    """bounds: of its values after clamping; grid: on which its values lie; values: public keys; ranges: where
+    its values lie by the statement's conditions, before clamping, for public keys alone;
     partitions: the policy's number of partitions; type: in the backend (computed columns are numeric)."""
 
     type: SqlType
     bounds: Bounds | None = None
     grid: Fraction | None = None
     values: tuple[str | None, ...] | None = None
+    ranges: tuple[Range, ...] | None = None
     step: Fraction | None = None  # the column's type holds only multiples of it
     least: Fraction | None = None  # the column's type holds nothing below it
     nullable: bool = True

@@ -18,8 +18,10 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
+from proxy.planner.narrowing import narrowed
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
+from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, scans
 
@@ -31,13 +33,7 @@ def joined_rows(
     Given    left, right: the sides of the join
     Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy
     """
-    facts = {**left.facts, **right.facts}
-    if joined.left_outer:
-        for key, column in right.facts.items():
-            values = column.values
-            if values is not None and None not in values:
-                values = (*values, None)
-            facts[key] = replace(column, values=values, nullable=True)
+    facts = _facts(joined, left, right, known)
     rest = None if joined.rest is None else condition(typed(joined.rest, facts), facts)
     joined = replace(
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
@@ -71,6 +67,55 @@ def joined_rows(
     if found is None:
         _refuse(refused, truncation.hint(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
+
+
+def _facts(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> Facts:
+    """Of both sides, as far as rows that ON takes are concerned; of an outer join's right side also NULL, but
+    where each row of the left one has a partner."""
+    both = {**left.facts, **right.facts}
+    on = None if joined.rest is None else typed(joined.rest, both)
+    taken = narrowed(both, on)
+    if not joined.left_outer:
+        return taken
+    facts = dict(left.facts)
+    for key in right.facts:
+        column = taken[key]
+        if _has_partners(joined, left.facts, known):
+            facts[key] = column
+            continue
+        values = column.values
+        if values is not None and None not in values:
+            values = (*values, None)
+        facts[key] = replace(column, values=values, nullable=True)
+    return facts
+
+
+def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
+    """Whether each row of the left side meets one of the right, by a reference that the server enforces for all
+    rows and that is never NULL. Of the right table no row may be left out."""
+    if joined.rest is not None or not isinstance(joined.right, Scan):
+        return False
+    policy = known.policy.tables[joined.right.table]
+    if isinstance(policy, ProtectedTable) or policy.join_keys:
+        return False
+    target = known.catalog.tables[joined.right.table]
+    for scan in scans(joined.left):
+        pairs = {
+            (a.column, b.column)
+            for a, b in joined.equal
+            if a.relation == scan.alias and not left[a.relation, a.column].nullable
+        }
+        if len(pairs) != len(joined.equal):
+            continue
+        for key in known.catalog.tables[scan.table].foreign_keys:
+            if (
+                key.target == target.name
+                and set(zip(key.columns, key.target_columns, strict=True)) == pairs
+            ):
+                return True
+    return False
 
 
 def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:

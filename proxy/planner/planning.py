@@ -28,7 +28,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.measuring import MeasureContext, Priced
-from proxy.planner.narrowing import narrowed
+from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.plan import (
     BlockPlan,
     KeyPlan,
@@ -41,7 +41,6 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 from proxy.planner.plan_types import check_types
-from proxy.planner.public_keys import label_values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.planner.tracking import track
@@ -106,7 +105,7 @@ def _with_unit(
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
     public = narrowed(facts, where)
-    return with_unit, tuple(_key(key, facts, public) for key in block.keys)
+    return with_unit, tuple(_key(key, facts, public, where) for key in block.keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +245,7 @@ def _neighbours(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours
             assert_never(ownership)
 
 
-def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
+def _key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
     """public: the facts as far as the question's own conditions leave them."""
     expression = typed(key.expression, facts)
     if isinstance(expression, ColumnRef) and facts[expression.relation, expression.column].is_unit:
@@ -258,7 +257,7 @@ def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
             "after a LEFT JOIN it is the left table's.",
             key.position,
         )
-    values = label_values(expression, public)
+    values = key_values(expression, public, where)
     planned = condition(expression, facts)
     if values is None and not _can_be_private(expression, key.type):
         raise Refusal(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 
 import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from tests.never_raise.hostile_rows import make_hostile_tables
+from tests.compiler.conftest import HOSTILE
 from tests.pipeline_world import walk
 from tests.servers_fixture import servers
 
@@ -18,32 +17,6 @@ _TYPES = {
     **{"n": "numeric", "n2": "numeric(8,2)", "f4": "real", "f8": "double precision"},
     **{"ts": "timestamp", "tz": "timestamptz", "d": "date"},
 }
-_EQUAL = {
-    "n": ("'1.0'", "'1.00'", "'1'", "'0.0'", "'0'"),
-    "f4": ("'-0'", "'0'", "'NaN'", "'-NaN'", "'0.1'"),
-    "f8": ("'-0'", "'0'", "'NaN'", "'-NaN'", "'1e-310'", "'0.1'", "'0.30000000000000004'", "'0.3'"),
-    "ts": ("'2010-07-08 09:10:11.50'", "'2010-07-08 09:10:11.5'"),
-    "tz": ("'2010-07-08 09:10:11.5+00'", "'2010-07-08 12:10:11.5+03'"),
-}
-_NAME = "private_keys"
-
-
-@pytest.fixture(scope="module")
-def hostile() -> Iterator[psycopg.Connection]:
-    admin = servers().protected.dsn("postgres")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {_NAME}")
-        connection.execute(f"CREATE DATABASE {_NAME}")
-    with psycopg.connect(servers().protected.dsn(_NAME), autocommit=True) as connection:
-        make_hostile_tables(connection)
-        connection.execute("RESET world.reading")
-        for column, values in _EQUAL.items():
-            for number, value in enumerate(values, 1_000):
-                connection.execute(
-                    f"INSERT INTO w.people (id, {column}) VALUES ({number}, {value})".encode()
-                )
-        connection.execute("SET TimeZone = 'UTC'; SET extra_float_digits = 1; SET DateStyle = ISO")
-        yield connection
 
 
 def _groups(connection: psycopg.Connection, sql: str) -> list[tuple[str | None, int]]:
@@ -79,7 +52,7 @@ def test_texts_are_values_in_every_session(hostile: psycopg.Connection, column: 
     ]
     given = json.dumps([{"k1": text} for text in texts])
     read = f"SELECT k1 FROM pg_catalog.jsonb_to_recordset(%s::jsonb) AS r(k1 {_TYPES[column]})"
-    with psycopg.connect(servers().protected.dsn(_NAME)) as other:
+    with psycopg.connect(servers().protected.dsn(HOSTILE)) as other:
         other.execute("SET TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'")
         other.execute(f"CREATE TEMP TABLE read AS {read}".encode(), (given,))
         other.execute("SET TimeZone = 'UTC'; SET DateStyle = ISO; SET extra_float_digits = 1")
