@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
@@ -20,6 +20,21 @@ class Range:
 
     low: Fraction | None
     high: Fraction | None
+
+
+# Of a public table some columns, and its rows in them, as PostgreSQL prints them.
+PublicRowsOf = Mapping[TableName, tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRow:
+    """A column has the value of a public row: that of this alias, in this place of its rows. is_outer: or NULL,
+    with all of that row."""
+
+    alias: str
+    place: int
+    rows: tuple[tuple[str | None, ...], ...] = field(compare=False, repr=False)
+    is_outer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +58,7 @@ class ColumnFacts:
     )
     mechanism: Mechanism | None = None
     characters: int | None = None  # the column's type holds no longer text
+    of_row: PublicRow | None = None
 
 
 # (alias of the relation, name of the column)
@@ -116,11 +132,12 @@ class RelationWithUnit:
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
-    """What is public: the policy, the catalogue, the values of public tables."""
+    """What is public: the policy, the catalogue, the values of public tables, the rows of small ones."""
 
     policy: Policy
     catalog: Catalog
     public: PublicValues
+    rows: PublicRowsOf = field(default_factory=dict)
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
@@ -78,18 +79,44 @@ def _facts(
     on = None if joined.rest is None else typed(joined.rest, both)
     taken = narrowed(both, on)
     if not joined.left_outer:
-        return taken
+        return _with_equal(joined, taken)
+    if _has_partners(joined, left.facts, known):
+        return _with_equal(joined, {**left.facts, **{key: taken[key] for key in right.facts}})
     facts = dict(left.facts)
     for key in right.facts:
         column = taken[key]
-        if _has_partners(joined, left.facts, known):
-            facts[key] = column
-            continue
         values = column.values
         if values is not None and None not in values:
             values = (*values, None)
-        facts[key] = replace(column, values=values, nullable=True)
+        of_row = None if column.of_row is None else replace(column.of_row, is_outer=True)
+        facts[key] = replace(column, values=values, nullable=True, of_row=of_row)
     return facts
+
+
+def _with_equal(joined: Join, facts: Facts) -> Facts:
+    """A column that equals one of a public row is of that row, with its values, where equals print equally."""
+    changed = dict(facts)
+    for pair in joined.equal:
+        for x, y in (pair, pair[::-1]):
+            of, public = changed[x.relation, x.column], changed[y.relation, y.column]
+            if of.of_row is not None or public.of_row is None or public.of_row.is_outer:
+                continue
+            if not _prints_equally(of.type, public.type):
+                continue
+            values = public.values
+            if of.values is not None and values is not None:
+                there = set(values)
+                values = tuple(value for value in of.values if value in there)
+            if values is not None:
+                values = tuple(value for value in values if value is not None)
+            changed[x.relation, x.column] = replace(of, of_row=public.of_row, values=values)
+    return changed
+
+
+def _prints_equally(one: SqlType, other: SqlType) -> bool:
+    if one.is_integer and other.is_integer:
+        return True
+    return one is other and not (one.is_float or one in (SqlType.NUMERIC, SqlType.BPCHAR))
 
 
 def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:

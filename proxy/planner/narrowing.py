@@ -44,7 +44,7 @@ from proxy.query.ir.expressions import (
     size,
 )
 
-_WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second
+WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second
 _ROWS = 2_000  # combinations of what columns of one key can hold
 # Between numbers without a least step: no constant has so many digits.
 _TINY = Fraction(1, 10 ** (limits.NUMBER_DIGITS + 50))
@@ -68,7 +68,53 @@ def narrowed(facts: Facts, where: Expression | None) -> Facts:
         if is_ordered(known.type):
             known = replace(known, ranges=_ranges(column, known, about))
         changed[name] = known
+    for alias in {fact.of_row.alias for fact in facts.values() if fact.of_row is not None}:
+        changed.update(_of_public_row(alias, changed, parts))
     return changed
+
+
+def _of_public_row(
+    alias: str, facts: Facts, parts: Sequence[Expression]
+) -> dict[tuple[str, str], ColumnFacts]:
+    """Columns of a public row, narrowed by what conditions say of its other columns."""
+    held = {
+        name: fact for name, fact in facts.items() if fact.of_row and fact.of_row.alias == alias
+    }
+    about = [part for part in parts if columns(part) & set(held)]
+    named = {ColumnRef(name[1], fact.type, None, name[0]): fact for name, fact in held.items()}
+    found = public_rows(named, about)
+    if found is None or not about:
+        return {}
+    changed = {}
+    for place, (name, fact) in enumerate(held.items()):
+        there = {row[place] for row in found}
+        values = None if fact.values is None else tuple(v for v in fact.values if v in there)
+        changed[name] = replace(fact, values=values)
+    return changed
+
+
+def public_rows(
+    named: Mapping[ColumnRef, ColumnFacts], about: Sequence[Expression]
+) -> list[Values] | None:
+    """The rows of one public table, in the order of these columns, with which the conditions may be true; None:
+    they are too many to look."""
+    held = [fact.of_row for fact in named.values() if fact.of_row is not None]
+    rows: list[Values] = [tuple(row[one.place] for one in held) for row in held[0].rows]
+    if any(one.is_outer for one in held):
+        rows.append((None,) * len(held))
+    rows = list(dict.fromkeys(rows))
+    if not about:
+        return rows
+    if len(rows) * sum(map(size, about)) > WORK:
+        return None
+    tests = [truths(part, {column: n for n, column in enumerate(named)}) for part in about]
+    kinds = [column.type for column in named]
+    found = []
+    for row in rows:
+        values = [listed_value(text, kind) for text, kind in zip(row, kinds, strict=True)]
+        if all(True in test(values) for test in tests):
+            found.append(row)
+    return found
 
 
 def key_values(expression: Expression, facts: Facts, where: Expression | None) -> Values | None:
@@ -93,33 +139,15 @@ def still_possible(key: Expression, values: Values, parts: Iterable[Expression])
     if kind is None:
         return values
     for part in parts:
-        if not _holds(part, key) or len(values) * size(part) > _WORK:
+        if not holds(part, key) or len(values) * size(part) > WORK:
             continue
         test = truths(part, {key: 0})
         values = tuple(v for v in values if True in test((listed_value(v, kind),)))
     return values
 
 
-def combinations(
-    keys: Sequence[Expression], values: Sequence[Values], where: Expression | None
-) -> Iterator[tuple[str | None, ...]]:
-    """The combinations of keys with which no condition that speaks of several is false or NULL for sure."""
-    known = {key: place for place, key in enumerate(keys)}
-    number = math.prod(map(len, values))
-    about = [part for part in conjuncts(where) if sum(_holds(part, key) for key in keys) > 1]
-    tests = [truths(part, known) for part in about if number * size(part) <= _WORK]
-    read = [
-        [(text, listed_value(text, key.type or SqlType.OTHER)) for text in listed]
-        for key, listed in zip(keys, values, strict=True)
-    ]
-    for row in product(*read):
-        given = [value for _, value in row]
-        if all(True in test(given) for test in tests):
-            yield tuple(text for text, _ in row)
-
-
-def _holds(whole: Expression, part: Expression) -> bool:
-    return whole == part or any(_holds(child, part) for child in children(whole))
+def holds(whole: Expression, part: Expression) -> bool:
+    return whole == part or any(holds(child, part) for child in children(whole))
 
 
 def is_ordered(kind: SqlType) -> bool:
@@ -136,7 +164,7 @@ def _ranges(
     pieces = list(_pieces(column, parts))
     if len(pieces) == 1:
         return known.ranges
-    tests = [truths(part, {column: 0}) for part in parts if len(pieces) * size(part) <= _WORK]
+    tests = [truths(part, {column: 0}) for part in parts if len(pieces) * size(part) <= WORK]
     there = [all(True in test((piece,)) for test in tests) for piece in pieces]
     if all(there):
         return known.ranges
@@ -233,7 +261,7 @@ def _reachable(
         known[column] = len(known)
         of_each.append(_held(column, fact, about))
     number = math.prod(map(len, of_each))
-    if number > _ROWS or number * sum(map(size, about)) > _WORK:
+    if number > _ROWS or number * sum(map(size, about)) > WORK:
         return None
     tests = [truths(part, known) for part in about[1:]]
     rows = [row for row in product(*of_each) if all(True in test(row) for test in tests)]

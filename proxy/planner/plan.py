@@ -250,7 +250,8 @@ class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    uses_answers: rows are compared with noisy answers of earlier blocks."""
+    uses_answers: rows are compared with noisy answers of earlier blocks. combinations: of public keys, those
+    that are answered; None: all."""
 
     source: Relation
     neighbours: Neighbours
@@ -265,12 +266,15 @@ class BlockPlan:
     expressions: tuple[NoisyExpression, ...] = ()
     outputs: tuple[OutputColumn, ...] = ()
     uses_answers: bool = False
+    combinations: tuple[tuple[str | None, ...], ...] | None = None
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
 
     def groups(self) -> int | None:
         """How many groups are answered; None where that is private."""
+        if self.combinations is not None:
+            return len(self.combinations)
         count = 1
         for key in self.keys:
             if key.values is None:

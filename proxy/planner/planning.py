@@ -11,14 +11,12 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.base.sql_types import SqlType
 from proxy.mechanisms import partition_selection, split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
-    Facts,
     PlanningContext,
     ProtectedRows,
     PublicRows,
@@ -28,7 +26,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.measuring import MeasureContext, Priced
-from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.narrowing import narrowed
 from proxy.planner.plan import (
     BlockPlan,
     KeyPlan,
@@ -41,13 +39,14 @@ from proxy.planner.plan import (
     UnitNeighbours,
 )
 from proxy.planner.plan_types import check_types
+from proxy.planner.planned_keys import listed_groups, planned_key
+from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
 from proxy.policy.policy_model import Privacy, Weighed
-from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract
-from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query import AggregateBlock, Query, uses_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
@@ -105,7 +104,7 @@ def _with_unit(
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
     public = narrowed(facts, where)
-    return with_unit, tuple(_key(key, facts, public, where) for key in block.keys)
+    return with_unit, tuple(planned_key(key, facts, public, where) for key in block.keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +115,7 @@ class _Draft:
     relation: Relation
     where: Expression | None
     keys: tuple[KeyPlan, ...]
+    combinations: tuple[Values, ...] | None
     aggregates: tuple[Aggregate, ...]
     context: MeasureContext
     allocation: BudgetAllocation
@@ -141,15 +141,10 @@ def _draft(
     wanted: Loss,
 ) -> _Draft:
     facts = with_unit.facts
-    count: int | None = None
+    count, listed = None, None
     if not any(key.values is None for key in keys):
-        count = math.prod(len(key.values or ()) for key in keys)
-        if count > limits.GROUPS_PER_STATEMENT:
-            raise Refusal(
-                Code.TOO_COMPLEX,
-                f"the keys of GROUP BY have {count} combinations, more than {limits.GROUPS_PER_STATEMENT}",
-                "Group by fewer columns.",
-            )
+        keys, listed = listed_groups(block, keys, facts)
+        count = math.prod(len(key.values or ()) for key in keys) if listed is None else len(listed)
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     neighbours, groups = _neighbours(with_unit.ownership, group_bound)
@@ -170,6 +165,7 @@ def _draft(
         relation=relation,
         where=where,
         keys=keys,
+        combinations=listed,
         aggregates=aggregates,
         context=context,
         allocation=allocation(aggregates, context),
@@ -196,6 +192,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         neighbours=draft.context.neighbours,
         where=draft.where,
         keys=draft.keys,
+        combinations=draft.combinations,
         grouped=draft.block.grouped,
         releases=releases,
         answers=answers,
@@ -243,53 +240,6 @@ def _neighbours(ownership: RowOwnership, groups: int | None) -> tuple[Neighbours
             raise AssertionError("rows of a public table have no neighbours")
         case _:
             assert_never(ownership)
-
-
-def _key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
-    """public: the facts as far as the question's own conditions leave them."""
-    expression = typed(key.expression, facts)
-    if isinstance(expression, ColumnRef) and facts[expression.relation, expression.column].is_unit:
-        raise Refusal(
-            Code.RAW_ROWS,
-            "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: "
-            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q; "
-            "after a LEFT JOIN it is the left table's.",
-            key.position,
-        )
-    values = key_values(expression, public, where)
-    planned = condition(expression, facts)
-    if values is None and not _can_be_private(expression, key.type):
-        raise Refusal(
-            Code.NO_VALUES,
-            f"{_named(expression)} has no public values, and its equal values can print differently",
-            "Round it, round((...)::numeric, 2), or group by a column with `values` in the policy.",
-            key.position,
-        )
-    return KeyPlan(
-        expression=planned,
-        type=key.type,
-        type_name=key.type_name,
-        values=values,
-        is_long=is_long(expression, facts)
-        or (values is None and is_long_number(expression, facts)),
-    )
-
-
-def _named(expression: Expression) -> str:
-    return (
-        f'column "{expression.column}"' if isinstance(expression, ColumnRef) else "this expression"
-    )
-
-
-def _can_be_private(expression: Expression, kind: SqlType) -> bool:
-    """Whether a text names a group: equal keys can be printed equally, and each is read as a value of the key's
-    type. What is computed for a float is a numeric, of which several are one float, or none."""
-    if isinstance(expression, DateTrunc | Extract):
-        return True
-    if kind.is_float:
-        return isinstance(expression, ColumnRef) and expression.type is kind
-    return kind.is_text or kind.is_number or kind.is_time or kind in (SqlType.BOOL, SqlType.UUID)
 
 
 def _selection(priced: Priced, position: int | None) -> Selection:
