@@ -12,6 +12,7 @@
 | all that is looked for in texts | SEARCHED_TOGETHER | time one row of a long text can cost |
 | constants in columns of subqueries and in keys | CARRIED_BYTES | bytes of a row that is sorted |
 | characters of a text by which rows are grouped | KEY_CHARACTERS | bytes of a row that is sorted |
+| digits of a private key, before and after the point | KEY_DIGITS | bytes of a row that is sorted |
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
@@ -61,6 +62,7 @@ CARRIED_BYTES = (
 )  # of constants, counted in each column of a subquery and each key that holds them
 GROUP_KEYS = 16
 KEY_CHARACTERS = 1024  # of a stored text as a key, and where distinct texts are counted
+KEY_DIGITS = 500  # of a number as a private key, before and after the point: with both KEY_CHARACTERS at most
 EXPANDED_NODES = (
     20_000  # of the expressions of a block, with subqueries put in: PostgreSQL puts them in
 )

@@ -11,6 +11,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, first_characters, value_sql
 from proxy.compiler.identifiers import column_sql
+from proxy.compiler.private_key_sql import private_key_sql
 from proxy.planner.plan import BlockPlan, DistinctCount, KeyPlan
 from proxy.query.ir.expressions import ColumnRef
 
@@ -28,9 +29,9 @@ class Output:
 def key_sql(key: KeyPlan, binds: Binds) -> str:
     """For rows whose listed keys are among the listed: those are as long as the policy says, and an index
     on them serves."""
-    displayed = f"({value_sql(key.expression, binds)})::text"
-    is_stored = key.is_long and key.values is None
-    return f"{first_characters(displayed, limits.KEY_CHARACTERS)}::text" if is_stored else displayed
+    if key.values is None:
+        return private_key_sql(key, binds)
+    return f"({value_sql(key.expression, binds)})::text"
 
 
 def any_key_sql(key: KeyPlan, binds: Binds) -> str:

@@ -10,7 +10,7 @@ from typing_extensions import assert_never
 
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
-from proxy.mechanisms import partition_selection
+from proxy.engine.group_threshold import threshold_text, units_needed
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
     BlockPlan,
@@ -70,6 +70,7 @@ def explain_json(
                 "unit": _unit(block),
                 "keys": len(block.keys),
                 "groups": block.groups(),
+                "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
             }
             for block, statement in zip(plan.blocks, sql, strict=True)
@@ -82,11 +83,10 @@ def _groups(block: BlockPlan) -> str:
     if block.selection is None:
         return f"{block.groups()} public groups; every group is returned, including empty ones"
     each, loss = block.selection.each, block.selection.loss
-    units = partition_selection.units_for_half(each.epsilon, each.delta)
     return (
         f"private, for {text_of(loss.epsilon)} of epsilon; each is returned with the optimal probability for "
         f"its number of units, epsilon {text_of(each.epsilon)}, delta {text_of(each.delta)} each: "
-        f"half of those with {units}"
+        f"{threshold_text(block.selection)}"
     )
 
 

@@ -18,6 +18,7 @@ from proxy.engine.clipped_units import (
     with_chosen,
 )
 from proxy.engine.column_errors import ColumnError, column_errors
+from proxy.engine.group_threshold import no_group
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
@@ -53,9 +54,9 @@ class NoisyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NoisyRelation:
-    """json: for the rewritten statement; withheld: what is NULL because too few units were there, and what to
-    do, for the analyst; columns: the errors of what it returns, where these are wanted; plan: with the bounds
-    that were chosen; clipped: what they cut."""
+    """json: for the rewritten statement; withheld: what is NULL, or has no group, because too few units were
+    there, and what to do, for the analyst; columns: the errors of what it returns, where these are wanted;
+    plan: with the bounds that were chosen; clipped: what they cut."""
 
     json: str
     withheld: tuple[str, ...]
@@ -138,6 +139,9 @@ async def noisy_relation(
 
 
 def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    nothing = no_group(block, noisy)
+    if nothing is not None:
+        yield nothing
     for place, answer in enumerate(block.answers):
         missing = sum(row.values[place].is_missing for row in noisy.rows)
         release = block.releases[answer.releases[0]]

@@ -83,18 +83,18 @@ def _chance(units: int, epsilon: Fraction, delta: Fraction) -> int:
     return curve[min(units, len(curve) - 1)]
 
 
-def units_for_half(epsilon: Fraction, delta: Fraction) -> int:
-    """The least number of units with which a group is shown at least half of the time.
+def units_for(chance: Fraction, epsilon: Fraction, delta: Fraction) -> int:
+    """The least number of units with which a group is shown with at least this probability.
 
+    Given    0 < chance <= 1
     Refuses  as release_probability
     Source   docs/design/mechanisms.md 4.2
 
-    >>> units_for_half(Fraction(1), Fraction(1, 10**6))
-    14
+    >>> [units_for(Fraction(n, 20), Fraction(1), Fraction(1, 10**6)) for n in (10, 19)]
+    [14, 16]
     """
     _check(epsilon, delta)
-    curve = _curve(epsilon, delta)
-    return bisect_left(curve, 2 ** (_FIXED - 1))
+    return bisect_left(_curve(epsilon, delta), math.ceil(chance * _ONE))
 
 
 def _check(epsilon: Fraction, delta: Fraction) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
@@ -15,14 +15,39 @@ from proxy.query.ir.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """From low to high, both included; None: without an end."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+# Of a public table some columns, and its rows in them, as PostgreSQL prints them.
+PublicRowsOf = Mapping[TableName, tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRow:
+    """A column has the value of a public row: that of this alias, in this place of its rows. is_outer: or NULL,
+    with all of that row."""
+
+    alias: str
+    place: int
+    rows: tuple[tuple[str | None, ...], ...] = field(compare=False, repr=False)
+    is_outer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """bounds: of its values after clamping; grid: on which its values lie; values: public keys;
+    """bounds: of its values after clamping; grid: on which its values lie; values: public keys; ranges: where
+    its values lie by the statement's conditions, before clamping, for public keys alone;
     partitions: the policy's number of partitions; type: in the backend (computed columns are numeric)."""
 
     type: SqlType
     bounds: Bounds | None = None
     grid: Fraction | None = None
     values: tuple[str | None, ...] | None = None
+    ranges: tuple[Range, ...] | None = None
     step: Fraction | None = None  # the column's type holds only multiples of it
     least: Fraction | None = None  # the column's type holds nothing below it
     nullable: bool = True
@@ -35,6 +60,7 @@ class ColumnFacts:
     characters: int | None = None  # the column's type holds no longer text
     per_unit: Bounds | None = None  # of the sum over all rows of a unit
     chooses_per_unit: bool = False
+    of_row: PublicRow | None = None
 
 
 # (alias of the relation, name of the column)
@@ -114,11 +140,12 @@ class RelationWithUnit:
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
-    """What is public: the policy, the catalogue, the values of public tables."""
+    """What is public: the policy, the catalogue, the values of public tables, the rows of small ones."""
 
     policy: Policy
     catalog: Catalog
     public: PublicValues
+    rows: PublicRowsOf = field(default_factory=dict)
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
@@ -18,8 +19,10 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
+from proxy.planner.narrowing import narrowed
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
+from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, scans
 
@@ -31,13 +34,7 @@ def joined_rows(
     Given    left, right: the sides of the join
     Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy
     """
-    facts = {**left.facts, **right.facts}
-    if joined.left_outer:
-        for key, column in right.facts.items():
-            values = column.values
-            if values is not None and None not in values:
-                values = (*values, None)
-            facts[key] = replace(column, values=values, nullable=True)
+    facts = _facts(joined, left, right, known)
     rest = None if joined.rest is None else condition(typed(joined.rest, facts), facts)
     joined = replace(
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
@@ -71,6 +68,81 @@ def joined_rows(
     if found is None:
         _refuse(refused, truncation.hint(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
+
+
+def _facts(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> Facts:
+    """Of both sides, as far as rows that ON takes are concerned; of an outer join's right side also NULL, but
+    where each row of the left one has a partner."""
+    both = {**left.facts, **right.facts}
+    on = None if joined.rest is None else typed(joined.rest, both)
+    taken = narrowed(both, on)
+    if not joined.left_outer:
+        return _with_equal(joined, taken)
+    if _has_partners(joined, left.facts, known):
+        return _with_equal(joined, {**left.facts, **{key: taken[key] for key in right.facts}})
+    facts = dict(left.facts)
+    for key in right.facts:
+        column = taken[key]
+        values = column.values
+        if values is not None and None not in values:
+            values = (*values, None)
+        of_row = None if column.of_row is None else replace(column.of_row, is_outer=True)
+        facts[key] = replace(column, values=values, nullable=True, of_row=of_row)
+    return facts
+
+
+def _with_equal(joined: Join, facts: Facts) -> Facts:
+    """A column that equals one of a public row is of that row, with its values, where equals print equally."""
+    changed = dict(facts)
+    for pair in joined.equal:
+        for x, y in (pair, pair[::-1]):
+            of, public = changed[x.relation, x.column], changed[y.relation, y.column]
+            if of.of_row is not None or public.of_row is None or public.of_row.is_outer:
+                continue
+            if not _prints_equally(of.type, public.type):
+                continue
+            values = public.values
+            if of.values is not None and values is not None:
+                there = set(values)
+                values = tuple(value for value in of.values if value in there)
+            if values is not None:
+                values = tuple(value for value in values if value is not None)
+            changed[x.relation, x.column] = replace(of, of_row=public.of_row, values=values)
+    return changed
+
+
+def _prints_equally(one: SqlType, other: SqlType) -> bool:
+    if one.is_integer and other.is_integer:
+        return True
+    return one is other and not (one.is_float or one in (SqlType.NUMERIC, SqlType.BPCHAR))
+
+
+def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
+    """Whether each row of the left side meets one of the right, by a reference that the server enforces for all
+    rows and that is never NULL. Of the right table no row may be left out."""
+    if joined.rest is not None or not isinstance(joined.right, Scan):
+        return False
+    policy = known.policy.tables[joined.right.table]
+    if isinstance(policy, ProtectedTable) or policy.join_keys:
+        return False
+    target = known.catalog.tables[joined.right.table]
+    for scan in scans(joined.left):
+        pairs = {
+            (a.column, b.column)
+            for a, b in joined.equal
+            if a.relation == scan.alias and not left[a.relation, a.column].nullable
+        }
+        if len(pairs) != len(joined.equal):
+            continue
+        for key in known.catalog.tables[scan.table].foreign_keys:
+            if (
+                key.target == target.name
+                and set(zip(key.columns, key.target_columns, strict=True)) == pairs
+            ):
+                return True
+    return False
 
 
 def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:

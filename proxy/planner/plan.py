@@ -71,7 +71,7 @@ Neighbours = RowNeighbours | UnitNeighbours
 class KeyPlan:
     """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
     group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
-    have more than limits.KEY_CHARACTERS characters."""
+    have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more."""
 
     expression: Expression
     type: SqlType
@@ -270,11 +270,11 @@ class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    uses_answers: rows are compared with noisy answers of earlier blocks; rows_choice: where the bound on the
-    rows of a unit is chosen for all releases that have none of their own; until then it is the largest;
-    withheld: releases for whose bound there were too few units: their answers are NULL; clipped: of releases
-    with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are printed to
-    the digits that mean something."""
+    uses_answers: rows are compared with noisy answers of earlier blocks; combinations: of public keys, those
+    that are answered; None: all; rows_choice: where the bound on the rows of a unit is chosen for all releases
+    that have none of their own; until then it is the largest; withheld: releases for whose bound there were too
+    few units: their answers are NULL; clipped: of releases with a bound that was chosen, the noisy share of
+    units that are above it; is_rounded: answers are printed to the digits that mean something."""
 
     source: Relation
     neighbours: Neighbours
@@ -289,6 +289,7 @@ class BlockPlan:
     expressions: tuple[NoisyExpression, ...] = ()
     outputs: tuple[OutputColumn, ...] = ()
     uses_answers: bool = False
+    combinations: tuple[tuple[str | None, ...], ...] | None = None
     rows_choice: BoundChoice | None = None
     withheld: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
@@ -321,17 +322,15 @@ class BlockPlan:
     def is_of_totals(self) -> bool:
         """Whether all that is released follows from the totals of units by which bounds are chosen."""
         chosen = self.choices
-        return (
-            bool(chosen)
-            and not self.keys
-            and all(number in chosen for number in range(len(self.releases)))
-        )
+        return bool(chosen) and not self.keys and set(chosen) == {*range(len(self.releases))}
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
 
     def groups(self) -> int | None:
         """How many groups are answered; None where that is private."""
+        if self.combinations is not None:
+            return len(self.combinations)
         count = 1
         for key in self.keys:
             if key.values is None:

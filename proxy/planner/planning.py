@@ -9,14 +9,12 @@ from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.base.sql_types import SqlType
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
-    Facts,
     PlanningContext,
     PublicRows,
     RelationWithUnit,
@@ -35,15 +33,15 @@ from proxy.planner.plan import (
     SampleAggregate,
 )
 from proxy.planner.plan_types import check_types
+from proxy.planner.planned_keys import listed_groups, planned_key
 from proxy.planner.private_bounds import choice_of, rows_weight
-from proxy.planner.public_keys import label_values
+from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.text_lengths import is_long
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
 from proxy.policy.policy_model import Privacy, Weighed
-from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract
-from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query import AggregateBlock, Query, uses_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
@@ -134,7 +132,7 @@ def _with_unit(
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
     public = narrowed(facts, where)
-    return with_unit, tuple(_key(key, facts, public) for key in block.keys)
+    return with_unit, tuple(planned_key(key, facts, public, where) for key in block.keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +143,7 @@ class _Draft:
     relation: Relation
     where: Expression | None
     keys: tuple[KeyPlan, ...]
+    combinations: tuple[Values, ...] | None
     aggregates: tuple[Aggregate, ...]
     context: MeasureContext
     allocation: BudgetAllocation
@@ -184,15 +183,10 @@ def _draft(
     chosen: Mapping[int | None, int],
 ) -> _Draft:
     facts = with_unit.facts
-    count: int | None = None
+    count, listed = None, None
     if not any(key.values is None for key in keys):
-        count = math.prod(len(key.values or ()) for key in keys)
-        if count > limits.GROUPS_PER_STATEMENT:
-            raise Refusal(
-                Code.TOO_COMPLEX,
-                f"the keys of GROUP BY have {count} combinations, more than {limits.GROUPS_PER_STATEMENT}",
-                "Group by fewer columns.",
-            )
+        keys, listed = listed_groups(block, keys, facts)
+        count = math.prod(len(key.values or ()) for key in keys) if listed is None else len(listed)
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     ownership = with_unit.ownership
@@ -217,6 +211,7 @@ def _draft(
         relation=relation,
         where=where,
         keys=keys,
+        combinations=listed,
         aggregates=aggregates,
         context=context,
         allocation=allocation(aggregates, context),
@@ -247,6 +242,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         neighbours=draft.context.neighbours,
         where=draft.where,
         keys=draft.keys,
+        combinations=draft.combinations,
         grouped=draft.block.grouped,
         releases=releases,
         answers=answers,
@@ -258,50 +254,6 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         selection=selection,
         rows_choice=rows_choice,
     )
-
-
-def _key(key: Key, facts: Facts, public: Facts) -> KeyPlan:
-    """public: the facts as far as the question's own conditions leave them."""
-    expression = typed(key.expression, facts)
-    if isinstance(expression, ColumnRef) and facts[expression.relation, expression.column].is_unit:
-        raise Refusal(
-            Code.RAW_ROWS,
-            "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: "
-            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q; "
-            "after a LEFT JOIN it is the left table's.",
-            key.position,
-        )
-    values = label_values(expression, public)
-    planned = condition(expression, facts)
-    if values is None and not _can_be_private(key):
-        raise Refusal(
-            Code.NO_VALUES,
-            f"{_named(expression)} has no public values in the policy, so it cannot be a GROUP BY key",
-            "Group by a column with `values`, a date_trunc or extract of a bounded date, or CASE labels.",
-            key.position,
-        )
-    return KeyPlan(
-        expression=planned,
-        type=key.type,
-        type_name=key.type_name,
-        values=values,
-        is_long=is_long(expression, facts),
-    )
-
-
-def _named(expression: Expression) -> str:
-    return (
-        f'column "{expression.column}"' if isinstance(expression, ColumnRef) else "this expression"
-    )
-
-
-def _can_be_private(key: Key) -> bool:
-    """Whether equal keys print equally, so that a text names a group."""
-    kind = key.type
-    if isinstance(key.expression, DateTrunc | Extract):
-        return True
-    return kind.is_text or kind.is_integer or kind in (SqlType.DATE, SqlType.BOOL, SqlType.UUID)
 
 
 def _sub_partitions(releases: tuple[Release, ...]) -> int:

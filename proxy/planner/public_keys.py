@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from dataclasses import replace
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
-from proxy.base.instants import moment
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
-from proxy.planner.facts import Facts
+from proxy.planner.facts import Facts, Range
 from proxy.planner.intervals import STEPWISE
+from proxy.planner.time_labels import date_truncated, extracted
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -35,7 +34,9 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NumericCall,
+    NumericFunction,
     Operator,
+    columns,
 )
 
 Values = tuple[str | None, ...]
@@ -46,28 +47,76 @@ def label_values(expression: Expression, facts: Facts) -> Values | None:
 
     A row whose value is not among them is in no group; NULL is a key only where it is among them.
     """
+    values = _labels(expression, facts)
+    narrow = [
+        name
+        for name in sorted(columns(expression))
+        if facts[name].ranges is not None and facts[name].bounds
+    ]
+    if isinstance(expression, ColumnRef | Case) or len(narrow) != 1:
+        return values
+    found = _within_ranges(expression, facts, narrow[0])
+    if found is None or values is None:
+        return values if found is None else tuple(found)
+    return tuple(value for value in values if value in found)
+
+
+def _within_ranges(
+    expression: Expression, facts: Facts, name: tuple[str, str]
+) -> dict[str | None, None] | None:
+    """The texts that are printed where a column lies in its ranges; None: they are not public, or too many."""
+    known = facts[name]
+    found: dict[str | None, None] = {}
+    assert known.bounds is not None and known.ranges is not None
+    for one in known.ranges:
+        labels = _labels(
+            expression,
+            {**facts, name: replace(known, bounds=_clamped(known.bounds, one), ranges=(one,))},
+        )
+        if labels is None:
+            return None
+        found.update(dict.fromkeys(labels))
+        if len(found) > limits.GROUPS_PER_STATEMENT:
+            return None
+    return found
+
+
+def _clamped(bounds: Bounds, one: Range) -> Bounds:
+    """As the compiled statement clamps what lies beyond the bounds."""
+    ends = (
+        bounds.low if one.low is None else one.low,
+        bounds.high if one.high is None else one.high,
+    )
+    low, high = (min(max(end, bounds.low), bounds.high) for end in ends)
+    return Bounds(low, high, bounds.kind)
+
+
+def _labels(expression: Expression, facts: Facts) -> Values | None:
     match expression:
         case ColumnRef():
-            return facts[expression.relation, expression.column].values
+            known = facts[expression.relation, expression.column]
+            if known.values is None or known.nullable:
+                return known.values
+            return tuple(value for value in known.values if value is not None)
         case Case():
             results = [result for _, result in expression.whens] + [expression.otherwise]
             if not all(isinstance(result, Constant) for result in results):
                 return None
-            texts = (_text(result) for result in results if isinstance(result, Constant))
+            texts = (constant_text(result) for result in results if isinstance(result, Constant))
             return tuple(dict.fromkeys(texts))
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return ("true", "false")
         case Extract():
-            return _extracted(expression, facts)
+            return extracted(expression, facts)
         case DateTrunc():
-            return _date_trunc(expression, facts)
+            return date_truncated(expression, facts)
         case Cast(operand=DateTrunc() as date_trunc, type=SqlType.TIMESTAMP):  # AT TIME ZONE 'UTC'
-            values = label_values(date_trunc, facts)
+            values = _labels(date_trunc, facts)
             return None if values is None else tuple(v and v.removesuffix("+00") for v in values)
         case NumericCall() if expression.function in STEPWISE and expression.digits == 0:
             return _rounded(expression, facts)
         case Bucket():
-            return tuple(str(n) for n in range(expression.count + 2))
+            return _buckets(expression, facts)
         case Arithmetic():
             return _computed(expression, facts)
         case _:
@@ -107,13 +156,13 @@ def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
         ):
             return [Decimal(decimal_text(value))]
         case NumericCall() | Extract() | Bucket() | Arithmetic():
-            values = label_values(side, facts)
+            values = _labels(side, facts)
             return None if values is None else [Decimal(text) for text in values if text]
         case _:
             return None
 
 
-def _text(constant: Constant) -> str | None:
+def constant_text(constant: Constant) -> str | None:
     value = constant.value
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -126,96 +175,41 @@ _ROUNDED_MOST = 1_000
 def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
     """floor, ceil, round and trunc of a bounded number."""
     try:
-        found = bounded(rounded, facts).interval
+        found = bounded(rounded.operand, facts).interval
     except Refusal:
         return None
     if found is None or found.high - found.low > _ROUNDED_MOST:
         return None
-    return tuple(str(n) for n in range(int(found.low), int(found.high) + 1))
-
-
-def _extracted(extract: Extract, facts: Facts) -> Values | None:
-    if extract.field in ("epoch", "second"):
-        return None
-    try:
-        found = bounded(extract, facts).interval
-    except Refusal:
-        return None
-    if found is None or found.high - found.low > limits.GROUPS_PER_STATEMENT:
-        return None
-    low, high = math.floor(found.low), math.ceil(found.high)
-    if extract.field in ("year", "isoyear"):
-        low, high = _years(extract, facts) or (low + 1, high - 1)  # a year of slack on both sides
+    low, high = (_whole(rounded.function, end) for end in (found.low, found.high))
     return tuple(str(n) for n in range(low, high + 1))
 
 
-def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
-    """The first and the last year of a column's own bounds."""
-    operand = extract.operand
-    bounds = None
-    if isinstance(operand, ColumnRef):
-        bounds = facts[operand.relation, operand.column].bounds
-    if bounds is None:
-        return None
-    seconds = 86400 if operand.type is SqlType.DATE else 1
-    low, high = (moment(end * seconds) for end in (bounds.low, bounds.high))
-    if extract.field == "isoyear":
-        return low.isocalendar()[0], high.isocalendar()[0]
-    return low.year, high.year
-
-
-def _date_trunc(date_trunc: DateTrunc, facts: Facts) -> Values | None:
-    operand = date_trunc.operand
-    if not isinstance(operand, ColumnRef):
-        return None
-    bounds = facts[operand.relation, operand.column].bounds
-    if bounds is None:
-        return None
-    found: list[str] = []
-    for start in _starts(date_trunc.unit, bounds, operand.type is SqlType.DATE):
-        if len(found) > limits.GROUPS_PER_STATEMENT:
-            return None
-        text = start.strftime("%Y-%m-%d %H:%M:%S")
-        found.append(text + "+00" if date_trunc.type is SqlType.TIMESTAMPTZ else text)
-    return tuple(found)
-
-
-def _starts(unit: str, bounds: Bounds, days: bool) -> Iterator[datetime]:
-    seconds = 86400 if days else 1
-    at = _floor(moment(bounds.low * seconds), unit)
-    last = moment(bounds.high * seconds)
-    while at <= last:
-        yield at
-        at = _next(at, unit)
-
-
-_FIXED = {
-    "minute": timedelta(minutes=1),
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(weeks=1),
-}
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
-
-
-def _floor(at: datetime, unit: str) -> datetime:
-    day = datetime(at.year, at.month, at.day, tzinfo=timezone.utc)
-    match unit:
-        case "minute":
-            return at.replace(second=0, microsecond=0)
-        case "hour":
-            return at.replace(minute=0, second=0, microsecond=0)
-        case "day":
-            return day
-        case "week":
-            return day - timedelta(days=day.weekday())
+def _whole(function: NumericFunction, value: Fraction) -> int:
+    """As PostgreSQL rounds a numeric: halves away from zero."""
+    match function:
+        case NumericFunction.FLOOR:
+            return math.floor(value)
+        case NumericFunction.CEIL:
+            return math.ceil(value)
+        case NumericFunction.TRUNC:
+            return math.trunc(value)
         case _:
-            months = _MONTHS[unit]
-            return day.replace(month=(day.month - 1) // months * months + 1, day=1)
+            half = math.floor(abs(value) + Fraction(1, 2))
+            return half if value >= 0 else -half
 
 
-def _next(at: datetime, unit: str) -> datetime:
-    if unit in _FIXED:
-        return at + _FIXED[unit]
-    months = at.month - 1 + _MONTHS[unit]
-    return at.replace(year=at.year + months // 12, month=months % 12 + 1)
+def _buckets(bucket: Bucket, facts: Facts) -> Values:
+    try:
+        found = bounded(bucket.operand, facts).interval
+    except Refusal:
+        found = None
+    places = [0, bucket.count + 1]
+    if found is not None:
+        places = [_place(bucket, end) for end in (found.low, found.high)]
+    return tuple(str(n) for n in range(min(places), max(places) + 1))
+
+
+def _place(bucket: Bucket, value: Fraction) -> int:
+    """width_bucket: 0 before the first end, count + 1 from the second one on."""
+    share = (value - bucket.low) / (bucket.high - bucket.low)
+    return 0 if share < 0 else min(math.floor(share * bucket.count) + 1, bucket.count + 1)

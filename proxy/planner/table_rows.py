@@ -10,6 +10,7 @@ from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,
     ProtectedRows,
+    PublicRow,
     PublicRows,
     RelationWithUnit,
     UnitRows,
@@ -26,11 +27,15 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     described = known.catalog.tables[scan.table]
     policy = known.policy.tables[scan.table]
     if not isinstance(policy, ProtectedTable):
+        listed, held = known.rows.get(scan.table, ((), ()))
         facts = {
             (scan.alias, c.name): ColumnFacts(
                 c.type,
                 values=known.public.get((scan.table, c.name)),
                 characters=type_characters(c),
+                of_row=PublicRow(scan.alias, listed.index(c.name), held)
+                if c.name in listed
+                else None,
             )
             for c in described.columns
         }

@@ -38,6 +38,17 @@ def is_long(expression: Expression, facts: Facts) -> bool:
     return most is None or most > limits.KEY_CHARACTERS
 
 
+def is_long_number(expression: Expression, facts: Facts) -> bool:
+    """Whether it can be printed with more characters than that. A numeric(p, s) has 1,000 digits at most, and
+    where s is not negative nothing but zeros beside them."""
+    if expression.type is not SqlType.NUMERIC:
+        return False
+    if not isinstance(expression, ColumnRef):
+        return True
+    known = facts.get((expression.relation, expression.column))
+    return known is None or known.step is None or known.step > 1
+
+
 def type_characters(column: Column) -> int | None:
     """The most characters of a column's texts, by its declared type; None: as many as are stored."""
     if column.type is SqlType.ENUM:

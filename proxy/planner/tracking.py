@@ -32,7 +32,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.joins import joined_rows
-from proxy.planner.public_keys import label_values
+from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.table_rows import table_rows
 from proxy.planner.text_lengths import characters
 from proxy.planner.unit_truncation import UNIT, with_condition
@@ -83,8 +83,10 @@ def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
         where = condition(typed(subquery.where, source.facts), source.facts)
     facts: dict[tuple[str, str], ColumnFacts] = {}
     outputs: list[tuple[str, Expression]] = []
+    own = None if subquery.where is None else typed(subquery.where, source.facts)
+    public = narrowed(source.facts, own)
     for name, expression in subquery.outputs:
-        planned, known = _output(typed(expression, source.facts), source.facts)
+        planned, known = _output(typed(expression, source.facts), public, own)
         outputs.append((name, planned))
         facts[subquery.alias, name] = known
     hidden, ownership = _carried(subquery.alias, source.ownership, {name for name, _ in outputs})
@@ -93,7 +95,9 @@ def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
     return RelationWithUnit(relation, facts, ownership)
 
 
-def _output(expression: Expression, facts: Facts) -> tuple[Expression, ColumnFacts]:
+def _output(
+    expression: Expression, facts: Facts, where: Expression | None
+) -> tuple[Expression, ColumnFacts]:
     """A computed column: clamped where it is a number, so that it can be clamped again above."""
     kind = expression.type or SqlType.TEXT
     if isinstance(expression, ColumnRef):
@@ -109,11 +113,12 @@ def _output(expression: Expression, facts: Facts) -> tuple[Expression, ColumnFac
             grid = None
             if interval is not None:
                 grid = grids.of_expression(found.expression, interval, facts)
-            return found.expression, ColumnFacts(SqlType.NUMERIC, interval, grid)
+            values = key_values(expression, facts, where)
+            return found.expression, ColumnFacts(SqlType.NUMERIC, interval, grid, values)
     planned = condition(expression, facts)
     number = SqlType.NUMERIC if kind.is_number else kind
     most = characters(expression, facts) if kind.is_text else None
-    values = label_values(expression, facts)
+    values = key_values(expression, facts, where)
     return planned, ColumnFacts(number, values=values, characters=most)
 
 
@@ -323,7 +328,10 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
     is_unit = all(part.is_unit for part in parts)  # of one identifier: _stacked has seen to it
     lengths = [part.characters for part in parts if part.characters is not None]
     longest = max(lengths) if len(lengths) == every else None
-    return ColumnFacts(kind, span, grid, merged, is_unit=is_unit, characters=longest)
+    ranges = None
+    if all(part.ranges is not None for part in parts):
+        ranges = tuple(one for part in parts for one in part.ranges or ())
+    return ColumnFacts(kind, span, grid, merged, ranges, is_unit=is_unit, characters=longest)
 
 
 def _flat(values: list[tuple[str | None, ...]]) -> Iterator[str | None]:

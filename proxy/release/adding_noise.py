@@ -134,6 +134,8 @@ def _groups(
     bits: RandomBits,
     selected: bool = False,
 ) -> Iterable[Keys]:
+    if plan.combinations is not None:
+        return plan.combinations
     if plan.selection is None:
         return product(*(key.values or () for key in plan.keys))
     selected_keys: Iterable[Keys] = grouped[0]

@@ -31,7 +31,7 @@ from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import read_public_values
+from proxy.protected.public_values import read_public_rows, read_public_values
 from proxy.query.syntax.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits
@@ -147,8 +147,8 @@ def two_states(
     assert problems == "", problems
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    public = read_public_values(policy, catalog)
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(7), public)
+    public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
+    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(7), public, rows)
     return TwoStates(engine, oids, *dsns)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.catalog.catalog_model import TableName
-from proxy.protected.public_values import read_public_values
+from proxy.protected.public_values import read_public_rows, read_public_values
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
 
@@ -19,4 +19,8 @@ def test_dates_are_iso() -> None:
         "tables: {public.days: public, public.t: {unit: row, columns: {id: {}}}}\n",
     )
     found = read_public_values(database.policy, database.catalog)
-    assert found[TableName("public", "days"), "day"] == ("2026-01-31",)
+    days = TableName("public", "days")
+    assert found[days, "day"] == ("2026-01-31",)
+    assert read_public_rows(database.policy, database.catalog) == {
+        days: (("day",), (("2026-01-31",),))
+    }

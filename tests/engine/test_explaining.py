@@ -112,4 +112,5 @@ def test_gaussian_noise_is_proposed_where_it_is_smaller() -> None:
 def test_private_keys_say_how_many_units_they_need() -> None:
     text = _text(_plan("SELECT s, count(*) FROM people GROUP BY s"))
     assert "private, for 4 of epsilon" in text
-    assert "half of those with 3" in text  # 0.0005 (1 + e^4 + e^8) is above a half
+    # Two: 0.0005 (1 + e^4); three: 1 - e^-4 (1 - 0.0005 (2 + e^4)).
+    assert "half of those with 3, 95 % of those with 3" in text

@@ -34,7 +34,12 @@ REFUSED = [
     Refused("COPY shop.orders TO STDOUT", "42501", "rows of the protected table", "shop."),
     Refused("COPY (SELECT id FROM shop.orders) TO STDOUT", "42501", "rows of the", "shop."),
     Refused("SELECT o FROM shop.orders o", "42501", "rows of the protected table", "shop."),
-    Refused("SELECT status, count(*) FROM shop.orders GROUP BY status, total", "42501", '"total"', "total"),
+    Refused(
+        "SELECT status, count(*) FROM shop.orders GROUP BY status, total::float8",
+        "42501",
+        "its equal values can print differently",
+        "total",
+    ),
     Refused("SELECT 1 UNION ALL SELECT id FROM shop.orders", "42501", "rows of the", "shop."),
     Refused("SELECT (SELECT max(id) FROM shop.orders)", "42501", '"id" has no bounds', "id"),
     Refused("SELECT email FROM shop.customers", "42703", '"email" does not exist', "email"),

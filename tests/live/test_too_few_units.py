@@ -1,7 +1,8 @@
-"""What a smoothed median says of too few rows: NULL and why, through each interface."""
+"""What is reported of too few rows, of a smoothed median and of private keys, through each interface."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,8 @@ _FEW = (
     "SELECT avg(age), max(age), count(*) FROM census.adult WHERE age = 77 AND hours_per_week = 98"
 )
 _MANY = "SELECT avg(age), max(age) FROM census.adult"
+_NO_GROUP = "SELECT uid, count(*) FROM kinds.things WHERE int < 3 GROUP BY uid"
+_SOME_GROUPS = "SELECT upper(txt) AS letter, count(*) FROM kinds.things GROUP BY 1"
 _BY_GROUP = "SELECT age < 0 AS never, avg(income) FROM census.adult GROUP BY 1"
 
 
@@ -23,9 +26,11 @@ def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
-def _told(live: LiveProxy, sql: str) -> tuple[list[tuple[object, ...]], list[str]]:
+def _told(
+    live: LiveProxy, sql: str, database: str = "census"
+) -> tuple[list[tuple[object, ...]], list[str]]:
     heard: list[str] = []
-    with live.connect("census", analyst=live.servers.new_analyst()) as connection:
+    with live.connect(database, analyst=live.servers.new_analyst()) as connection:
         connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
         return connection.execute(sql.encode()).fetchall(), heard
 
@@ -78,3 +83,30 @@ def test_what_compares_with_it_has_no_rows_and_is_told(live: LiveProxy) -> None:
     assert isinstance(count, int)
     assert abs(count) < 60  # at epsilon 1/2: above it once in 10^13 times
     assert any("avg is NULL" in text for text in heard)
+
+
+def test_private_keys_of_which_none_appears(live: LiveProxy, listeners: BothListeners) -> None:
+    """24 keys of one unit each: delta of 10^-6 shows one of them once in 40,000 times."""
+    rows, heard = _told(live, _NO_GROUP, "kinds")
+    assert rows == []
+    (text,) = heard
+    assert re.match(
+        r"GROUP BY gives no group: its keys are private, and a key needs \d+ units to appear half of the time, "
+        r"\d+ to appear in 95 of 100 answers\. ",
+        text,
+    )
+    ask = {"database": "kinds", "analyst": live.servers.new_analyst()}
+    body = listeners.query(_NO_GROUP, **ask).json()
+    assert (body["rows"], body["notices"]) == ([], heard)
+    csv = listeners.query(_NO_GROUP, headers={"Accept": "text/csv"}, **ask)
+    assert csv.headers["DPProxy-Notice"] == text
+    units = re.findall(r"\d+(?= units| to appear in)", text)
+    planned = _told(live, f"EXPLAIN {_NO_GROUP}", "kinds")[0]
+    lines = " ".join(" ".join(str(line) for (line,) in planned).split())
+    assert f"half of those with {units[0]}, 95 % of those with {units[1]}" in lines
+
+
+def test_private_keys_that_appear_have_no_notice(live: LiveProxy) -> None:
+    rows, heard = _told(live, _SOME_GROUPS, "kinds")
+    assert {letter for letter, _ in rows} == {"A", "B", "C"}
+    assert heard == []

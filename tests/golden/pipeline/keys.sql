@@ -285,14 +285,14 @@ SELECT dp_b1.k1 AS m, dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jso
 -- case: whole numbers as keys
 SELECT floor(n2 / 50), count(*) FROM trips GROUP BY floor(n2 / 50)
 -- => plan
--- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys expression of 5; cells 0
+-- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys expression of 4; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
 SELECT * FROM (SELECT (pg_catalog.floor(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric / %(p3)s::numeric)))::text AS k1, pg_catalog.count(*) FROM "w"."trips" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 50
---   p4 = ['0', '1', '2', '3', '4']
+--   p4 = ['0', '1', '2', '3']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -406,3 +406,18 @@ SELECT * FROM (SELECT (((pg_catalog.floor((((pg_catalog.numeric_larger(pg_catalo
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS bin, dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 numeric)
+
+-- case: private keys of numbers and times
+SELECT n, n2, f8, ts, tz, count(*) FROM people GROUP BY 1, 2, 3, 4, 5
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys n of private, n2 of private, f8 of private, ts of private, tz of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT CASE WHEN r1."n" >= %(p1)s::numeric AND r1."n" <= %(p2)s::numeric THEN 'Infinity'::text WHEN r1."n" <= - %(p1)s::numeric THEN '-Infinity'::text ELSE pg_catalog.trim_scale(pg_catalog.trunc(r1."n", 500))::text END, pg_catalog.trim_scale(r1."n2")::text, CASE WHEN r1."f8" = 0 THEN '0'::text ELSE (r1."f8")::text END, (r1."ts")::text, (r1."tz")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2, 3, 4, 5
+--   p1 = 1e500
+--   p2 = Infinity
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "n", dp_b1.k2 AS "n2", dp_b1.k3 AS "f8", dp_b1.k4 AS "ts", dp_b1.k5 AS "tz", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, k2 numeric(8,2), k3 double precision, k4 timestamp without time zone, k5 timestamp with time zone, a1 bigint)

@@ -50,7 +50,7 @@ REFUSED = (
     "SELECT name FROM shop.customers",
     "SELECT email, count(*) FROM shop.customers GROUP BY email",
     f"SELECT sum(id) FROM {_ORDERS}",
-    f"SELECT total, count(*) FROM {_ORDERS} GROUP BY total",
+    f"SELECT count(*) FROM {_ORDERS} GROUP BY total::float8",
     f"SELECT count(*) FROM {_ORDERS} WHERE random() < 0.5",
     f"SELECT count(*) FROM {_ORDERS} o JOIN shop.customers c ON c.state = o.status",
     f"SELECT sum(DISTINCT total) FROM {_ORDERS}",

@@ -1,0 +1,41 @@
+"""How many units a private key needs to appear, and what is reported where none has: public numbers only."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from proxy.mechanisms import partition_selection
+from proxy.planner.plan import BlockPlan, RowNeighbours, Selection
+from proxy.release.noisy_relation import NoisyTable
+
+_HALF, _MOST = Fraction(1, 2), Fraction(19, 20)
+
+
+def units_needed(selection: Selection) -> dict[str, int]:
+    """With so many units a group appears half of the time, and in 95 of 100 answers."""
+    return {"half": _needed(selection, _HALF), "most": _needed(selection, _MOST)}
+
+
+def threshold_text(selection: Selection) -> str:
+    half, most = _needed(selection, _HALF), _needed(selection, _MOST)
+    return f"half of those with {half}, 95 % of those with {most}"
+
+
+def no_group(block: BlockPlan, noisy: NoisyTable) -> str | None:
+    """What is reported of an answer of private keys without any group; None where there are some. From what is
+    released alone: whether the data has no rows or none with enough units is not known here."""
+    if block.selection is None or noisy.rows:
+        return None
+    neighbours = block.neighbours
+    is_row = isinstance(neighbours, RowNeighbours) and neighbours.not_null is None
+    of = "rows" if is_row else "units"
+    half, most = _needed(block.selection, _HALF), _needed(block.selection, _MOST)
+    return (
+        f"GROUP BY gives no group: its keys are private, and a key needs {half} {of} to appear half of the "
+        f"time, {most} to appear in 95 of 100 answers. Raise dp.epsilon or dp.delta, ask for fewer aggregates "
+        f"at once, group more coarsely, or ask the data owner for `values` of the key, which are all answered."
+    )
+
+
+def _needed(selection: Selection, chance: Fraction) -> int:
+    return partition_selection.units_for(chance, selection.each.epsilon, selection.each.delta)

@@ -1,0 +1,100 @@
+"""Which combinations of public keys are answered: not those that no row can have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.facts import Facts
+from proxy.planner.narrowing import WORK, holds, public_rows
+from proxy.planner.possible_truth import Row, Truths, listed_value, truths
+from proxy.planner.public_keys import Values
+from proxy.planner.unit_truncation import conjuncts
+from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, size
+
+_Domain = tuple[tuple[int, ...], list[Values]]  # places of keys, and what they can be together
+
+
+def combinations(
+    keys: Sequence[Expression], values: Sequence[Values], facts: Facts, where: Expression | None
+) -> tuple[Values, ...] | None:
+    """The groups in the order of the keys' values; None: all combinations of these.
+
+    Given    facts: narrowed by the condition
+    Refuses  TOO_COMPLEX: more than a limit
+    """
+    domains = list(_domains(keys, values, facts))
+    number = math.prod(len(domain) for _, domain in domains)
+    if number > limits.GROUPS_PER_STATEMENT:
+        raise _too_many(number, keys, values)
+    whole = math.prod(map(len, values))
+    tests = list(_tests(keys, where, number))
+    if number == whole and not tests:
+        return None
+    places = [place for domain, _ in domains for place in domain]
+    kinds = [key.type or SqlType.OTHER for key in keys]
+    found = []
+    for parts in product(*(domain for _, domain in domains)):
+        texts = dict(zip(places, (text for part in parts for text in part), strict=True))
+        group = tuple(texts[place] for place in range(len(keys)))
+        read = [listed_value(text, kind) for text, kind in zip(group, kinds, strict=True)]
+        if all(True in test(read) for test in tests):
+            found.append(group)
+    if len(found) == whole:
+        return None
+    order = [{text: n for n, text in enumerate(listed)} for listed in values]
+
+    def place_of(group: Values) -> list[int]:
+        return [numbers[text] for numbers, text in zip(order, group, strict=True)]
+
+    return tuple(sorted(found, key=place_of))
+
+
+def _domains(
+    keys: Sequence[Expression], values: Sequence[Values], facts: Facts
+) -> Iterator[_Domain]:
+    """Keys of one public row together, each other key by itself."""
+    together: dict[str, list[int]] = {}
+    for place, key in enumerate(keys):
+        row = facts[key.relation, key.column].of_row if isinstance(key, ColumnRef) else None
+        together.setdefault(str(place) if row is None else f"row {row.alias}", []).append(place)
+    for places in together.values():
+        if len(places) == 1:
+            yield (places[0],), [(text,) for text in values[places[0]]]
+            continue
+        of_row = [key for key in (keys[place] for place in places) if isinstance(key, ColumnRef)]
+        rows = public_rows({key: facts[key.relation, key.column] for key in of_row}, ())
+        listed = [set(values[place]) for place in places]
+        yield (
+            tuple(places),
+            [row for row in rows or () if all(t in s for t, s in zip(row, listed, strict=True))],
+        )
+
+
+def _tests(
+    keys: Sequence[Expression], where: Expression | None, number: int
+) -> Iterator[Callable[[Row], Truths]]:
+    """The conditions that speak of several keys."""
+    known = {key: place for place, key in enumerate(keys)}
+    for part in conjuncts(where):
+        if sum(holds(part, key) for key in keys) > 1 and number * size(part) <= WORK:
+            yield truths(part, known)
+
+
+def _too_many(number: int, keys: Sequence[Expression], values: Sequence[Values]) -> Refusal:
+    """Says what to do about the key with the most values."""
+    place = max(range(len(keys)), key=lambda n: len(values[n]))
+    key, most = keys[place], len(values[place])
+    named = f'"{key.column}"' if isinstance(key, ColumnRef) else f"number {place + 1}"
+    coarser = "or group by fewer columns"
+    if isinstance(key, DateTrunc):
+        coarser = f"truncate to a unit longer than a {key.unit}, {coarser}"
+    return Refusal(
+        Code.TOO_COMPLEX,
+        f"the keys of GROUP BY have {number} combinations, more than {limits.GROUPS_PER_STATEMENT}",
+        f"Key {named} has the most values, {most}: narrow it in WHERE (=, IN, BETWEEN), {coarser}.",
+    )

@@ -1,0 +1,85 @@
+"""The keys of GROUP BY in a plan: public ones with their values, private ones; which groups are answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.bounds import condition
+from proxy.planner.facts import Facts, typed
+from proxy.planner.group_combinations import combinations
+from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.plan import KeyPlan
+from proxy.planner.public_keys import Values
+from proxy.planner.text_lengths import is_long, is_long_number
+from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract
+from proxy.query.ir.query import AggregateBlock, Key
+
+
+def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
+    """public: the facts as far as the question's own conditions leave them."""
+    expression = typed(key.expression, facts)
+    if isinstance(expression, ColumnRef) and facts[expression.relation, expression.column].is_unit:
+        raise Refusal(
+            Code.RAW_ROWS,
+            "the privacy unit cannot be a GROUP BY key of the result",
+            "GROUP BY it in a subquery and aggregate that: "
+            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q; "
+            "after a LEFT JOIN it is the left table's.",
+            key.position,
+        )
+    values = key_values(expression, public, where)
+    planned = condition(expression, facts)
+    if values is None and not _can_be_private(expression, key.type):
+        raise Refusal(
+            Code.NO_VALUES,
+            f"{_named(expression)} has no public values, and its equal values can print differently",
+            "Round it, round((...)::numeric, 2), or group by a column with `values` in the policy.",
+            key.position,
+        )
+    return KeyPlan(
+        expression=planned,
+        type=key.type,
+        type_name=key.type_name,
+        values=values,
+        is_long=is_long(expression, facts)
+        or (values is None and is_long_number(expression, facts)),
+    )
+
+
+def listed_groups(
+    block: AggregateBlock, keys: tuple[KeyPlan, ...], facts: Facts
+) -> tuple[tuple[KeyPlan, ...], tuple[Values, ...] | None]:
+    """Which combinations of public keys are answered, and the keys with the values that these have."""
+    where = None if block.where is None else typed(block.where, facts)
+    expressions = [typed(key.expression, facts) for key in block.keys]
+    found = combinations(
+        expressions, [key.values or () for key in keys], narrowed(facts, where), where
+    )
+    if found is None:
+        return keys, None
+    there = [set(column) for column in zip(*found, strict=True)] or [
+        set[str | None]() for _ in keys
+    ]
+    changed = (
+        replace(key, values=tuple(value for value in key.values or () if value in held))
+        for key, held in zip(keys, there, strict=True)
+    )
+    return tuple(changed), found
+
+
+def _named(expression: Expression) -> str:
+    return (
+        f'column "{expression.column}"' if isinstance(expression, ColumnRef) else "this expression"
+    )
+
+
+def _can_be_private(expression: Expression, kind: SqlType) -> bool:
+    """Whether a text names a group: equal keys can be printed equally, and each is read as a value of the key's
+    type. What is computed for a float is a numeric, of which several are one float, or none."""
+    if isinstance(expression, DateTrunc | Extract):
+        return True
+    if kind.is_float:
+        return isinstance(expression, ColumnRef) and expression.type is kind
+    return kind.is_text or kind.is_number or kind.is_time or kind in (SqlType.BOOL, SqlType.UUID)

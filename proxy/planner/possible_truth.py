@@ -1,0 +1,325 @@
+"""Which truth values a condition can have where something is known of columns: all of them, or too many.
+
+A text says nothing about the order of texts, which is that of a collation.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from enum import Enum
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import (
+    Case,
+    Comparator,
+    Comparison,
+    Connective,
+    Constant,
+    Expression,
+    In,
+    Is,
+    Not,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Some number strictly between two, or beyond one (None)."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherText:
+    """Some text that is none of these."""
+
+    than: frozenset[str]
+
+
+class Unknown(Enum):
+    UNKNOWN = "unknown"
+
+
+# Times are seconds since 1970-01-01 (UTC); texts of character(n) are without trailing blanks.
+Value = Fraction | str | bool | Between | OtherText | Unknown | None
+Truths = frozenset[bool | None]
+Row = Sequence[Value]
+_Valued = Callable[[Row], Value]
+
+ANY: Truths = frozenset({True, False, None})
+_EITHER: Truths = frozenset({True, False})
+_NULL: Truths = frozenset({None})
+_YES: Truths = frozenset({True})
+_NO: Truths = frozenset({False})
+_UNKNOWN = Unknown.UNKNOWN
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FLOAT_LARGEST = Fraction(10) ** 300
+
+
+def truths(condition: Expression, known: Mapping[Expression, int]) -> Callable[[Row], Truths]:
+    """
+    Given    known: the place in a row of each expression of which something is known
+    Gives    of such a row, the truth values (None: NULL) that the condition can have
+    """
+    if condition in known:
+        place = known[condition]
+        return lambda row: _of_value(row[place])
+    match condition:
+        case Constant(value=bool() | None as value):
+            always: Truths = frozenset({value})
+            return lambda row: always
+        case Connective(word=word, operands=operands):
+            parts = [truths(part, known) for part in operands]
+            decides = word == "OR"
+            return lambda row: _connected([part(row) for part in parts], decides)
+        case Not(operand=operand):
+            inner = truths(operand, known)
+            return lambda row: frozenset(None if t is None else not t for t in inner(row))
+        case Is(operand=operand, truth=None):
+            if operand.type is SqlType.BOOL:
+                inner = truths(operand, known)
+                return lambda row: frozenset(t is None for t in inner(row))
+            of = _value(operand, known)
+            return lambda row: _EITHER if of(row) is _UNKNOWN else _only(of(row) is None)
+        case Is(operand=operand, truth=truth):
+            inner = truths(operand, known)
+            return lambda row: frozenset(t is truth for t in inner(row))
+        case Comparison(comparator=how, left=left, right=right):
+            one, other = _operands(left, right, known)
+            return lambda row: _compared(how, one(row), other(row))
+        case In(operand=operand, items=items) if all(isinstance(i, Constant) for i in items):
+            return _in(operand, [i for i in items if isinstance(i, Constant)], known)
+        case Case(type=SqlType.BOOL):
+            return _case(condition, known)
+        case _:
+            return lambda row: ANY
+
+
+def results(case: Case, known: Mapping[Expression, int]) -> Callable[[Row], frozenset[int]]:
+    """The places of the results that a CASE can have: of its WHENs, then of ELSE."""
+    tests = [truths(test, known) for test, _ in case.whens]
+
+    def found(row: Row) -> frozenset[int]:
+        possible = set()
+        for number, test in enumerate(tests):
+            outcomes = test(row)
+            if True in outcomes:
+                possible.add(number)
+            if outcomes == _YES:
+                return frozenset(possible)
+        return frozenset({*possible, len(tests)})
+
+    return found
+
+
+def constant_value(constant: Constant, kind: SqlType | None) -> Value:
+    """What a constant is, beside something of this type."""
+    value, own = constant.value, constant.type or kind
+    if isinstance(value, Fraction):
+        is_double = kind is not None and kind.is_float and abs(value) < _FLOAT_LARGEST
+        return Fraction(float(value)) if is_double else value  # as it is compared
+    if isinstance(value, str) and own is not None and own.is_time:
+        return seconds(value)
+    if isinstance(value, str):
+        return _text(value, own, kind) if own is None or own.is_text else _UNKNOWN
+    return value
+
+
+def listed_value(text: str | None, kind: SqlType) -> Value:
+    """What a public key is, by its text."""
+    if text is None:
+        return None
+    if kind is SqlType.BOOL:
+        return {"true": True, "false": False}.get(text, _UNKNOWN)
+    if kind.is_time:
+        return seconds(text)
+    if kind.is_number:
+        try:
+            return Fraction(text)
+        except ValueError:  # NaN
+            return _UNKNOWN
+    return _text(text, kind, kind) if kind.is_text else _UNKNOWN
+
+
+def seconds(text: str) -> Fraction | Unknown:
+    """
+    >>> seconds("1970-01-02"), seconds("1970-01-01 01:00:00.5+01")
+    (Fraction(86400, 1), Fraction(1, 2))
+    """
+    if len(text) > 2 and text[-3] in "+-" and ":" in text:
+        text += ":00"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return _UNKNOWN
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return Fraction((moment - _EPOCH) // timedelta(microseconds=1), 10**6)
+
+
+def _of_value(value: Value) -> Truths:
+    return frozenset({value}) if value is None or isinstance(value, bool) else ANY
+
+
+def _only(found: bool) -> Truths:
+    return _YES if found else _NO
+
+
+def _text(value: str, own: SqlType | None, kind: SqlType | None) -> str:
+    """character(n) is without trailing blanks, beside text too (PostgreSQL 17 documentation, section 8.3)."""
+    is_padded = own is SqlType.BPCHAR or (
+        own is not None and kind is not None and own.meets_blank_padded(kind)
+    )
+    return value.rstrip(" ") if is_padded else value
+
+
+def _connected(parts: list[Truths], decides: bool) -> Truths:
+    """OR is true where one part is, AND false: `decides`."""
+    if any(part == {decides} for part in parts):
+        return _only(decides)
+    found: set[bool | None] = set()
+    if any(decides in part for part in parts):
+        found.add(decides)
+    rest = [part - {decides} for part in parts]
+    if all(rest):
+        if all((not decides) in part for part in rest):
+            found.add(not decides)
+        if any(None in part for part in rest):
+            found.add(None)
+    return frozenset(found)
+
+
+def _value(
+    expression: Expression, known: Mapping[Expression, int], beside: SqlType | None = None
+) -> _Valued:
+    if expression in known:
+        place = known[expression]
+        return lambda row: row[place]
+    if isinstance(expression, Constant):
+        value = constant_value(expression, beside)
+        return lambda row: value
+    return lambda row: _UNKNOWN
+
+
+def _operands(
+    left: Expression, right: Expression, known: Mapping[Expression, int]
+) -> tuple[_Valued, _Valued]:
+    a, b = left.type, right.type
+    if a is not None and b is not None and not _comparable(a, b):
+        return (lambda row: _UNKNOWN), (lambda row: _UNKNOWN)
+    return _value(left, known, b), _value(right, known, a)
+
+
+def _comparable(a: SqlType, b: SqlType) -> bool:
+    """Whether values as they are here compare as in PostgreSQL."""
+    if SqlType.BPCHAR in (a, b):
+        return a is b
+    return (
+        (a.is_number and b.is_number)
+        or (a.is_time and b.is_time)
+        or (a.is_text and b.is_text)
+        or a is b
+    )
+
+
+def _compared(how: Comparator, left: Value, right: Value) -> Truths:
+    distinct = how in (Comparator.DISTINCT, Comparator.NOT_DISTINCT)
+    if left is None or right is None:
+        if not distinct:
+            return _NULL
+        if left is _UNKNOWN or right is _UNKNOWN:
+            return _EITHER
+        return _only((left is right) is (how is Comparator.NOT_DISTINCT))
+    if left is _UNKNOWN or right is _UNKNOWN:
+        return _EITHER if distinct else ANY
+    return frozenset().union(*(_outcomes(how, sign) for sign in _order(left, right)))
+
+
+def _order(left: Value, right: Value) -> frozenset[int]:
+    """What is possible of: the left is below (-1), equal (0), above (1), unequal in an unknown way (2)."""
+    match left, right:
+        case Fraction(), Fraction():
+            return frozenset({(left > right) - (left < right)})
+        case bool(), bool():
+            return frozenset({left - right})
+        case Between(), Fraction():
+            return _sides(left, right)
+        case Fraction(), Between():
+            return frozenset(-sign for sign in _sides(right, left))
+        case str(), str():
+            return frozenset({0 if left == right else 2})
+        case (OtherText(), str()) | (str(), OtherText()):
+            other, text = (left, right) if isinstance(left, OtherText) else (right, left)
+            assert isinstance(other, OtherText)
+            return frozenset({2} if text in other.than else {0, 2})
+        case _:
+            return frozenset({-1, 0, 1, 2})
+
+
+def _sides(between: Between, number: Fraction) -> frozenset[int]:
+    if between.high is not None and between.high <= number:
+        return frozenset({-1})
+    if between.low is not None and between.low >= number:
+        return frozenset({1})
+    return frozenset({-1, 0, 1})
+
+
+_SIGNS = {
+    Comparator.EQ: (0,),
+    Comparator.NOT_DISTINCT: (0,),
+    Comparator.LT: (-1,),
+    Comparator.LE: (-1, 0),
+    Comparator.GT: (1,),
+    Comparator.GE: (1, 0),
+}
+
+
+def _outcomes(how: Comparator, sign: int) -> Truths:
+    if how in (Comparator.NE, Comparator.DISTINCT):
+        return _only(sign != 0)
+    if sign == 2 and how not in (Comparator.EQ, Comparator.NOT_DISTINCT):
+        return _EITHER
+    return _only(sign in _SIGNS[how])
+
+
+def _in(
+    operand: Expression, items: list[Constant], known: Mapping[Expression, int]
+) -> Callable[[Row], Truths]:
+    kind, of = operand.type, _value(operand, known)
+    if any(
+        i.type is not None and kind is not None and not _comparable(kind, i.type) for i in items
+    ):
+        return lambda row: ANY
+    values = [constant_value(item, kind) for item in items]
+    listed = frozenset(value for value in values if value is not None)
+    numbers = sorted(value for value in listed if isinstance(value, Fraction))
+    missing: bool | None = None if None in values else False
+
+    def found(row: Row) -> Truths:
+        value = of(row)
+        if value is None:
+            return _NULL
+        if value is _UNKNOWN or _UNKNOWN in listed:
+            return ANY
+        if isinstance(value, Between):
+            first = 0 if value.low is None else bisect_right(numbers, value.low)
+            last = len(numbers) if value.high is None else bisect_left(numbers, value.high)
+            is_there = _EITHER if first < last else _NO
+        elif isinstance(value, OtherText):
+            is_there = _NO if listed <= value.than else _EITHER
+        else:
+            is_there = _only(value in listed)
+        return frozenset(missing if not one else True for one in is_there)
+
+    return found
+
+
+def _case(case: Case, known: Mapping[Expression, int]) -> Callable[[Row], Truths]:
+    possible = results(case, known)
+    branches = [truths(part, known) for part in (*(r for _, r in case.whens), case.otherwise)]
+    return lambda row: frozenset().union(*(branches[n](row) for n in possible(row)))

@@ -1,0 +1,102 @@
+"""Keys of one public row are one key; conditions on several keys exclude combinations; too many are refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.errors import Refusal
+from proxy.catalog.catalog_model import TableName
+from proxy.mechanisms.loss import Loss
+from proxy.planner.facts import PlanningContext
+from proxy.planner.plan import BlockPlan
+from proxy.planner.planning import plan
+from proxy.release import adding_noise
+from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, PLACES, POLICIES, read
+from tests.seeded_bits import SeededBits
+
+_PLACES = TableName("w", "places")
+_ROWS = {_PLACES: (("code", "zone"), tuple(sorted(PLACES)))}
+_VALUES = {**KNOWN_PUBLIC, (_PLACES, "code"): ("w", "x", "y")}
+_JOIN = "FROM people JOIN places ON t = code"
+
+
+def _block(sql: str) -> BlockPlan:
+    found = read(sql)
+    assert found is not None
+    known = PlanningContext(POLICIES["world"], CATALOG, _VALUES, _ROWS)
+    return plan(found[1].query, known, Loss(Fraction(8), Fraction(1, 1000))).blocks[0]
+
+
+def _groups(sql: str) -> list[tuple[str | None, ...]]:
+    """Those that are released."""
+    block = _block(sql)
+    groups = list(adding_noise._groups(block, [{}], SeededBits(1)))
+    assert block.groups() == len(set(groups)) == len(groups)
+    return groups
+
+
+@pytest.mark.parametrize(
+    "sql, groups",
+    [
+        (f"SELECT code, zone, count(*) {_JOIN} GROUP BY code, zone",
+         [("w", "south"), ("x", "north"), ("y", "south")]),
+        (f"SELECT zone, code, count(*) {_JOIN} GROUP BY zone, code",
+         [("north", "x"), ("south", "w"), ("south", "y")]),
+        # A column that equals the key is of its row, and has no value that is not there.
+        (f"SELECT t, zone, count(*) {_JOIN} GROUP BY t, zone", [("x", "north"), ("y", "south")]),
+        (f"SELECT t, count(*) {_JOIN} GROUP BY t", [("x",), ("y",)]),
+        (f"SELECT t, count(*) {_JOIN} WHERE zone = 'south' GROUP BY t", [("y",)]),
+        (f"SELECT code, count(*) {_JOIN} AND zone <> 'south' WHERE b GROUP BY code", [("x",)]),
+        ("SELECT code, zone, count(*) FROM people LEFT JOIN places ON t = code GROUP BY code, zone",
+         [("w", "south"), ("x", "north"), ("y", "south"), (None, None)]),
+        ("SELECT code, zone, count(*) FROM people LEFT JOIN places ON t = code WHERE zone IS NOT NULL"
+         " GROUP BY code, zone",
+         [("w", "south"), ("x", "north"), ("y", "south")]),
+        (f"SELECT code, b, zone, count(*) {_JOIN} WHERE b GROUP BY code, b, zone",
+         [("w", "true", "south"), ("x", "true", "north"), ("y", "true", "south")]),
+        (f"SELECT c, z, count(*) FROM (SELECT code AS c, zone AS z {_JOIN} WHERE zone = 'south') q"
+         " GROUP BY c, z",
+         [("w", "south"), ("y", "south")]),
+        # Two rows of one table are not one.
+        ("SELECT p.code, q.zone, count(*) FROM people JOIN places p ON t = p.code JOIN places q ON s = q.code"
+         " GROUP BY p.code, q.zone",
+         [("w", "north"), ("w", "south"), ("x", "north"), ("x", "south"), ("y", "north"), ("y", "south")]),
+        # Conditions on two keys.
+        ("SELECT t, b, count(*) FROM people WHERE t = 'x' OR (t = 'y' AND b) GROUP BY t, b",
+         [("x", "true"), ("x", "false"), ("y", "true")]),
+        ("SELECT i2, e, count(*) FROM people WHERE NOT (i2 = 1 AND e = 'low') GROUP BY i2, e",
+         [("1", "high"), ("2", "low"), ("2", "high"), ("2", None)]),
+        ("SELECT t, b, count(*) FROM people WHERE t = 'no' GROUP BY t, b", []),
+    ],
+)  # fmt: skip
+def test_groups(sql: str, groups: list[tuple[str | None, ...]]) -> None:
+    assert _groups(sql) == groups
+
+
+def test_the_sensitivity_is_of_so_many_groups() -> None:
+    """A unit is in 2 groups at most where the policy says so, and in one where only one is answered."""
+    two = _block("SELECT t, b, count(*) FROM orders WHERE t = 'x' OR b GROUP BY t, b")
+    one = _block("SELECT code, zone, count(*) FROM orders JOIN places ON t = code WHERE zone = 'north'"
+                 " GROUP BY code, zone")  # fmt: skip
+    assert (two.groups(), one.groups()) == (5, 1)
+    assert one.combinations is None and [key.values for key in one.keys] == [("x",), ("north",)]
+
+
+@pytest.mark.parametrize(
+    "key, hint",
+    [
+        ("date_trunc('day', d), t",
+         "Key number 1 has the most values, 7306: narrow it in WHERE (=, IN, BETWEEN),"
+         " truncate to a unit longer than a day, or group by fewer columns."),
+        ("t, b, i2, e, floor(f8), floor(f4 * 100)",
+         "Key number 5 has the most values, 201: narrow it in WHERE"),
+    ],
+)  # fmt: skip
+def test_too_many_are_refused_with_what_to_do(key: str, hint: str) -> None:
+    with pytest.raises(Refusal, match="combinations, more than 10000") as refused:
+        _block(f"SELECT count(*) FROM people GROUP BY {key}")
+    assert refused.value.hint.startswith(hint)
+    narrow = " WHERE d < '2000-03-01' AND f8 = 1"
+    assert (_block(f"SELECT count(*) FROM people{narrow} GROUP BY {key}").groups() or 0) < 10_000
