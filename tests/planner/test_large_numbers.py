@@ -134,6 +134,7 @@ def test_any_arithmetic_is_planned_quickly(seed: int) -> None:
         assert refusal.code in (
             Code.TOO_COMPLEX,
             Code.UNSUPPORTED,
+            Code.FUNCTION,
             Code.NO_BOUNDS,
             Code.INFEASIBLE,
             Code.SYNTAX,
