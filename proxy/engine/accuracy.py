@@ -15,21 +15,25 @@ class ErrorKind(Enum):
 
     HALF_WIDTH: the noise is within it. FLOOR: it is that at the very least, whatever the data; its scale is
     private. TIMES_ROWS: about this / n over n rows, where n is large beside the count's noise. IN_RANK: in rows
-    of the sorted values; MIN and MAX aim about so many inside as well.
+    of the sorted values; MIN and MAX aim about so many inside as well. TIMES_BOUND: so many times the bound
+    that is chosen privately when the statement runs, of what the error is one of the others.
     """
 
     HALF_WIDTH = "error_95"
     FLOOR = "floor_95"
     TIMES_ROWS = "error_times_rows"
     IN_RANK = "error_in_rank"
+    TIMES_BOUND = "error_times_bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerError:
-    """In the unit of the answer: days of a date, seconds of a timestamp; of a rank, rows."""
+    """In the unit of the answer: days of a date, seconds of a timestamp; of a rank, rows. of: of an error for
+    each unit of a bound, of which kind it is then."""
 
     kind: ErrorKind
     value: Fraction
+    of: ErrorKind | None = None
 
     def text(self) -> str:
         match self.kind:
@@ -41,6 +45,10 @@ class AnswerError:
                 return f"+-{text_of(self.value)} / n"
             case ErrorKind.IN_RANK:
                 return f"+-{self.value} ranks"
+            case ErrorKind.TIMES_BOUND:
+                after = {ErrorKind.TIMES_ROWS: " / n", ErrorKind.IN_RANK: " ranks"}
+                unit = "" if self.of is None else after.get(self.of, "")
+                return f"+-{text_of(self.value)} R{unit}"
             case _:
                 assert_never(self.kind)
 

@@ -86,18 +86,17 @@ def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> R
         of_what = "the rows of a unit" if choice is None else "what a unit adds"
         most = largest * grid
         note = f"R: a bound on {of_what} that is chosen privately when it runs, {text_of(most)} at most"
-        if described.error is not None:
-            each = replace(described.error, value=described.error.value / most)
-            if each.kind is ErrorKind.IN_RANK:
-                each = replace(each, value=Fraction(math.ceil(each.value)))
-            note = f"95 % error about R times {each.text()}; {note}"
+        error = described.error
+        if error is not None:
+            kind, value = ErrorKind.TIMES_BOUND, error.value / most
+            error = AnswerError(kind=kind, value=value, of=error.kind)
         return replace(
             described,
             note="; ".join(filter(None, (described.note, note))),
             sensitivity=f"R, {text_of(most)} at most",
             change=None,
             scale=None,
-            error=None,
+            error=error,
         )
     return described
 

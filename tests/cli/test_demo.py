@@ -57,8 +57,8 @@ def _line(demo: Serving, start: str) -> str:
     return str(line)
 
 
-def _run(line: str) -> str:
-    done = subprocess.run(
+def _ran(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         ["/bin/sh", "-c", line],
         capture_output=True,
         text=True,
@@ -66,6 +66,10 @@ def _run(line: str) -> str:
         check=False,
         env={**os.environ, "PAGER": "cat"},
     )
+
+
+def _run(line: str) -> str:
+    done = _ran(line)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -95,17 +99,37 @@ def test_taken_ports_are_reported(demo: Serving) -> None:
 def test_the_psql_line(demo: Serving) -> None:
     if shutil.which("psql") is None:
         pytest.skip("there is no psql")
-    printed = _run(_line(demo, "psql -h"))
-    for word in ("paid", "shipped", "returned", "cancelled", "(4 rows)"):
-        assert word in printed
+    printed = _run(_line(demo, 'psql -h.*"SELECT p.category'))
+    lines = [line.split("|") for line in printed.splitlines() if line.count("|") == 2][1:]
+    assert len(lines) == 7
+    for _, revenue, error in lines:  # about 500,000 each: a few percent
+        assert 0 < float(error) < float(revenue) / 10
+        assert float(revenue) % 100 == 0, "rounded"
+
+
+def test_the_line_that_explains(demo: Serving) -> None:
+    if shutil.which("psql") is None:
+        pytest.skip("there is no psql")
+    printed = _run(_line(demo, 'psql -h.*"EXPLAIN'))
+    assert "Differentially private answer" in printed and "95 % error" in printed
+    assert "Nothing was read or charged." in printed
+
+
+def test_the_line_that_is_refused(demo: Serving) -> None:
+    if shutil.which("psql") is None:
+        pytest.skip("there is no psql")
+    done = _ran(_line(demo, r'psql -h.*"SELECT \*'))
+    assert done.returncode != 0
+    assert "rows of the protected table shop.orders cannot be returned" in done.stderr
+    assert "HINT:  Use aggregates" in done.stderr
 
 
 def test_the_curl_line(demo: Serving) -> None:
     if shutil.which("curl") is None:
         pytest.skip("there is no curl")
     body = json.loads(_run(_line(demo, "curl")))
-    assert [column["name"] for column in body["columns"]] == ["status", "count", "sum"]
-    assert len(body["rows"]) == 4
+    assert [column["name"] for column in body["columns"]] == ["state", "count", "error_95"]
+    assert len(body["rows"]) == 10
     assert body["privacy"]["epsilon"] == 1
 
 

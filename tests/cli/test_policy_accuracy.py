@@ -29,7 +29,7 @@ from tests.policy.reading import read
 from tests.samples import SAMPLES
 from tests.servers_fixture import servers
 
-_ERRORS = ("error_95", "floor_95", "error_times_rows", "error_in_rank")
+_ERRORS = (*("error_95", "floor_95", "error_times_rows", "error_in_rank", "error_times_bound"),)
 _EXPLAINED = frozenset(
     ("block", "aggregate", "mechanism", "sensitivity", "scale", *_ERRORS, "partitions")
 ) | {"units_needed", "note", "no_interval", "condition", "epsilon", "delta", "share"}
@@ -107,7 +107,7 @@ def _compare(checked: CheckedPolicy) -> None:
     ):
         if isinstance(plan, Refusal):
             assert entry["feasible"] is False, sql
-            assert [entry[name] for name in _ERRORS] == [None] * 4
+            assert [entry[name] for name in _ERRORS] == [None] * len(_ERRORS)
             assert entry["note"] == f"{plan.message}. {plan.hint}"
             assert plan.message in text
             continue

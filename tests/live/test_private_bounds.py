@@ -122,7 +122,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
 def test_explain_says_how_the_error_follows(visits: Asking) -> None:
     text = visits.explained("SELECT count(*), avg(paid) FROM w.visits")
     assert "bounded by choice when the statement runs" in text
-    assert "95 % error about R times +-" in text
+    assert " R (" in text and " R / n (" in text
     assert "1e+06 at most" in text
     spent = visits.run("EXPLAIN SELECT count(*) FROM w.visits").loss
     assert spent.epsilon == 0

@@ -16,10 +16,12 @@ from proxy.mechanisms import (
     discrete_laplace,
     order_statistic,
     polyplace,
+    private_bound,
     smoothed_median,
 )
 from proxy.mechanisms.exact_choice import Weight, choose
 from proxy.mechanisms.order_statistic import ValueCount
+from proxy.mechanisms.private_bound import UnitTotals
 from tests.seeded_bits import SeededBits
 
 pytestmark = pytest.mark.timed
@@ -78,6 +80,20 @@ def test_noise(scale: Fraction) -> None:
         assert took < _LONGEST_SECONDS
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
+def test_walks_over_bounds(epsilon: Fraction) -> None:
+    """Nobody is above any bound, and everybody above all of a thousand."""
+    bounds, walk = 1000, private_bound.walk(epsilon)
+    for totals in (
+        UnitTotals(units={}, sums={}),
+        UnitTotals(units={bounds + 1: 10**9}, sums={bounds + 1: 10**18}),
+    ):
+        took = _takes(
+            lambda bits, totals=totals: private_bound.choose(totals, bounds, walk, bits) or 0  # type: ignore[misc]
+        )
+        assert took < _LONGEST_SECONDS
+
+
 _OUTPUTS = {
     "empty": [0] * 101,
     "one": [0] * 100 + [10**15],
@@ -111,7 +127,7 @@ def test_every_mechanism_that_draws_is_here() -> None:
         if "RandomBits" in file.read_text(encoding="utf-8")
     }
     here = {"exact_choice", "order_statistic", "discrete_laplace", "discrete_gaussian"}
-    here |= {"polyplace", "smoothed_median"}
+    here |= {"polyplace", "smoothed_median", "private_bound"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
     made_of_them |= {

@@ -34,7 +34,14 @@ from proxy.postgres.embedded import EmbeddedPostgres
 
 ANALYST = "analyst"
 DATABASE = "shop"
-QUESTION = "SELECT status, count(*), sum(total) FROM shop.orders GROUP BY status"
+_REVENUE = (
+    "SELECT p.category, sum(o.total) AS revenue, dp.error(sum(o.total)) AS error_95"
+    " FROM shop.orders o JOIN shop.products p ON p.id = o.product_id GROUP BY p.category ORDER BY 2 DESC"
+)
+QUESTION = (
+    "SELECT state, count(*), dp.error(count(*)) AS error_95 FROM shop.customers GROUP BY state"
+)
+_REFUSED = "SELECT * FROM shop.orders"
 _AGES = "SELECT round(avg(age), 1), max(age) FROM census.adult"
 _POLICIES = Path(__file__).parent
 
@@ -101,9 +108,11 @@ def lines_to_copy(ports: ListenerPorts, password: str) -> dict[str, str]:
     dsn = f"host={wire_host} port={wire_port} user={ANALYST} password={password} dbname=census"
     script = f'import psycopg; print(*psycopg.connect("{dsn}").execute("{_AGES}"))'
     body = f'{{"database": "{DATABASE}", "sql": "{QUESTION}"}}'
+    psql = f"PGPASSWORD={password} psql -h {wire_host} -p {wire_port} -U {ANALYST} {DATABASE} -c"
     return {
-        "psql": f"PGPASSWORD={password} psql -h {wire_host} -p {wire_port} -U {ANALYST} {DATABASE}"
-        f' -c "{QUESTION}"',
+        "psql": f'{psql} "{_REVENUE}"',
+        "EXPLAIN": f'{psql} "EXPLAIN {_REVENUE}"',
+        "a refusal": f'{psql} "{_REFUSED}"',
         "curl": f"curl -u {ANALYST}:{password} http://{http_host}:{http_port}/v1/query"
         f" -H 'Content-Type: application/json' -d '{body}'",
         "Python": f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}",

@@ -126,7 +126,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.magic is not known
--- The settings are dp.epsilon, dp.delta, dp.notice.
+-- The settings are dp.epsilon, dp.delta, dp.notice, dp.round.
 
 -- case: epsilon above the policy
 -- set: dp.epsilon=100

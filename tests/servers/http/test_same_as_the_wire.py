@@ -236,6 +236,6 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
         assert told[name] == f"{known[name]}, no interval: {one['no_interval']}"
     for name in ("var_pop", "corr"):  # of this answer
         assert re.fullmatch(r"\+-[\d.e+]+", told[name])
-    kinds = ("error_95", "floor_95", "error_times_rows", "error_in_rank")
-    assert [pair[kind] for kind in kinds] == [None] * 4
+    kinds = ("error_95", "floor_95", "error_times_rows", "error_in_rank", "error_times_bound")
+    assert [pair[kind] for kind in kinds] == [None] * len(kinds)
     assert "shrinks with the number of rows" in pair["note"]
