@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -48,6 +49,7 @@ from proxy.planner.plan import (
 from proxy.planner.shared_scales import scales_of
 from proxy.planner.statistics import Counted, Measured
 from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.expressions import ColumnRef
 
 
 def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
@@ -69,8 +71,16 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
-        condition=_COMPARED if block.uses_answers else "",
+        condition="; ".join(_conditions(block)),
     )
+
+
+def _conditions(block: BlockPlan) -> Iterator[str]:
+    if block.uses_answers:
+        yield _COMPARED
+    for key in block.keys:
+        if key.omits_null and isinstance(key.expression, ColumnRef):
+            yield f"rows whose {key.expression.column} is null are in no group"
 
 
 def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:

@@ -71,13 +71,15 @@ Neighbours = RowNeighbours | UnitNeighbours
 class KeyPlan:
     """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
     group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
-    have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more."""
+    have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more.
+    omits_null: rows can have no value there, and are in no group then."""
 
     expression: Expression
     type: SqlType
     type_name: str
     values: tuple[str | None, ...] | None
     is_long: bool
+    omits_null: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,23 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
         values=values,
         is_long=is_long(expression, facts)
         or (values is None and is_long_number(expression, facts)),
+        omits_null=_omits_null(expression, values, public, where),
     )
+
+
+def _omits_null(
+    expression: Expression, values: Values | None, public: Facts, where: Expression | None
+) -> bool:
+    """Whether rows can have no value there that the question's conditions leave, and are in no group: of a
+    column whose public values do not list null."""
+    if values is None or None in values or not isinstance(expression, ColumnRef):
+        return False
+    place = expression.relation, expression.column
+    column = public[place]
+    if column.values is None or not column.nullable:
+        return False
+    with_null = {**public, place: replace(column, values=(*column.values, None))}
+    return None in (narrowed(with_null, where)[place].values or ())
 
 
 def listed_groups(
