@@ -56,11 +56,13 @@ def parent(server: EmbeddedPostgres) -> TwoStates:
     return two_states(server, "beliefs_parent", script, _PARENT_POLICY, "DELETE FROM ONLY s.chi")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_a_child_with_null_moves_nothing_further(parent: TwoStates, question: str) -> None:
     assert parent.too_far(question) == []
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_nor_where_the_catalogue_says_not_null(
     parent: TwoStates, question: str, monkeypatch: pytest.MonkeyPatch
@@ -133,6 +135,7 @@ def foreign(server: EmbeddedPostgres) -> TwoStates:
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("table", ["s.t", "s.seen"])
 @pytest.mark.parametrize("question", _ASKED)
 def test_the_modifier_of_a_foreign_table_is_not_believed(

@@ -174,6 +174,7 @@ def _run(examples: int, auditor: Auditor) -> Counter[str]:
     return seen
 
 
+@pytest.mark.long
 def test_some_generated_questions(auditor: Auditor) -> None:
     seen = _run(50, auditor)
     assert seen["audited"] + seen["compared"] > 33, seen

@@ -54,6 +54,7 @@ _KINDS = (
 )
 
 
+@pytest.mark.long
 def test_some_generated_truncated_joins(auditor: Auditor) -> None:
     seen = _run(range(1), 16, auditor)
     assert seen["answered"] >= 10, seen

@@ -14,7 +14,7 @@ CASES = planned_cases()
 
 # A third of them in every run, the others at night; the cost is looked at of each in every run.
 _THIRD = [
-    pytest.param(number, id=case.name, marks=[pytest.mark.long] * (number % 6 > 0))
+    pytest.param(number, id=case.name, marks=[pytest.mark.long] * (number % 12 > 0))
     for number, case in enumerate(CASES)
 ]
 

@@ -40,6 +40,7 @@ def _promise(_: BlockPlan) -> Reach:
     return _REACH
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("question", _QUESTIONS)
 @pytest.mark.parametrize("policy", ["world", "best", "gaussian"])
 def test_neighbours_move_by_no_more_than_planned(

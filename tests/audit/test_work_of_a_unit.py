@@ -133,7 +133,7 @@ def _work(states: TwoStates, question: str, dsn: str) -> tuple[int, int]:
     return pairs, blocks
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("question, formed", _QUESTIONS)
 def test_the_work_of_a_person_is_bounded(states: TwoStates, question: str, formed: int) -> None:
     (here, files), (there, _) = (
@@ -144,7 +144,7 @@ def test_the_work_of_a_person_is_bounded(states: TwoStates, question: str, forme
     assert files == 0
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("question, formed", _QUESTIONS)
 def test_answers_do_not_move_further(states: TwoStates, question: str, formed: int) -> None:
     assert states.too_far(question) == []
@@ -242,7 +242,7 @@ _LONG_TEXTS = (
 )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("question", _LONG_TEXTS)
 def test_long_texts_of_a_person_fill_no_disk(states: TwoStates, question: str) -> None:
     """45 texts of 1.5 MB each: their whole lengths are 65 MB, to be sorted and told apart."""

@@ -146,6 +146,7 @@ def _violations_of_the_real_code(sample: str, questions: str) -> int:
     return _run(_sample(sample), questions).audit.violations
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("sample", "mutant", "questions"),
     [

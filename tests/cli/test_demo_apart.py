@@ -84,6 +84,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder / "state"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("is_marked", [True, False])
 def test_nothing_about_people_comes_into_a_demo(
     demo: Path, tmp_path: Path, is_marked: bool

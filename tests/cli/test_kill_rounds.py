@@ -105,6 +105,7 @@ def _rounds(folder: Path, count: int, is_cold: bool) -> None:
     )
 
 
+@pytest.mark.long
 def test_some_rounds(tmp_path: Path) -> None:
     _rounds(tmp_path, len(_VICTIMS), is_cold=False)
 

@@ -80,7 +80,7 @@ _CASES = [
 ]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("case", _CASES)
 def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]) -> None:
     _, policy, catalog = case
@@ -155,7 +155,7 @@ def _number(explained: dict[str, Any]) -> object:
     return pytest.approx(float(found[0]), rel=1e-5)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("digits", [100, 160, 200, 300, 320])
 @pytest.mark.parametrize("name", ["best", "world", "gaussian", "clipped", "ratio"])
 def test_bounds_beyond_a_double_are_reported(name: str, digits: int) -> None:

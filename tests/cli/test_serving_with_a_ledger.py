@@ -194,6 +194,7 @@ def test_a_ledger_that_was_put_back_is_refused_until_it_is_accepted(operator: Op
     assert "another one" in operator.serve().err, "an empty ledger in the place of the old one"
 
 
+@pytest.mark.long
 def test_a_restored_ledger_is_refused_until_it_is_accepted(operator: Operator) -> None:
     """An older backup in an empty folder: what was spent later was forgotten without a word."""
     operator.adopt()
@@ -220,6 +221,7 @@ def _mark(operator: Operator) -> int:
     return int(json.loads((operator.state / "ledger.mark").read_text())["receipt"])
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("server", ["shadow", "ledger"])
 def test_a_killed_server_ends_the_process_with_a_message(operator: Operator, server: str) -> None:
@@ -238,6 +240,7 @@ def test_a_killed_server_ends_the_process_with_a_message(operator: Operator, ser
         assert running.ready_seconds < 30
 
 
+@pytest.mark.long
 def test_two_processes_share_a_given_ledger(operator: Operator, ledger_dsn: str) -> None:
     (operator.folder / "other").mkdir()
     other = Operator(operator.folder / "other")
@@ -268,6 +271,7 @@ def test_two_processes_share_a_given_ledger(operator: Operator, ledger_dsn: str)
         assert not (operator.state / "ledger").exists()
 
 
+@pytest.mark.long
 def test_one_policy_twice_under_two_names_shares_the_budgets_or_is_refused(
     operator: Operator,
 ) -> None:

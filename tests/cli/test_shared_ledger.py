@@ -79,6 +79,7 @@ def _check(folder: Path, runs: int, budgets: tuple[int, ...]) -> None:
             assert sorted(receipts) == [receipt for (receipt,) in shown], name
 
 
+@pytest.mark.long
 def test_exactly_so_many(tmp_path: Path) -> None:
     _check(tmp_path, 1, (10,))
 

@@ -73,6 +73,7 @@ SET = f"ALTER ROLE {ROLE} SET"
 LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("synthetic", "name", "what"),
     [
@@ -192,7 +193,7 @@ def test_a_synthetic_problem_is_found(
     assert [f.name for f in matching][:1] == [name], _found()
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "synthetic",
     [

@@ -38,6 +38,7 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         yield connection
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -175,6 +176,7 @@ def test_analysts_define_what_is_temporary(shadow: Shadow, pair: Servers) -> Non
             alice.execute(text.encode())
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -26,7 +26,7 @@ def test_there_are_many() -> None:
     assert len(set(STATEMENTS)) == len(STATEMENTS) >= 140
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_columns(text: str, both: Both) -> None:
     proxied, direct = both
@@ -40,7 +40,7 @@ def test_columns(text: str, both: Both) -> None:
         assert got.status == b"I"
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("key", KEYS)
 def test_names_of_keys(key: str, both: Both) -> None:
     proxied, direct = both

@@ -201,7 +201,7 @@ _PARTS = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("folder", ["pipeline", "refused"])
 @_PARTS
 def test_golden_statements(folder: str, part: slice, watched: Watched) -> None:

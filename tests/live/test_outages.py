@@ -168,6 +168,7 @@ def test_a_server_that_is_away_and_comes_back(away: Away) -> None:
         away.is_answered(connection)
 
 
+@pytest.mark.long
 def test_a_firewall_that_drops(away: Away) -> None:
     with away.proxy.connect() as connection:
         away.is_answered(connection)

@@ -67,7 +67,7 @@ def _told(result: PGresult) -> tuple[str | None, str | None]:
     return state.decode(), message.decode()
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize("case", CASES, ids=_IDS)
 def test_nothing_is_charged(

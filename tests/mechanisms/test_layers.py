@@ -44,7 +44,11 @@ LAYERS = [
 
 
 # That errors are as stated, by many draws; what is private is looked at each time.
-_AT_NIGHT = (pair_layers.pair_errors_are_the_closed_form, pair_layers.pair_intervals_hold_the_truth)
+_AT_NIGHT = (
+    pair_layers.pair_errors_are_the_closed_form,
+    pair_layers.pair_intervals_hold_the_truth,
+    shared_layers.the_sum_over_count_sampler_fits,
+)
 
 
 @pytest.mark.parametrize(

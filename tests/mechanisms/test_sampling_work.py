@@ -41,7 +41,7 @@ def _takes(draw: Callable[[SeededBits], object]) -> float:
     return time.thread_time() - began
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("rate", _RATES, ids=lambda rate: f"{float(rate):.0e}")
 @pytest.mark.parametrize("count", [1, 2, 3, 200])
 @pytest.mark.parametrize("step", [1, 2**40, 2**140])
@@ -55,7 +55,7 @@ _Q = [Fraction(0), Fraction(1, 2), Fraction(1, 10**9), Fraction(1, 10**FRACTION_
 _EPSILONS = [Fraction(1), Fraction(1, 10**6), Fraction(1, 10**9), Fraction(10**390 + 7, 10**396)]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("q", _Q, ids=lambda q: f"{float(q):.0e}")
 @pytest.mark.parametrize("epsilon", _EPSILONS, ids=range(4))
 @pytest.mark.parametrize("rows", [0, 1, 2, 300])

@@ -110,7 +110,7 @@ def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
     raise AssertionError(watch)
 
 
-@pytest.mark.parametrize("name", [*_some(_PARSED, 0, 6), *_OTHERS])
+@pytest.mark.parametrize("name", [*_some(_PARSED, 0, 12), *_OTHERS])
 def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
 
@@ -122,7 +122,7 @@ def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     _best_of_three(watch, act, LIMIT_SECONDS)
 
 
-@pytest.mark.parametrize("name", [*_some(_PARSED, 3, 6), *_OTHERS])
+@pytest.mark.parametrize("name", [*_some(_PARSED, 6, 12), *_OTHERS])
 def test_wire(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
 
@@ -162,6 +162,7 @@ _BODIES: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("name", "chunked"),
     [
@@ -195,7 +196,7 @@ _BATCHES = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("name", "as_parse"),
     [

@@ -96,6 +96,7 @@ def _request(header: Any, query: str = "") -> Request:
     return Request({"type": "http", "headers": headers, "query_string": query.encode()})
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("kind", _HOSTILE)
 def test_what_strangers_send_is_read_in_linear_time(kind: str) -> None:
@@ -149,6 +150,7 @@ def test_a_hostile_body_does_not_hold_up_others(listeners: BothListeners) -> Non
 # F4: sockets.
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_idle_sockets_do_not_keep_others_out(listeners: BothListeners) -> None:
     limits = ConnectionLimits(at_once=300, each=256)
@@ -186,6 +188,7 @@ def test_who_sends_nothing_more_is_ended(sent: bytes, listeners: BothListeners) 
         assert time.monotonic() - began < 3
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("head", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
 def test_a_header_byte_by_byte_is_ended(head: bytes, listeners: BothListeners) -> None:
@@ -247,6 +250,7 @@ def _p95(http: BothListeners, analyst: str) -> float:
     return took[56]
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_one_analyst_does_not_take_all_places(listeners: BothListeners) -> None:
     mallory, bob = listeners.proxy.servers.new_analyst(), listeners.proxy.servers.new_analyst()
@@ -325,6 +329,7 @@ def test_guesses_are_few_a_second(listeners: BothListeners) -> None:
 # What `test_fuzz_http.py` has found.
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("broken", [b"zz\r\n", b"5\r\nabc"])
 def test_a_body_that_breaks_off_raises_nothing(
     broken: bytes,

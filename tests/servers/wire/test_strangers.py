@@ -60,6 +60,7 @@ def _backends(relay: Running) -> int:
     return int(row[0])
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("count", [195, 260])
 def test_half_open_logins_do_not_keep_others_out(count: int, relay: Running) -> None:
@@ -125,6 +126,7 @@ def _guess(relay: Running, user: str, ends: float) -> int:
     return checked
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_guesses_are_few_a_second_however_many_connections(impatient: Running) -> None:
     """From one address, 40 connections at once."""
@@ -141,6 +143,7 @@ def test_guesses_are_few_a_second_however_many_connections(impatient: Running) -
     assert 0 < checked < 5 * 4
 
 
+@pytest.mark.long
 def test_leaving_early_does_not_make_guesses_quicker(relay: Running) -> None:
     """The turn is held for the time of the answer, whether anybody waits for it or not."""
     ends = time.monotonic() + 4
