@@ -53,7 +53,7 @@ def choose_bounds(
 
 def _chosen(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
     walk = private_bound.walk(choice.walk.epsilon)
-    place = private_bound.choose(totals, len(choice.bounds), walk, bits)
+    place = private_bound.choose(totals, choice.bounds, walk, bits)
     scale = choice.report_scale
     return ChosenBound(
         bound=None if place is None else choice.bounds[place],
