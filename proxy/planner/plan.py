@@ -314,14 +314,18 @@ class BlockPlan:
         )
 
     @property
+    def means_of_totals(self) -> tuple[int, ...]:
+        """The means that follow from what bounds are chosen by, if all else that is released does."""
+        left = [n for n in range(len(self.releases)) if n not in self.choices]
+        follow = all(isinstance(self.releases[n], RecentredMean) for n in left)
+        return tuple(left) if follow and not self.keys and self.rows_choice is not None else ()
+
+    @property
     def is_of_totals(self) -> bool:
         """Whether all that is released follows from the totals of units by which bounds are chosen."""
         chosen = self.choices
-        return (
-            bool(chosen)
-            and not self.keys
-            and all(number in chosen for number in range(len(self.releases)))
-        )
+        of_totals = len(chosen) - (None in chosen) + len(self.means_of_totals)
+        return bool(chosen) and not self.keys and of_totals == len(self.releases)
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
