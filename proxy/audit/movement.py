@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
+from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import (
     BlockPlan,
     ClippedMean,
@@ -25,7 +26,6 @@ from proxy.planner.plan import (
     OrderStatistic,
     RecentredMean,
     Release,
-    RowNeighbours,
     SampleAggregate,
     Selection,
     SmoothedMedian,
@@ -110,7 +110,7 @@ def _totals(plan: BlockPlan, here: ExactTable, there: ExactTable) -> Iterator[Mo
     bound, the choice is made (PROOFS.md, "Private bounds")."""
     mine, theirs = totals_of(plan, here), totals_of(plan, there)
     for release in plan.choices:
-        one, other = mine[release].units, theirs[release].units
+        one, other = mine.choices[release].units, theirs.choices[release].units
         apart = sum(abs(one.get(c, 0) - other.get(c, 0)) for c in {**one, **other})
         yield Movement(release, Measure.TOTALS, Fraction(1), Fraction(apart))
 

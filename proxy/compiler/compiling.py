@@ -14,14 +14,8 @@ from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
-from proxy.planner.plan import (
-    BlockPlan,
-    DistinctCount,
-    OrderStatistic,
-    Release,
-    RowNeighbours,
-    UnitNeighbours,
-)
+from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.planner.plan import BlockPlan, DistinctCount, OrderStatistic, Release
 
 
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:

@@ -27,6 +27,7 @@ from proxy.compiler.select_list import (
 )
 from proxy.compiler.statistic_sql import centred_sql, statistic_sql
 from proxy.compiler.sub_partitions import sub_partition_sql
+from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -34,7 +35,6 @@ from proxy.planner.plan import (
     OrderStatistic,
     RecentredMean,
     Release,
-    RowNeighbours,
     SampleAggregate,
 )
 from proxy.query.ir.query_aggregates import AggregateKind

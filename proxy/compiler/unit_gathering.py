@@ -9,7 +9,8 @@ from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, where_sql
 from proxy.compiler.sub_partitions import seed_sql
-from proxy.planner.plan import BlockPlan, UnitNeighbours
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import BlockPlan
 
 
 def gathered_sql(

@@ -19,6 +19,7 @@ from proxy.compiler.statistic_sql import (
 from proxy.compiler.sub_partitions import sub_partition_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
 from proxy.planner.bound_choices import UnitTotal
+from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -27,7 +28,6 @@ from proxy.planner.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
-    UnitNeighbours,
 )
 from proxy.planner.statistics import Counted, Statistic
 from proxy.query.ir.query_aggregates import AggregateKind

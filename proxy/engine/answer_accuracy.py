@@ -28,6 +28,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.formulas import NoisySums
+from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import (
     Answer,
     BlockPlan,
@@ -44,7 +45,6 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
-    UnitNeighbours,
 )
 from proxy.planner.shared_scales import scales_of
 from proxy.planner.statistics import Counted, Measured

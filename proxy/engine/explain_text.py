@@ -12,12 +12,8 @@ from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text, units_needed
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import (
-    BlockPlan,
-    PrivatePlan,
-    RowNeighbours,
-    UnitNeighbours,
-)
+from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.planner.plan import BlockPlan, PrivatePlan
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 

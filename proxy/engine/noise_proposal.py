@@ -9,7 +9,8 @@ from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, UnitRows
 from proxy.planner.measuring import MeasureContext, Priced
-from proxy.planner.plan import LaplaceNoise, NoisyStatistic, UnitNeighbours
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import LaplaceNoise, NoisyStatistic
 from proxy.planner.release_choice import plan_release
 from proxy.planner.tracking import track
 from proxy.policy.policy_model import Noise, ProtectedTable

@@ -26,7 +26,8 @@ from proxy.engine.threads import beside
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import BlockPlan, PrivatePlan, RowNeighbours, SampleAggregate
+from proxy.planner.neighbour_kinds import RowNeighbours
+from proxy.planner.plan import BlockPlan, PrivatePlan, SampleAggregate
 from proxy.planner.planning import ChosenBounds
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import group_selector, release_block

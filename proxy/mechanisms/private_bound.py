@@ -7,7 +7,8 @@ it ends before the first bound: then nothing can be said. Proof: PROOFS.md, "Pri
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -15,10 +16,11 @@ from math import isqrt
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 
-# Simulated for totals of 300 to 100,000 units, constant to Zipf (tests/mechanisms/test_private_bound.py): a
-# threshold that is more exact than the counts seldom lets the walk go on to the end, where noise is largest.
-_OF_THRESHOLD = Fraction(3, 4)
-_NEEDED = 6
+# Measured over many shapes of totals (docs/accuracy.md). Beyond the largest total each octave has four places
+# at which the walk may end; only a low threshold lets it go on through many, to a bound at which noise is worse
+# than all else together. So the threshold is far more exact than the counts.
+_OF_THRESHOLD = Fraction(17, 20)
+_STOP, _NEEDED = Fraction(6, 10), Fraction(36, 10)  # in scales of the counts
 
 
 def bounds_up_to(cap: int) -> tuple[int, ...]:
@@ -46,29 +48,27 @@ class Walk:
 
     of_threshold, of_counts: scales of discrete Laplace noise; 1/of_threshold + 1/of_counts is the loss. stop:
     with about so many units above a bound the walk ends there; needed: with fewer units it does not begin.
-    further: so many bounds beyond that are taken, since what few units have above a bound still weighs.
     """
 
     of_threshold: Fraction
     of_counts: Fraction
     stop: int
     needed: int
-    further: int = 1
 
 
 def walk(epsilon: Fraction) -> Walk:
     """
     Given    epsilon > 0
-    Source   PROOFS.md, "Private bounds"; the numbers: simulated, tests/mechanisms/test_private_bound.py
+    Source   PROOFS.md, "Private bounds"; the numbers: measured, tests/mechanisms/bound_accuracy.py
 
     >>> walk(Fraction(4)).of_threshold, walk(Fraction(4)).of_counts
-    (Fraction(1, 3), Fraction(1, 1))
+    (Fraction(5, 17), Fraction(5, 3))
     """
     of_counts = discrete_laplace.scale_for(1, epsilon * (1 - _OF_THRESHOLD))
     return Walk(
         of_threshold=discrete_laplace.scale_for(1, epsilon * _OF_THRESHOLD),
         of_counts=of_counts,
-        stop=math.ceil(of_counts),
+        stop=math.ceil(_STOP * of_counts),
         needed=math.ceil(_NEEDED * of_counts),
     )
 
@@ -102,18 +102,28 @@ class UnitTotals:
         return within + bound * ends
 
 
-def choose(totals: UnitTotals, bounds: int, walk: Walk, bits: RandomBits) -> int | None:
+def choose(totals: UnitTotals, bounds: Sequence[int], walk: Walk, bits: RandomBits) -> int | None:
     """The place of the bound that is chosen.
 
-    Given    bounds: how many there are
+    Given    bounds: public, upwards
     Gives    the place a little beyond the first one with few units above it, the last one at most; None: so few
              units have a total that there is nothing to choose by
     Source   AboveThreshold: Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Lyu, Su, Li 2017, algorithm 1, with
              counts that all move the same way
     """
     shift = discrete_laplace.sample(bits, walk.of_threshold)
-    for place in range(-1, bounds - 1):
+    for place in range(-1, len(bounds) - 1):
         few = walk.needed if place < 0 else walk.stop
         if totals.above(place) + discrete_laplace.sample(bits, walk.of_counts) <= few + shift:
-            return None if place < 0 else min(place + walk.further, bounds - 1)
-    return bounds - 1
+            return None if place < 0 else little_beyond(place, bounds)
+    return len(bounds) - 1
+
+
+def little_beyond(place: int, bounds: Sequence[int]) -> int:
+    """The place of the largest bound that is at most 10/7 of this one: what few units have above a bound still
+    weighs. Half an octave, but not from 1 row to 2.
+
+    >>> [little_beyond(place, (1, 2, 3, 4, 5, 6, 8, 9, 11)) for place in range(9)]
+    [0, 1, 3, 4, 5, 6, 8, 8, 8]
+    """
+    return bisect_right(bounds, bounds[place] * 10 // 7) - 1

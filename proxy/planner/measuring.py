@@ -14,7 +14,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
-from proxy.planner.plan import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.statistics import Measured
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not

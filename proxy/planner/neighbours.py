@@ -6,7 +6,7 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
-from proxy.planner.plan import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 
 
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:

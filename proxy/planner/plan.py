@@ -13,58 +13,14 @@ from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_choices import BoundChoice, UnitTotal
 from proxy.planner.formulas import Formula
+from proxy.planner.neighbour_kinds import Neighbours
 from proxy.planner.statistics import Counted, Measured, Statistic
 from proxy.policy.policy_model import MedianNoise
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowNeighbours:
-    """Neighbours differ in `rows` rows. hashed_by: the columns whose hash sends a row to its partition (the
-    primary key, a unit column that is unique, ctid); empty: a random partition per row. not_null: a unit
-    column that is unique: rows without a unit are excluded. partitions: those rows are in so many partitions
-    of a group at most (None: each in its own), because rows of one value of hashed_by are together."""
-
-    rows: int
-    hashed_by: tuple[ColumnRef, ...]
-    not_null: ColumnRef | None
-    partitions: int | None = None
-
-    @property
-    def is_random(self) -> bool:
-        """Whether partitions are no function of what rows hold, so that two databases cannot be compared."""
-        return all(column.is_place for column in self.hashed_by)
-
-    @property
-    def partitions_of_a_group(self) -> int:
-        return self.rows if self.partitions is None else min(self.rows, self.partitions)
-
-    def partitions_of(self, groups: int) -> int:
-        """So many outputs of partitions change at most, over all of so many groups."""
-        return min(self.rows, groups * self.partitions_of_a_group)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitNeighbours:
-    """Neighbours differ in all rows of one unit, so rows are gathered and bounded per unit first.
-
-    rows: at most so many rows of a unit count; groups: at most so many groups of a unit count (None:
-    the groups are few enough that nothing needs to be cut); rows_per_group: within each of them. is_summed:
-    whether rows are counted over all groups of a unit to keep to `rows`; else the other two bounds see to it.
-    """
-
-    column: ColumnRef
-    rows: int
-    groups: int | None
-    rows_per_group: int | None
-    is_summed: bool
-
-
-Neighbours = RowNeighbours | UnitNeighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,10 +277,18 @@ class BlockPlan:
         )
 
     @property
+    def means_of_totals(self) -> tuple[int, ...]:
+        """The means that follow from what bounds are chosen by, if all else that is released does."""
+        left = [n for n in range(len(self.releases)) if n not in self.choices]
+        follow = all(isinstance(self.releases[n], RecentredMean) for n in left)
+        return tuple(left) if follow and not self.keys and self.rows_choice is not None else ()
+
+    @property
     def is_of_totals(self) -> bool:
         """Whether all that is released follows from the totals of units by which bounds are chosen."""
         chosen = self.choices
-        return bool(chosen) and not self.keys and set(chosen) == {*range(len(self.releases))}
+        of_totals = len(chosen) - (None in chosen) + len(self.means_of_totals)
+        return bool(chosen) and not self.keys and of_totals == len(self.releases)
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))

@@ -25,6 +25,7 @@ from proxy.planner.measuring import (
     operands_of,
 )
 from proxy.planner.needed_loss import needs_delta
+from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.planner.plan import (
     DistinctCount,
     GaussianNoise,
@@ -34,8 +35,6 @@ from proxy.planner.plan import (
     OrderStatistic,
     RecentredMean,
     Release,
-    RowNeighbours,
-    UnitNeighbours,
 )
 from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
 from proxy.planner.sample_aggregate import clipped_mean_of, smoothed

@@ -21,15 +21,8 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import MeasureContext, Priced, check_size, measured_of
 from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
-from proxy.planner.plan import (
-    ClippedMean,
-    Gate,
-    LaplaceNoise,
-    RowNeighbours,
-    SampleAggregate,
-    SmoothedMedian,
-    UnitNeighbours,
-)
+from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.planner.plan import ClippedMean, Gate, LaplaceNoise, SampleAggregate, SmoothedMedian
 from proxy.planner.statistics import Measured
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef

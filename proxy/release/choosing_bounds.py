@@ -11,8 +11,10 @@ from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import discrete_laplace, private_bound
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.private_bound import UnitTotals
+from proxy.mechanisms.unit_means import UnitMeans
 from proxy.planner.bound_choices import BoundChoice
-from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,33 +44,57 @@ def share_of(above: int, units: int) -> Fraction:
     return min(Fraction(1), Fraction(max(0, above), max(1, units)))
 
 
-Totals = Mapping[int | None, UnitTotals]
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Totals:
+    """What compiler.bound_scan has read. choices: by the release that a bound is for; means: of those that
+    follow, by release."""
+
+    choices: Mapping[int | None, UnitTotals]
+    means: Mapping[int, UnitMeans]
+
+    def __repr__(self) -> str:
+        return "Totals(hidden)"
 
 
 def totals_of(plan: BlockPlan, table: ExactTable) -> Totals:
-    """By the release that a bound is for, from what compiler.bound_scan has read."""
-    units: list[dict[int, int]] = [{} for _ in plan.choices]
-    sums: list[dict[int, int]] = [{} for _ in plan.choices]
+    bands: dict[int, dict[int, tuple[int, ...]]] = {}
     for row in table.rows:
-        place, band, number, total = (value or 0 for value in row.values)
-        units[place][band], sums[place][band] = number, total
-    return {
-        release: UnitTotals(units=units[place], sums=sums[place])
-        for place, release in enumerate(plan.choices)
-    }
+        place, band, *found = (value or 0 for value in row.values)
+        bands.setdefault(place, {})[band] = tuple(found)
+
+    def column(place: int, number: int) -> dict[int, int]:
+        return {band: found[number] for band, found in bands.get(place, {}).items()}
+
+    chosen = len(plan.choices)
+    return Totals(
+        choices={
+            release: UnitTotals(units=column(place, 0), sums=column(place, 1))
+            for place, release in enumerate(plan.choices)
+        },
+        means={
+            release: UnitMeans(
+                units=column(place, 0),
+                counts=column(place, 1),
+                sums=column(place, 2),
+                means=column(place, 3),
+            )
+            for place, release in enumerate(plan.means_of_totals, chosen)
+        },
+    )
 
 
 def choose_bounds(
     plan: BlockPlan, totals: Totals, bits: RandomBits
 ) -> Mapping[int | None, ChosenBound]:
     return {
-        release: _chosen(choice, totals[release], bits) for release, choice in plan.choices.items()
+        release: _chosen(choice, totals.choices[release], bits)
+        for release, choice in plan.choices.items()
     }
 
 
 def _chosen(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
     walk = private_bound.walk(choice.walk.epsilon)
-    place = private_bound.choose(totals, len(choice.bounds), walk, bits)
+    place = private_bound.choose(totals, choice.bounds, walk, bits)
     scale = choice.report_scale
     return ChosenBound(
         bound=None if place is None else choice.bounds[place],
@@ -84,13 +110,18 @@ def clamped_totals(plan: BlockPlan, totals: Totals) -> ExactTable:
 
     Given    plan: with the bounds that were chosen
     """
-    sums = []
+    values: list[int] = []
+    slots = []
     for number, release in enumerate(plan.releases):
+        if isinstance(release, RecentredMean):
+            assert plan.rows_choice is not None and isinstance(plan.neighbours, UnitNeighbours)
+            rows = plan.neighbours.rows
+            place = plan.rows_choice.bounds.index(rows)
+            slots.append(Slots(count=len(values), total=len(values) + 1))
+            values += totals.means[number].limited(place, rows)
+            continue
         assert isinstance(release, NoisyStatistic) and release.total is not None
         bound, bounds = release.total.most, plan.choices[number].bounds
-        sums.append(totals[number].clamped(bounds.index(bound), bound))
-    return ExactTable(
-        (ExactRow((), 0, tuple(sums)),),
-        tuple(Slots(total=place) for place in range(len(sums))),
-        tuple(range(len(sums))),
-    )
+        slots.append(Slots(total=len(values)))
+        values.append(totals.choices[number].clamped(bounds.index(bound), bound))
+    return ExactTable((ExactRow((), 0, tuple(values)),), tuple(slots), tuple(range(len(slots))))

@@ -11,6 +11,7 @@ from typing_extensions import assert_never
 
 from proxy.mechanisms import recentred_mean, zcdp
 from proxy.mechanisms.loss import Loss
+from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -20,7 +21,6 @@ from proxy.planner.plan import (
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
-    RowNeighbours,
     SampleAggregate,
 )
 from proxy.planner.statistics import Statistic

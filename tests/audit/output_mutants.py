@@ -24,6 +24,7 @@ from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner import release_choice, statistics
+from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import (
     Answer,
     BlockPlan,
@@ -32,7 +33,6 @@ from proxy.planner.plan import (
     OrderStatistic,
     Release,
     SampleAggregate,
-    UnitNeighbours,
 )
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.syntax import slices

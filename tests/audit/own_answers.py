@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import psycopg
 
-from proxy.planner.plan import DistinctCount, NoisyStatistic, UnitNeighbours
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import DistinctCount, NoisyStatistic
 from proxy.planner.statistics import Statistic
 from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question

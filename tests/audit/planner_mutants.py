@@ -23,7 +23,8 @@ from proxy.planner import (
 )
 from proxy.planner.facts import ProtectedRows, RelationWithUnit, RowOwnership, UnitRows
 from proxy.planner.measuring import MeasureContext
-from proxy.planner.plan import Gate, Neighbours, NoisyStatistic, RowNeighbours
+from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
+from proxy.planner.plan import Gate, NoisyStatistic
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate

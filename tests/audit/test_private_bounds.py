@@ -8,12 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.audit.movement import Measure, movements
+from proxy.audit.movement import Measure, bounded_tables, movements
 from proxy.audit.neighbour_audit import compiled
 from proxy.base.errors import Refusal
 from proxy.compiler import bound_scan, unit_gathering, unit_scan
+from proxy.exact.table import places
 from proxy.mechanisms import private_bound
-from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.mechanisms.unit_means import UnitMeans
+from proxy.planner.plan import BlockPlan, PrivatePlan, RecentredMean
 from proxy.planner.planning import ChosenBounds
 from proxy.policy.policy_model import IdentifierUnit, Mechanism, Policy, ProtectedTable
 from tests.audit.exact_results import Auditor
@@ -24,6 +26,7 @@ _QUESTIONS = (
     "SELECT count(i4) FILTER (WHERE i2 > 0), sum(i8) FROM orders WHERE t <> 'x'",
     "SELECT avg(i4) FROM orders",
     "SELECT count(*), avg(n2), variance(n2), sum(i4) FROM orders",
+    "SELECT count(*), avg(n2), sum(i4), avg(i4) FILTER (WHERE i2 > 0) FROM orders",
     "SELECT corr(i4, n2), count(DISTINCT i4) FROM visits",
     "SELECT min(i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY n2) FROM orders",
     "SELECT t, count(*), sum(i4) FROM orders GROUP BY t",
@@ -92,7 +95,7 @@ def test_neighbours_move_by_no_more_than_planned(
         assert list(_moved(auditor, block)) == []
 
 
-@pytest.mark.parametrize("question", [_QUESTIONS[3], _QUESTIONS[6], _QUESTIONS[8]])
+@pytest.mark.parametrize("question", [_QUESTIONS[3], _QUESTIONS[7], _QUESTIONS[9]])
 def test_it_is_the_cut_that_keeps_to_it(
     question: str, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +115,44 @@ def test_totals_that_are_not_cut_are_seen(
     )
     moved = [found for block in _blocks("best", _QUESTIONS[0]) for found in _moved(auditor, block)]
     assert moved
+
+
+def test_means_whose_rows_are_not_limited_are_seen(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlimited(self: UnitMeans, *_: object) -> tuple[int, int]:
+        return sum(self.counts.values()), sum(self.sums.values())
+
+    monkeypatch.setattr(UnitMeans, "limited", unlimited)
+    moved = [found for block in _blocks("best", _QUESTIONS[4]) for found in _moved(auditor, block)]
+    assert moved
+
+
+@pytest.mark.parametrize("question", [_QUESTIONS[2], _QUESTIONS[4]])
+def test_means_of_one_scan_are_those_of_two(
+    question: str, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of units above the bound the mean is rounded once, not each time."""
+    blocks, base = list(_blocks("best", question)), auditor.bases[0]
+
+    def found(block: BlockPlan) -> list[tuple[int, int]]:
+        tables = bounded_tables(block, auditor.tables(block, base.name))
+        return [
+            (table.rows[0].values[slots.count] or 0, table.rows[0].values[slots.total or 0] or 0)
+            for number, place, slots in places(tables)
+            for table in [tables[place]]
+            if isinstance(block.releases[number], RecentredMean) and slots.count is not None
+        ]
+
+    assert all(block.is_of_totals for block in blocks)
+    once = [found(block) for block in blocks]
+    monkeypatch.setattr(BlockPlan, "is_of_totals", property(lambda self: False))
+    twice = [found(block) for block in blocks]
+    units = 100
+    for one, other in zip(once, twice, strict=True):
+        assert len(one) == len(other) > 0
+        for (count, total), (same, near) in zip(one, other, strict=True):
+            assert count == same and abs(total - near) <= units
 
 
 def test_totals_of_groups_instead_of_units_are_seen(
@@ -137,5 +178,5 @@ def test_private_keys_need_a_bound_on_groups() -> None:
         for name, one in policy.tables.items()
     }
     with pytest.raises(Refusal, match="bound on the groups") as refused:
-        walk(_QUESTIONS[8], replace(policy, tables=tables))
+        walk(_QUESTIONS[9], replace(policy, tables=tables))
     assert "max_groups_per_unit" in refused.value.hint

@@ -9,7 +9,8 @@ import pytest
 
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler import unit_gathering, unit_scan
-from proxy.planner.plan import BlockPlan, NoisyStatistic, UnitNeighbours
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import BlockPlan, NoisyStatistic
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.audit.exact_results import Auditor
 from tests.audit.reach import Reach

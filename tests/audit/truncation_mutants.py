@@ -13,7 +13,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.planner import joins, neighbours, planning, truncation
 from proxy.planner.facts import PlanningContext, RowOwnership
-from proxy.planner.plan import Neighbours, RowNeighbours
+from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
 from proxy.planner.truncation import KeyRule
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation, Truncate

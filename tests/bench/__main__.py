@@ -7,12 +7,13 @@ import os
 import platform
 from pathlib import Path
 
+from tests.bench.bounds import chosen_bounds
 from tests.bench.latency import latency
 from tests.bench.measuring import measure, table
 from tests.bench.scale import many_groups, same_question, scale
 from tests.bench.servers import Servers, servers
 
-_LARGE_ROWS = 10_000_000
+_LARGE_ROWS, _FEW_ROWS = 10_000_000, 20_000
 _QUOTED = """\
 For scale, quoted from their published or earlier measured figures, not measured in this run:
 a fresh COUNT on a table of this size takes 40 ms (22x plain) with smartnoise-sql, 93 ms (74x) with Qrlew."""
@@ -20,29 +21,45 @@ a fresh COUNT on a table of this size takes 40 ms (22x plain) with smartnoise-sq
 
 def main() -> None:
     options = _options()
-    large = 0 if options.quick else options.large_rows
-    with servers(options.state, options.pg_bin, options.small_rows, large) as running:
+    large = _FEW_ROWS if options.quick else options.large_rows
+    rounds = options.rounds if options.quick else options.large_rounds
+    scaled = not (options.quick or options.bounds)
+    with servers(options.state, options.pg_bin, options.small_rows, large, scale=scaled) as running:
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
+        if not options.bounds:
+            _latency(running, options)
+        if scaled:
+            _scale(running, large, rounds)
         print(
-            f"\nLatency on {options.small_rows:,} rows, medians of {options.rounds} rounds in turn:"
+            f"\nA bound on the rows of a user, or on what a user adds, fixed and chosen privately, both through"
+            f" the proxy,\non {large:,} rows, medians of {rounds} rounds in turn ({_machine()}):",
+            flush=True,
         )
-        print(table(measure(latency(running), options.rounds, options.warm)))
-        print(_QUOTED)
-        if large:
-            print(
-                f"\ncount, sum, avg, min and max of a column in one statement on {large:,} rows, beside the"
-                f" plain avg,\nmedians of {options.large_rounds} rounds in turn ({_machine()}):",
-                flush=True,
-            )
-            print(table(measure(scale(running), options.large_rounds, 1)))
-            print(
-                f"\nThe same question, plain and through the proxy, on {large:,} rows,\n"
-                f"medians of {options.large_rounds} rounds in turn ({_machine()}):",
-                flush=True,
-            )
-            print(table(measure(same_question(running), options.large_rounds, 1)))
-            _many_groups(running, options.large_rounds)
+        print(table(measure(chosen_bounds(running), rounds, 1), ("fixed", "chosen")))
+        if scaled:
+            _many_groups(running, rounds)
         print(f"\nAt the end: {_machine()}")
+
+
+def _latency(running: Servers, options: argparse.Namespace) -> None:
+    print(f"\nLatency on {options.small_rows:,} rows, medians of {options.rounds} rounds in turn:")
+    print(table(measure(latency(running), options.rounds, options.warm)))
+    print(_QUOTED)
+
+
+def _scale(running: Servers, rows: int, rounds: int) -> None:
+    print(
+        f"\ncount, sum, avg, min and max of a column in one statement on {rows:,} rows, beside the"
+        f" plain avg,\nmedians of {rounds} rounds in turn ({_machine()}):",
+        flush=True,
+    )
+    print(table(measure(scale(running), rounds, 1)))
+    print(
+        f"\nThe same question, plain and through the proxy, on {rows:,} rows,\n"
+        f"medians of {rounds} rounds in turn ({_machine()}):",
+        flush=True,
+    )
+    print(table(measure(same_question(running), rounds, 1)))
 
 
 def _many_groups(running: Servers, rounds: int) -> None:
@@ -57,7 +74,8 @@ def _many_groups(running: Servers, rounds: int) -> None:
 def _options() -> argparse.Namespace:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="the small table only")
+    parser.add_argument("--quick", action="store_true", help="small tables only")
+    parser.add_argument("--bounds", action="store_true", help="only bounds, fixed and chosen")
     parser.add_argument("--state", type=Path, default=cache / "dpproxy-bench", help="%(default)s")
     parser.add_argument("--pg-bin", type=Path, help="programs of another PostgreSQL")
     parser.add_argument("--rounds", type=int, default=200)

@@ -66,9 +66,13 @@ def measure(comparisons: Sequence[Comparison], rounds: int, warm: int) -> list[M
     ]
 
 
-def table(found: Sequence[Measured]) -> str:
+def table(found: Sequence[Measured], names: tuple[str, str] = ("plain", "ours")) -> str:
+    """
+    Given    names: of what is compared
+    """
+    one, other = (f"{name} ms" for name in names)
     width = max(len(m.what) for m in found)
-    lines = [f"{'':{width}}  {'plain ms':>9}  {'ours ms':>9}  {'added':>8}  {'ratio':>6}  bound"]
+    lines = [f"{'':{width}}  {one:>9}  {other:>9}  {'added':>8}  {'ratio':>6}  bound"]
     for m in found:
         verdict = {True: "  holds", False: "  MISSED", None: ""}[m.holds]
         lines.append(

@@ -32,6 +32,7 @@ COUNTRIES = (
     *("PL", "SE", "MX", "CA", "AU", "NL", "TR", "ZA", "KR", "AR"),
 )
 ROWS_PER_USER = 400  # the 99th percentile of rows per user is about 360
+ROWS_AT_MOST = 1_000_000
 # As on a server that has no such index: the planner may then only scan the table.
 _NO_INDEX = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
 
@@ -40,7 +41,6 @@ _PRIVACY = Privacy(
     Fraction(1, 10**6),
     Fraction(1),
     Fraction(1, 10**6),
-    mechanism=Mechanism.SMOOTH_MEDIAN,
 )
 _BUDGETS = Budgets(
     Budget(Loss(Fraction(10**9), Fraction(99, 100))),
@@ -49,10 +49,20 @@ _BUDGETS = Budgets(
 )
 
 
-def served(source: str, catalog: Catalog, *, large: bool) -> Mapping[str, tuple[Policy, Catalog]]:
-    """Database name -> its policy, and the catalogue as the proxy is to see it."""
-    found = {"people": (_policy("people", source, _people()), catalog)}
-    if large:
+def served(source: str, catalog: Catalog, *, scale: bool) -> Mapping[str, tuple[Policy, Catalog]]:
+    """Database name -> its policy, and the catalogue as the proxy is to see it.
+
+    Given    scale: also those by which large tables are compared with plain PostgreSQL
+    """
+    fixed = _events(_USER, ROWS_PER_USER)
+    chosen = replace(fixed, max_rows_per_unit=ROWS_AT_MOST, chooses_rows=True)
+    found = {
+        "people": (_policy("people", source, _people()), catalog),
+        # Not medians of partitions, which need no bound on rows.
+        "events_fixed": (_policy("events_fixed", source, fixed, Mechanism.BEST), catalog),
+        "events_auto": (_policy("events_auto", source, chosen, Mechanism.BEST), catalog),
+    }
+    if scale:
         by_row, by_user = _events(RowUnit(), None), _events(_USER, ROWS_PER_USER)
         by_event = _events(IdentifierUnit("event", "event_id"), 1)
         no_index = make_conninfo(source, options=_NO_INDEX)
@@ -112,9 +122,15 @@ def _bounds(low: int, high: int) -> Bounds:
     return Bounds(Fraction(low), Fraction(high))
 
 
-def _policy(database: str, source: str, table: ProtectedTable) -> Policy:
+def _policy(
+    database: str,
+    source: str,
+    table: ProtectedTable,
+    mechanism: Mechanism = Mechanism.SMOOTH_MEDIAN,
+) -> Policy:
     tables: dict[TableName, ProtectedTable | PublicTable] = {table.name: table}
-    return Policy(database, source, _PRIVACY, tables, _BUDGETS, f"policy of {database}")
+    privacy = replace(_PRIVACY, mechanism=mechanism)
+    return Policy(database, source, privacy, tables, _BUDGETS, f"policy of {database}")
 
 
 def _without_keys(catalog: Catalog) -> Catalog:

@@ -38,8 +38,8 @@ def same_question(servers: Servers) -> list[Comparison]:
     return [
         Comparison(
             f"{what}, {unit}",
-            _run(servers.plain(), text),
-            _run(servers.proxied(database), text),
+            run(servers.plain(), text),
+            run(servers.proxied(database), text),
             bound,
         )
         for database, (unit, bound) in _SAME.items()
@@ -50,8 +50,8 @@ def same_question(servers: Servers) -> list[Comparison]:
 def many_groups(servers: Servers) -> Comparison:
     return Comparison(
         "count by 100,000 private keys, row unit",
-        _run(servers.plain(), _GROUPS),
-        _run(servers.proxied("events_by_row"), _GROUPS),
+        run(servers.plain(), _GROUPS),
+        run(servers.proxied("events_by_row"), _GROUPS),
     )
 
 
@@ -62,8 +62,8 @@ def scale(servers: Servers) -> list[Comparison]:
             found.append(
                 Comparison(
                     f"{column} ({kind}), {what}",
-                    _run(servers.plain(), f"SELECT avg({column}) FROM bench.events"),
-                    _run(servers.proxied(database), _everything(column)),
+                    run(servers.plain(), f"SELECT avg({column}) FROM bench.events"),
+                    run(servers.proxied(database), _everything(column)),
                     bound,
                 )
             )
@@ -75,8 +75,8 @@ def _everything(column: str) -> str:
     return f"SELECT count(*), {aggregates} FROM bench.events"
 
 
-def _run(connection: psycopg.Connection, text: str) -> Callable[[], object]:
-    def run() -> list[tuple[Any, ...]]:
+def run(connection: psycopg.Connection, text: str) -> Callable[[], object]:
+    def once() -> list[tuple[Any, ...]]:
         return connection.execute(text.encode(), prepare=False).fetchall()
 
-    return run
+    return once

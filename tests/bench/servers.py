@@ -78,10 +78,11 @@ class Servers:
 
 @contextmanager
 def servers(
-    state: Path, pg_bin: Path | None, small_rows: int, large_rows: int
+    state: Path, pg_bin: Path | None, small_rows: int, large_rows: int, *, scale: bool
 ) -> Iterator[Servers]:
     """
-    Given    state: where the protected server stays for the next run; large_rows 0: no large table
+    Given    state: where the protected server stays for the next run; scale: whether all databases of the large
+             table are served
     """
     name = f"protected-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
@@ -93,7 +94,7 @@ def servers(
             source = protected.dsn(_DATABASE)
             _load(protected.dsn(), source, small_rows, large_rows)
             ledger = embedded_ledger(ledger_server)
-            found = _shadows(shadow_server, ledger, source, large=large_rows > 0)
+            found = _shadows(shadow_server, ledger, source, scale=scale)
             with psycopg.connect(source) as connection:
                 version = connection.execute("SHOW server_version").fetchone()
             assert version is not None
@@ -115,15 +116,11 @@ def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
         assert row is not None
         if row[0] is None:
             _run(connection, "small.sql", small_rows)
-            if large_rows:
-                print(
-                    f"making {large_rows:,} rows in {connection.info.dbname}, once ...", flush=True
-                )
-                _run(connection, "large.sql", large_rows)
-        elif not large_rows or _is_indexed(connection):
+            print(f"making {large_rows:,} rows in {connection.info.dbname}, once ...", flush=True)
+            _run(connection, "large.sql", large_rows)
+        elif _is_indexed(connection):
             return
-        if large_rows:
-            _run(connection, "large_indexes.sql", large_rows)
+        _run(connection, "large_indexes.sql", large_rows)
     with psycopg.connect(source, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
 
@@ -139,9 +136,9 @@ def _run(connection: psycopg.Connection, script: str, rows: int) -> None:
     connection.execute(text.replace("{rows}", str(rows)).encode())
 
 
-def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, large: bool) -> Served:
+def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool) -> Served:
     found = {}
-    for database, (policy, catalog) in served(source, read_catalog(source), large=large).items():
+    for database, (policy, catalog) in served(source, read_catalog(source), scale=scale).items():
         shadow = Shadow(server.dsn(), database, server.address)
         shadow.build(policy, catalog)
         identity = Identity("bench", database)

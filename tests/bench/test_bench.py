@@ -26,5 +26,15 @@ def test_quick_run_prints_its_table(tmp_path: Path) -> None:
         "count(*) where, parameter, prepared",
         "avg(age)",
         "count(*) by region",
+        *(
+            f"{asked}{by}"
+            for asked in (
+                "count(*)",
+                "sum(amount)",
+                "avg(amount)",
+                "count(*), sum(amount), avg(amount)",
+            )
+            for by in ("", " by 20 keys")
+        ),
     ]
-    assert "PostgreSQL" in done.stdout and "quoted" in done.stdout
+    assert "PostgreSQL" in done.stdout and "quoted" in done.stdout and "chosen ms" in done.stdout

@@ -24,7 +24,8 @@ from proxy.compiler import compiling, row_scan, sub_partitions, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.mechanisms import discrete_laplace
-from proxy.planner.plan import BlockPlan, UnitNeighbours
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import BlockPlan
 from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,

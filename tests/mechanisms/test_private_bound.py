@@ -11,35 +11,11 @@ from itertools import pairwise, product
 
 import pytest
 
-from proxy.mechanisms import private_bound
 from proxy.mechanisms.private_bound import UnitTotals, Walk, bounds_up_to, choose, walk
+from tests.mechanisms.walk_law import chosen_law, walk_law
 from tests.seeded_bits import SeededBits
 
 _EPSILON = Fraction(1, 2)
-_REACH = 100  # of the threshold's noise: what is beyond has a probability below e^-35
-
-
-def _below(scale: Fraction, most: int) -> float:
-    """P(discrete Laplace <= most)."""
-    p = math.exp(-1 / float(scale))
-    if most < 0:
-        return p**-most / (1 + p)
-    return float(1 - p ** (most + 1) / (1 + p))
-
-
-def _law(above: tuple[int, ...], spent: Walk) -> list[float]:
-    """Of where the walk ends, for counts of units above each place from -1; the last: at no place."""
-    p = math.exp(-1 / float(spent.of_threshold))
-    found = [0.0] * (len(above) + 1)
-    for moved in range(-_REACH, _REACH + 1):
-        going = (1 - p) / (1 + p) * p ** abs(moved)
-        for place, number in enumerate(above):
-            few = spent.needed if place == 0 else spent.stop
-            stops = _below(spent.of_counts, few + moved - number)
-            found[place] += going * stops
-            going *= 1 - stops
-        found[-1] += going
-    return found
 
 
 def _neighbours() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -58,7 +34,7 @@ def _neighbours() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
 def _loss(spent: Walk) -> float:
     worst = 0.0
     for one, other in _neighbours():
-        for a, b in zip(_law(one, spent), _law(other, spent), strict=True):
+        for a, b in zip(walk_law(one, spent), walk_law(other, spent), strict=True):
             if min(a, b) > 1e-15:
                 worst = max(worst, abs(math.log(a / b)))
     return worst
@@ -97,26 +73,18 @@ def _totals(sizes: list[int], bounds: tuple[int, ...]) -> UnitTotals:
 
 def test_draws_follow_the_law() -> None:
     bounds = bounds_up_to(12)
-    sizes = [1] * 20 + [3] * 12 + [9] * 7
-    totals = _totals(sizes, bounds)
-    spent = replace(walk(_EPSILON), further=0)
-    above = tuple(totals.above(place) for place in range(-1, len(bounds) - 1))
-    law, bits, runs = _law(above, spent), SeededBits(5), 4000
-    seen = Counter(choose(totals, len(bounds), spent, bits) for _ in range(runs))
-    places = [None, *range(len(bounds))]
-    off = sum(
-        (seen[place] - runs * law[n]) ** 2 / (runs * law[n])
-        for n, place in enumerate(places)
-        if runs * law[n] >= 5
-    )
-    assert off < 45, "chi-square of 12 cells: a false alarm in 10^5 seeds"
-    wider = _law(above, replace(spent, of_counts=spent.of_counts * Fraction(13, 10)))
-    wrong = sum(
-        (seen[place] - runs * wider[n]) ** 2 / (runs * wider[n])
-        for n, place in enumerate(places)
-        if runs * wider[n] >= 5
-    )
-    assert wrong > 45, "noise 30 % off is seen"
+    totals = _totals([1] * 60 + [3] * 22 + [9] * 12, bounds)
+    spent, bits, runs = walk(_EPSILON), SeededBits(5), 4000
+    seen = Counter(choose(totals, bounds, spent, bits) for _ in range(runs))
+
+    def off(law: dict[int | None, float]) -> float:
+        expected = {place: runs * part for place, part in law.items() if runs * part >= 5}
+        assert len(expected) >= 7
+        return sum((seen[place] - number) ** 2 / number for place, number in expected.items())
+
+    assert off(chosen_law(totals, bounds, spent)) < 45, "a false alarm in 10^5 seeds, 12 cells"
+    wider = replace(spent, of_counts=spent.of_counts * Fraction(13, 10))
+    assert off(chosen_law(totals, bounds, wider)) > 45, "noise 30 % off is seen"
 
 
 def test_what_is_counted_and_clamped() -> None:
@@ -144,7 +112,7 @@ def test_bounds_are_four_an_octave() -> None:
 
 def test_few_units_have_no_bound() -> None:
     spent, bits, bounds = walk(Fraction(1)), SeededBits(3), bounds_up_to(1000)
-    chosen = [choose(_totals([900] * 2, bounds), len(bounds), spent, bits) for _ in range(200)]
+    chosen = [choose(_totals([900] * 2, bounds), bounds, spent, bits) for _ in range(200)]
     assert chosen.count(None) > 190
 
 
@@ -152,7 +120,6 @@ def test_the_walk_ends_near_the_largest_totals() -> None:
     """2,000 units of 40, and one of a million: the bound is near 40."""
     spent, bits, bounds = walk(Fraction(28, 100)), SeededBits(4), bounds_up_to(1_000_000)
     totals = _totals([40] * 2000 + [1_000_000], bounds)
-    found = [choose(totals, len(bounds), spent, bits) for _ in range(300)]
+    found = [choose(totals, bounds, spent, bits) for _ in range(300)]
     near = [n for n in found if n is not None and 40 <= bounds[n] <= 160]
     assert len(near) > 280
-    assert private_bound.walk(Fraction(1)).further == 1

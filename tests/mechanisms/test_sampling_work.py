@@ -82,11 +82,12 @@ def test_noise(scale: Fraction) -> None:
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
 def test_walks_over_bounds(epsilon: Fraction) -> None:
-    """Nobody is above any bound, and everybody above all of a thousand."""
-    bounds, walk = 1000, private_bound.walk(epsilon)
+    """Nobody is above any bound, and everybody above all of 800."""
+    bounds, walk = private_bound.bounds_up_to(10**60), private_bound.walk(epsilon)
+    beyond = len(bounds) + 1
     for totals in (
         UnitTotals(units={}, sums={}),
-        UnitTotals(units={bounds + 1: 10**9}, sums={bounds + 1: 10**18}),
+        UnitTotals(units={beyond: 10**9}, sums={beyond: 10**70}),
     ):
         took = _takes(
             lambda bits, totals=totals: private_bound.choose(totals, bounds, walk, bits) or 0  # type: ignore[misc]

@@ -20,6 +20,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.identifiers import column_sql
 from proxy.mechanisms.loss import Loss
+from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import (
     Answer,
     BlockPlan,
@@ -33,7 +34,6 @@ from proxy.planner.plan import (
     OrderStatistic,
     RecentredMean,
     Release,
-    RowNeighbours,
     SampleAggregate,
     SmoothedMedian,
 )
