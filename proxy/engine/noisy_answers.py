@@ -28,13 +28,14 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, PrivatePlan, SampleAggregate
-from proxy.planner.planning import ChosenBounds
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import group_selector, release_block
 from proxy.release.choosing_bounds import choose_bounds, clamped_totals, totals_of
 from proxy.release.noisy_relation import NoisyTable, relation_json
 
 _SEED_BITS = 63
+# A block by its number, with bounds that were chosen for it.
+Bounded = Callable[[int, Mapping[int | None, int]], BlockPlan]
 _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, computed and written
 
 
@@ -85,22 +86,21 @@ def compiled_block(block: BlockPlan) -> CompiledBlock:
 async def noisy_relation(
     question: ProtectedQuery,
     private: PrivatePlan,
-    bounded: Callable[[ChosenBounds], PrivatePlan],
-    compiled: Callable[[PrivatePlan], Sequence[CompiledBlock]],
+    bounded: Bounded,
+    compiled: Sequence[CompiledBlock],
     session: ProtectedSession | None,
     lists: Lists,
     bits: RandomBits,
 ) -> NoisyRelation:
     """The relation of the rewritten statement. Only public keys are read where session is None.
 
-    Given    bounded: the plan with bounds that were chosen; compiled: the statements of a plan's blocks
+    Given    bounded: a block with bounds that were chosen; compiled: the statements of the plan's blocks
     """
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     withheld: list[str] = []
     # Of earlier blocks, for those that compare with them.
     answers: dict[ScalarAnswer, str | None] = {}
-    chosen: dict[int, Mapping[int | None, int]] = {}
     clipped: list[ClippedUnits] = []
 
     async def read(query: BackendQuery, select: Callable[[int], bool] | None) -> ExactTable:
@@ -109,22 +109,22 @@ async def noisy_relation(
         return await session.run(query, values, select)
 
     for number in range(len(private.blocks)):
-        block, of_block = private.blocks[number], compiled(private)[number]
+        block, queries = private.blocks[number], compiled[number].queries
+        choosing = compiled[number].choosing
         exact: list[ExactTable] = []
-        if of_block.choosing is not None:
-            totals = totals_of(block, await read(of_block.choosing, None))
+        if choosing is not None:
+            totals = totals_of(block, await read(choosing, None))
             found = choose_bounds(block, totals, bits)
-            chosen[number] = bounds_of(block, found)
-            private = await asyncio.to_thread(bounded, chosen)
-            block = with_chosen(private.blocks[number], found)
+            again = asyncio.to_thread(_again, bounded, number, bounds_of(block, found))
+            block, queries = await again
+            block = with_chosen(block, found)
             blocks = (*private.blocks[:number], block, *private.blocks[number + 1 :])
             private = replace(private, blocks=blocks)
             clipped += clipped_units(block, found, number + 1)
             if block.is_of_totals:
                 exact = [clamped_totals(block, totals)]
-            of_block = compiled(private)[number]
         is_selected = group_selector(block, bits)
-        for place, query in enumerate(of_block.queries):
+        for place, query in enumerate(queries):
             exact.append(await read(query, is_selected if place == 0 else None))
         work += _draws(block, exact)
         noisy = await beside(work, release_block, block, exact, bits)
@@ -137,6 +137,14 @@ async def noisy_relation(
     columns = await beside(work, _columns, question, private, tables)
     withheld += (one.text() for one in clipped if one.is_poor)
     return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped))
+
+
+def _again(
+    bounded: Bounded, number: int, chosen: Mapping[int | None, int]
+) -> tuple[BlockPlan, tuple[BackendQuery, ...]]:
+    """That block alone, and in a thread: of many groups it takes long. It is not cached, as bounds differ."""
+    block = bounded(number, chosen)
+    return block, compile_block(block)
 
 
 def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

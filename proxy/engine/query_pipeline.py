@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import lru_cache
 
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
 from proxy.base.sql_types import by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
@@ -26,6 +26,7 @@ from proxy.engine.arguments import constants
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import (
+    Bounded,
     CompiledBlock,
     NoisyAnswer,
     NoisyRelation,
@@ -41,8 +42,8 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicRowsOf, PublicValues
 from proxy.planner.loss_events import loss_events
-from proxy.planner.plan import PrivatePlan
-from proxy.planner.planning import ChosenBounds, plan
+from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.query import bind
@@ -51,8 +52,6 @@ from proxy.query.syntax.statements import StatementKind
 
 _SEED_BITS = 63
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
-
-Bounded = Callable[[ChosenBounds], PrivatePlan]
 
 
 class Engine:
@@ -229,7 +228,12 @@ class Engine:
         Refuses  what planning refuses, SETTING
         """
         _, private, bounded = self._planned(question, (), settings)
-        return private if chosen is None else bounded(chosen)
+        given = chosen or {}
+        blocks = (
+            bounded(number, given[number]) if number in given else block
+            for number, block in enumerate(private.blocks)
+        )
+        return replace(private, blocks=tuple(blocks))
 
     def _prepared(
         self,
@@ -267,15 +271,15 @@ class Engine:
         )
         if not chosen.is_utc:
             check_zone(bound)
-        known = self._known  # the same when the bounds are chosen
-        private = _rounded(plan(bound, known, chosen.loss), chosen)
+        found = planned(bound, self._known, chosen.loss)
 
-        def bounded(bounds: ChosenBounds) -> PrivatePlan:
-            found = _rounded(plan(bound, known, chosen.loss, bounds), chosen)
-            if found.loss != private.loss:  # which was charged
-                raise Fault
-            return found
+        def bounded(number: int, bounds: Mapping[int | None, int]) -> BlockPlan:
+            return replace(found.bounded(number, bounds), is_rounded=chosen.is_rounded)
 
+        private = found.private
+        if chosen.is_rounded:
+            rounded = (replace(block, is_rounded=True) for block in private.blocks)
+            private = replace(private, blocks=tuple(rounded))
         return chosen, private, bounded
 
     def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
@@ -289,7 +293,7 @@ class Engine:
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        compiled, bits = self._compile, self._bits
+        compiled, bits = self._compile(private), self._bits
         return await noisy_relation(question, private, bounded, compiled, session, lists, bits)
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
@@ -322,13 +326,6 @@ def _answer(
         relation.columns,
         relation.clipped,
     )
-
-
-def _rounded(private: PrivatePlan, chosen: Settings) -> PrivatePlan:
-    if not chosen.is_rounded:
-        return private
-    blocks = tuple(replace(block, is_rounded=True) for block in private.blocks)
-    return replace(private, blocks=blocks)
 
 
 def _with_lists(query: BackendQuery) -> str:

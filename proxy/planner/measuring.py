@@ -69,11 +69,13 @@ class MeasureContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """What planning one release needs to know. loss: all that it may spend; number: of the release."""
+    """What planning one release needs to know. loss: all that it may spend; number: of the release; is_shared:
+    other answers are made of it too, so that its rows are cut as theirs are."""
 
     context: MeasureContext
     loss: Loss
     number: int = 0
+    is_shared: bool = False
 
 
 def column_facts(aggregate: Aggregate, context: MeasureContext) -> ColumnFacts | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
@@ -18,6 +19,7 @@ from proxy.planner.facts import (
     PlanningContext,
     PublicRows,
     RelationWithUnit,
+    RowOwnership,
     typed,
 )
 from proxy.planner.group_selection import select_groups
@@ -55,20 +57,54 @@ ChosenBounds = Mapping[int, Mapping[int | None, int]]
 def plan(
     query: Query, known: PlanningContext, wanted: Loss, chosen: ChosenBounds = _NONE
 ) -> PrivatePlan:
+    """As `planned`, with bounds of the blocks that are in `chosen`."""
+    found = planned(query, known, wanted)
+    if not chosen:
+        return found.private
+    blocks = (
+        found.bounded(number, chosen[number]) if number in chosen else block
+        for number, block in enumerate(found.private.blocks)
+    )
+    return replace(found.private, blocks=tuple(blocks))
+
+
+def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     """The private plan of a statement whose parameters are known (answers of earlier blocks excepted).
 
-    Given    wanted: epsilon and delta of the statement as a whole; chosen: of blocks whose bounds are known by
-             now; it changes sensitivities and scales, never what is paid
+    Given    wanted: epsilon and delta of the statement as a whole
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
     Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
              more than wanted, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     try:
-        return _plan(query, known, wanted, chosen)
+        return _plan(query, known, wanted)
     except NeedsEpsilon as refused:
         hint = _hint_for_all(refused, query, known, wanted)
         raise Refusal(refused.code, refused.message, hint, refused.position) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """private: the plan before any bound is chosen."""
+
+    private: PrivatePlan
+    known: PlanningContext
+    drafts: tuple[_Draft, ...]
+    spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
+
+    def bounded(self, number: int, chosen: Mapping[int | None, int]) -> BlockPlan:
+        """One block with bounds that were chosen, by release, None being that on rows. They change
+        sensitivities and scales, never what is paid. The other blocks, which may be many, are left alone.
+
+        Refuses  Fault: it would cost something else
+        """
+        draft = self.drafts[number].with_bounds(chosen)
+        block = _planned(draft, iter(self.spent[number]))
+        check_types(block, self.known.catalog)
+        if _loss_of(block) != _loss_of(self.private.blocks[number]):
+            raise Fault
+        return block
 
 
 def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, wanted: Loss) -> str:
@@ -76,7 +112,7 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
     needed = refused
     for _ in range(_TRIED):
         try:
-            _plan(query, known, Loss(needed.epsilon, wanted.delta), _NONE)
+            _plan(query, known, Loss(needed.epsilon, wanted.delta))
             break
         except NeedsEpsilon as further:
             needed = further
@@ -85,7 +121,7 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
     return needed.hint
 
 
-def _plan(query: Query, known: PlanningContext, wanted: Loss, chosen: ChosenBounds) -> PrivatePlan:
+def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     check_sizes(query)
     with_unit = tuple(_with_unit(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
@@ -97,26 +133,33 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss, chosen: ChosenBoun
             f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
             "Ask several questions.",
         )
-    drafts = [
-        _draft(block, found, keys, known, wanted, chosen.get(number, {}))
-        for number, (block, (found, keys)) in enumerate(zip(query.blocks, with_unit, strict=True))
-    ]
-    weights = [weight for draft in drafts for weight in draft.weights(known.policy.privacy)]
-    spent = iter(split.split_weighted(wanted, weights) if weights else ())
-    blocks = tuple(_planned(draft, spent) for draft in drafts)
+    drafts = tuple(
+        _draft(block, found, keys, known, wanted)
+        for block, (found, keys) in zip(query.blocks, with_unit, strict=True)
+    )
+    weights = [tuple(draft.weights(known.policy.privacy)) for draft in drafts]
+    flat = [weight for of_block in weights for weight in of_block]
+    losses = iter(split.split_weighted(wanted, flat) if flat else ())
+    spent = tuple(tuple(islice(losses, len(of_block))) for of_block in weights)
+    blocks = tuple(
+        _planned(draft, iter(of_block)) for draft, of_block in zip(drafts, spent, strict=True)
+    )
     for block in blocks:
         check_types(block, known.catalog)
-    total = NOTHING
-    for block in blocks:
-        if block.selection is not None:
-            total = total + block.selection.loss
-        if block.rows_choice is not None:
-            total = total + block.rows_choice.loss
-        for release in block.releases:
-            total = total + release.loss
+    total = sum(map(_loss_of, blocks), NOTHING)
     if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
         raise Fault
-    return PrivatePlan(blocks=blocks, loss=total)
+    return Planned(
+        private=PrivatePlan(blocks=blocks, loss=total), known=known, drafts=drafts, spent=spent
+    )
+
+
+def _loss_of(block: BlockPlan) -> Loss:
+    total = sum((release.loss for release in block.releases), NOTHING)
+    for chosen in (block.selection, block.rows_choice):
+        if chosen is not None:
+            total = total + chosen.loss
+    return total
 
 
 def _with_unit(
@@ -147,6 +190,14 @@ class _Draft:
     aggregates: tuple[Aggregate, ...]
     context: MeasureContext
     allocation: BudgetAllocation
+    ownership: RowOwnership
+    group_bound: int | None
+
+    def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
+        """With what follows from bounds; the rest, of which keys and conditions take long, stays."""
+        neighbours, _ = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
+        context = replace(self.context, neighbours=neighbours, chosen=chosen)
+        return replace(self, context=context, allocation=allocation(self.aggregates, context))
 
     @property
     def is_private(self) -> bool:
@@ -180,7 +231,6 @@ def _draft(
     keys: tuple[KeyPlan, ...],
     known: PlanningContext,
     wanted: Loss,
-    chosen: Mapping[int | None, int],
 ) -> _Draft:
     facts = with_unit.facts
     count, listed = None, None
@@ -190,7 +240,7 @@ def _draft(
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     ownership = with_unit.ownership
-    neighbours, groups = neighbours_of(ownership, group_bound, chosen.get(None))
+    neighbours, groups = neighbours_of(ownership, group_bound, None)
     context = MeasureContext(
         facts=facts,
         neighbours=neighbours,
@@ -199,7 +249,6 @@ def _draft(
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
         most_rows=most_rows(ownership, neighbours),
-        chosen=chosen,
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(with_unit.relation, where)
@@ -215,6 +264,8 @@ def _draft(
         aggregates=aggregates,
         context=context,
         allocation=allocation(aggregates, context),
+        ownership=ownership,
+        group_bound=group_bound,
     )
 
 

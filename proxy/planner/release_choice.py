@@ -134,7 +134,7 @@ def _total(
 ) -> UnitTotal | None:
     """The bound on what a unit adds, where that is not as many rows as count of the largest values."""
     context = priced.context
-    if not isinstance(context.neighbours, UnitNeighbours):
+    if priced.is_shared or not isinstance(context.neighbours, UnitNeighbours):
         return None
     each = of_row(statistic, () if isinstance(of, Counted) else of)
     parts = PARTS if context.is_spread else 1

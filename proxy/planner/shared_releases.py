@@ -72,7 +72,8 @@ class _Drawing:
         elif made_of.formula.of is None:
             (statistic,) = made_of.statistics
             if statistic not in self.places:
-                self.places[statistic] = self._placed(aggregate, self.spent.statistics[statistic])
+                loss = self.spent.statistics[statistic]
+                self.places[statistic] = self._placed(aggregate, loss, is_shared=True)
         elif all(self._users(statistic) == [number] for statistic in made_of.statistics):
             for statistic in dict.fromkeys(
                 made_of.statistics
@@ -100,11 +101,11 @@ class _Drawing:
         made_of = self.allocation.made_of
         return [number for number in sorted(made_of) if statistic in made_of[number].statistics]
 
-    def _placed(self, aggregate: Aggregate, loss: Loss) -> int:
+    def _placed(self, aggregate: Aggregate, loss: Loss, is_shared: bool = False) -> int:
+        number = len(self.releases)
+        priced = Priced(context=self.context, loss=loss, number=number, is_shared=is_shared)
         try:
-            release = plan_release(
-                aggregate, Priced(context=self.context, loss=loss, number=len(self.releases))
-            )
+            release = plan_release(aggregate, priced)
         except Refusal as refusal:
             raise (
                 refusal if refusal.position is not None else refusal.at(aggregate.position)

@@ -180,3 +180,21 @@ def test_private_keys_need_a_bound_on_groups() -> None:
     with pytest.raises(Refusal, match="bound on the groups") as refused:
         walk(_QUESTIONS[9], replace(policy, tables=tables))
     assert "max_groups_per_unit" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT count(i4), avg(i4), variance(i4) FROM orders",
+        "SELECT t, count(i4), avg(i4) FROM orders GROUP BY t",
+    ],
+)
+def test_the_count_that_a_mean_is_made_of_is_cut_as_its_sum_is(question: str) -> None:
+    """With a bound of its own the mean of one's rows would be divided by more or fewer than are added up."""
+    pipeline = walk(question, chosen_by_choice(POLICIES["best"]))
+    assert pipeline is not None
+    (block,) = pipeline.plan.blocks
+    count, mean, *_ = block.answers
+    assert set(count.releases) < set(mean.releases)
+    assert set(block.choices) == {None}
+    assert block.bounded_by(None) == {*range(len(block.releases))}
