@@ -86,7 +86,7 @@ def test_an_unforeseen_error(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) ->
     def broken(*_: object) -> None:
         raise RuntimeError(f"secret of {_COUNT}")
 
-    monkeypatch.setattr(query_pipeline, "plan", broken)
+    monkeypatch.setattr(query_pipeline, "planned", broken)
     for run in (faulty.over_the_wire, lambda: faulty.over_http(500)):
         told, line = faulty.once(run)
         assert told == ("58000", _NEUTRAL, _HINT)
