@@ -112,6 +112,7 @@ def with_chosen(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> Bl
     clipped = tuple(
         (release, chosen.share)
         for choice, chosen in found.items()
+        if chosen.bound is not None  # else nothing is answered of which a share could be cut
         for release in sorted(block.bounded_by(choice))
     )
     return replace(block, withheld=frozenset().union(*none), clipped=clipped)

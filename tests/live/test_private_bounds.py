@@ -172,6 +172,9 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
     # Of a bound that the policy gives nothing is measured.
     (row,) = rows(visits.run("SELECT dp.clipped(sum(given)) FROM w.visits"))
     assert row["c1"] is None
+    # Nor of a bound that could not be chosen: the answer is NULL, and so is the share.
+    (row,) = rows(visits.run("SELECT count(*), dp.clipped(count(*)) FROM w.visits WHERE person = 3"))
+    assert (row["a1"], row["c1"]) == (None, None)
 
 
 def test_dp_clipped_is_of_an_aggregate(visits: Asking) -> None:
