@@ -173,7 +173,9 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
     (row,) = rows(visits.run("SELECT dp.clipped(sum(given)) FROM w.visits"))
     assert row["c1"] is None
     # Nor of a bound that could not be chosen: the answer is NULL, and so is the share.
-    (row,) = rows(visits.run("SELECT count(*), dp.clipped(count(*)) FROM w.visits WHERE person = 3"))
+    (row,) = rows(
+        visits.run("SELECT count(*), dp.clipped(count(*)) FROM w.visits WHERE person = 3")
+    )
     assert (row["a1"], row["c1"]) == (None, None)
 
 
