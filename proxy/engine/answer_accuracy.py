@@ -96,6 +96,8 @@ def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> R
         of_what = "the rows of a unit" if choice is None else "what a unit adds"
         most = largest * grid
         note = f"R: a bound on {of_what} that is chosen privately when it runs, {text_of(most)} at most"
+        if choice is not None:
+            note = f"{note}; choosing it takes {text_of(found.loss.epsilon)} of epsilon"
         error = described.error
         if error is not None:
             kind, value = ErrorKind.TIMES_BOUND, error.value / most

@@ -12,7 +12,7 @@ from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
-_FEW = 4  # times the units that a choice needs: with fewer it is poor
+FEW = 4  # times the units that a choice needs: with fewer it is poor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +39,9 @@ class ClippedUnits:
         if self.most is None:
             return (
                 f"{named} is NULL: by a noisy count there are too few units to choose a bound on what each "
-                f"adds (about {max(0, self.units)} +-{self.half_width}). Raise dp.epsilon, ask for fewer "
-                f"aggregates at once, or ask the data owner for a fixed max_rows_per_unit or per_unit."
+                f"adds, which takes about {self.needed // FEW}. Raise dp.epsilon where the policy lets you, "
+                f"ask for fewer aggregates at once, or ask the data owner for a fixed max_rows_per_unit or "
+                f"per_unit."
             )
         what = "rows of a unit count" if self.of_rows else "is what a unit adds"
         text = (
@@ -94,7 +95,7 @@ def clipped_units(
             units=chosen.units,
             above=chosen.above,
             half_width=chosen.half_width,
-            needed=_FEW * chosen.needed,
+            needed=FEW * chosen.needed,
         )
 
 

@@ -39,6 +39,9 @@ def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Ite
         yield f"  Block {number} on {', '.join(block.tables())}: {_unit(block)}"
         if block.keys:
             yield f"    Groups: {_groups(block)}"
+        if block.rows_choice is not None:
+            spent = text_of(block.rows_choice.loss.epsilon)
+            yield f"    Bound on the rows of a unit: chosen privately when it runs, for {spent} of epsilon"
         for entry in found:
             if entry.block == number:
                 yield "    " + _line(entry)

@@ -118,6 +118,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
     assert (row["a1"], row["a2"]) == (None, None)
     assert len(answer.withheld) == 2
     assert all("too few units" in text and "max_rows_per_unit" in text for text in answer.withheld)
+    assert all("which takes about " in text for text in answer.withheld)
     assert [column.reason for column in answer.columns] == [
         "NULL, since there were too few units to choose a bound on what each adds"
     ] * 2
@@ -128,6 +129,7 @@ def test_explain_says_how_the_error_follows(visits: Asking) -> None:
     assert "bounded by choice when the statement runs" in text
     assert " R (" in text and " R / n (" in text
     assert "1e+06 at most" in text
+    assert "Bound on the rows of a unit: chosen privately when it runs, for 0." in text
     spent = visits.run("EXPLAIN SELECT count(*) FROM w.visits").loss
     assert spent.epsilon == 0
 
