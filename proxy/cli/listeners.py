@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,7 +56,7 @@ async def serve_until_stopped(
     until: Callable[[ListenerPorts], Awaitable[int]],
 ) -> int:
     """
-    Given    databases, assembled on these servers; until: runs while the listeners are open, e.g. `signalled`
+    Given    databases, assembled on these servers; until: runs while the listeners are open
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -122,15 +122,18 @@ async def _until_lost(
                 await task
 
 
-async def signalled() -> None:
-    """Until Ctrl-C or SIGTERM. A second one interrupts the closing as it would any program."""
+@contextlib.contextmanager
+def stop_signals() -> Iterator[asyncio.Event]:
+    """Set by Ctrl-C or SIGTERM. To be entered before anybody is told that there is something to stop: a signal
+    that comes earlier ends the process without closing anything. A second one interrupts the closing as it
+    would any program."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
         loop.add_signal_handler(number, stop.set)
     try:
-        await stop.wait()
+        yield stop
     finally:
         for number in signals:
             loop.remove_signal_handler(number)

@@ -50,7 +50,7 @@ def demo(
     """Serve invented data: a census and a shop."""
     from proxy.cli.demo.demo_databases import ANALYST, demo_databases, lines_to_copy
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
-    from proxy.cli.listeners import ListenerPorts, serve_until_stopped, signalled
+    from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
     from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
@@ -65,20 +65,21 @@ def demo(
     with demo_databases(state or demo_state(), typer.echo) as prepared:
 
         async def announce(ports: ListenerPorts) -> int:
-            for name, wanted, got in (
-                ("PostgreSQL clients", where.wire, ports.wire),
-                ("HTTP", where.http, ports.http),
-            ):
-                if wanted.or_free and wanted.port != got[1]:
-                    typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
-            typer.echo(
-                f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
-            )
-            for line in lines_to_copy(ports, prepared.password).values():
-                typer.echo(f"    {line}\n")
-            typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
-            typer.echo("Ctrl-C stops everything.")
-            await signalled()
+            with stop_signals() as stop:
+                for name, wanted, got in (
+                    ("PostgreSQL clients", where.wire, ports.wire),
+                    ("HTTP", where.http, ports.http),
+                ):
+                    if wanted.or_free and wanted.port != got[1]:
+                        typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
+                typer.echo(
+                    f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
+                )
+                for line in lines_to_copy(ports, prepared.password).values():
+                    typer.echo(f"    {line}\n")
+                typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
+                typer.echo("Ctrl-C stops everything.")
+                await stop.wait()
             typer.echo("\nclosing the listeners ...")
             return 0
 
@@ -148,7 +149,7 @@ def serve(
         servers = prepared.check_ledger()
         importing.join()
         from proxy.cli.building import build, known_source
-        from proxy.cli.listeners import ListenerPorts, serve_until_stopped, signalled
+        from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
         options += "" if ledger is None else " --ledger DSN"
@@ -163,12 +164,13 @@ def serve(
         servers.match_roles(tuple(one.policy.database for one in databases))
 
         async def announce(ports: ListenerPorts) -> int:
-            names = ", ".join(one.policy.database for one in databases)
-            typer.echo(f"serving {names}")
-            typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
-            scheme = "http" if certificate is None else "https"
-            typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
-            await signalled()
+            with stop_signals() as stop:
+                names = ", ".join(one.policy.database for one in databases)
+                typer.echo(f"serving {names}")
+                typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
+                scheme = "http" if certificate is None else "https"
+                typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
+                await stop.wait()
             typer.echo("closing the listeners ...")
             return 0
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 
+@pytest.mark.long
 def test_quick_run_prints_its_table(tmp_path: Path) -> None:
     options = ["--quick", "--small-rows=500", "--rounds=2", "--warm=1", f"--state={tmp_path}"]
     done = subprocess.run(

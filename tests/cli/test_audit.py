@@ -147,7 +147,7 @@ def _violations_of_the_real_code(sample: str, questions: str) -> int:
     return _run(_sample(sample), questions).audit.violations
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("sample", "mutant", "questions"),
     [
@@ -252,6 +252,7 @@ def test_references_k_rows_and_private_groups(
     assert len(joins) == 3 and all(finding.observed[1] > 0 for finding in joins)
 
 
+@pytest.mark.long
 def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
     questions, plot = tmp_path / "q.sql", tmp_path / "s.svg"
