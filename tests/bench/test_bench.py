@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 @pytest.mark.long
 def test_quick_run_prints_its_table(tmp_path: Path) -> None:
