@@ -216,11 +216,11 @@ def compiled(block: BlockPlan) -> tuple[BackendQuery, ...]:
     return (*(() if choosing is None else (choosing,)), *compile_block(block))
 
 
-def audited_bounds(plan: PrivatePlan) -> ChosenBounds:
-    """Bounds so low that some units of a synthetic database are above them."""
+def audited_bounds(plan: PrivatePlan, place: int = _LOW) -> ChosenBounds:
+    """Bounds so low that some units of a synthetic database are above them: those of this place, from 0."""
     return {
         number: {
-            choice: found.bounds[min(_LOW, len(found.bounds) - 1)]
+            choice: found.bounds[min(place, len(found.bounds) - 1)]
             for choice, found in block.choices.items()
         }
         for number, block in enumerate(plan.blocks)

@@ -50,6 +50,10 @@ def _proposal(table: ProtectedTable, known: PlanningContext) -> NoiseProposal | 
     unit = rows.ownership
     if not isinstance(unit, UnitRows) or unit.rows_per_group is None:
         return None  # all rows of a unit may be in one group
+    if unit.is_chosen:
+        return (
+            None  # its bound is chosen when a statement runs: the largest says nothing of the noise
+        )
     groups = min(unit.rows, unit.groups or unit.rows)
     privacy = known.policy.privacy
     context = MeasureContext(

@@ -113,16 +113,14 @@ async def noisy_relation(
         choosing = compiled[number].choosing
         exact: list[ExactTable] = []
         if choosing is not None:
-            totals = totals_of(block, await read(choosing, None))
-            found = choose_bounds(block, totals, bits)
-            again = asyncio.to_thread(_again, bounded, number, bounds_of(block, found))
-            block, queries = await again
-            block = with_chosen(block, found)
+            table = await read(choosing, None)
+            # In a thread: of many aggregates the walks take long, of many groups the plan does.
+            choice = await asyncio.to_thread(_with_bounds, block, number, table, bounded, bits)
+            block, queries = choice.block, choice.queries
             blocks = (*private.blocks[:number], block, *private.blocks[number + 1 :])
             private = replace(private, blocks=blocks)
-            clipped += clipped_units(block, found, number + 1)
-            if block.is_of_totals:
-                exact = [clamped_totals(block, totals)]
+            clipped += choice.clipped
+            exact = choice.exact
         is_selected = group_selector(block, bits)
         for place, query in enumerate(queries):
             exact.append(await read(query, is_selected if place == 0 else None))
@@ -139,12 +137,33 @@ async def noisy_relation(
     return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped))
 
 
-def _again(
-    bounded: Bounded, number: int, chosen: Mapping[int | None, int]
-) -> tuple[BlockPlan, tuple[BackendQuery, ...]]:
-    """That block alone, and in a thread: of many groups it takes long. It is not cached, as bounds differ."""
-    block = bounded(number, chosen)
-    return block, compile_block(block)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class _BoundedBlock:
+    """A block whose bounds are chosen. exact: what follows from the totals that they were chosen by; queries:
+    what is still to be read; clipped: what is said of the bounds."""
+
+    block: BlockPlan
+    queries: tuple[BackendQuery, ...]
+    exact: list[ExactTable]
+    clipped: tuple[ClippedUnits, ...]
+
+    def __repr__(self) -> str:
+        return "_BoundedBlock(hidden)"
+
+
+def _with_bounds(
+    block: BlockPlan, number: int, table: ExactTable, bounded: Bounded, bits: RandomBits
+) -> _BoundedBlock:
+    """That block alone is planned and compiled again; it is not cached, as bounds differ."""
+    totals = totals_of(block, table)
+    found = choose_bounds(block, totals, bits)
+    block = with_chosen(bounded(number, bounds_of(block, found)), found)
+    return _BoundedBlock(
+        block=block,
+        queries=compile_block(block),
+        exact=[clamped_totals(block, totals)] if block.is_of_totals else [],
+        clipped=tuple(clipped_units(block, found, number + 1)),
+    )
 
 
 def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from math import isqrt
 
 from proxy.mechanisms import discrete_laplace
@@ -91,6 +92,13 @@ class UnitTotals:
         """How many units are above the bound of this place, from 0; of place -1: that have a total."""
         return sum(number for band, number in self.units.items() if abs(band) > place + 1)
 
+    def above_each(self, bounds: int) -> list[int]:
+        """As `above`, of each place from -1 to the last bound but one, in one pass over the bands."""
+        at = [0] * (bounds + 2)
+        for band, number in self.units.items():
+            at[abs(band)] += number
+        return list(accumulate(reversed(at)))[::-1][1 : bounds + 1]
+
     def clamped(self, place: int, bound: int) -> int:
         """The sum of all totals, each cut to bound, the one of this place."""
         within = sum(total for band, total in self.sums.items() if abs(band) <= place + 1)
@@ -112,9 +120,9 @@ def choose(totals: UnitTotals, bounds: Sequence[int], walk: Walk, bits: RandomBi
              counts that all move the same way
     """
     shift = discrete_laplace.sample(bits, walk.of_threshold)
-    for place in range(-1, len(bounds) - 1):
+    for place, above in enumerate(totals.above_each(len(bounds)), start=-1):
         few = walk.needed if place < 0 else walk.stop
-        if totals.above(place) + discrete_laplace.sample(bits, walk.of_counts) <= few + shift:
+        if above + discrete_laplace.sample(bits, walk.of_counts) <= few + shift:
             return None if place < 0 else little_beyond(place, bounds)
     return len(bounds) - 1
 

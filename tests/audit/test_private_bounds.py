@@ -3,20 +3,20 @@ exact results move by no more than is paid for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from proxy.audit.movement import Measure, bounded_tables, movements
-from proxy.audit.neighbour_audit import compiled
+from proxy.audit.neighbour_audit import audited_bounds, compiled
 from proxy.base.errors import Refusal
 from proxy.compiler import bound_scan, unit_gathering, unit_scan
 from proxy.exact.table import places
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.unit_means import UnitMeans
-from proxy.planner.plan import BlockPlan, PrivatePlan, RecentredMean
-from proxy.planner.planning import ChosenBounds
+from proxy.planner.plan import BlockPlan, RecentredMean
 from proxy.policy.policy_model import IdentifierUnit, Mechanism, Policy, ProtectedTable
 from tests.audit.exact_results import Auditor
 from tests.pipeline_world import POLICIES, walk
@@ -53,22 +53,13 @@ def chosen_by_choice(policy: Policy) -> Policy:
     return replace(policy, tables=tables, privacy=privacy)  # type: ignore[arg-type]
 
 
-def bounds_at(place: int) -> Callable[[PrivatePlan], ChosenBounds]:
-    def chosen(plan: PrivatePlan) -> ChosenBounds:
-        return {
-            number: {
-                choice: found.bounds[min(place, len(found.bounds) - 1)]
-                for choice, found in block.choices.items()
-            }
-            for number, block in enumerate(plan.blocks)
-        }
-
-    return chosen
-
-
 def _blocks(policy: str, question: str) -> Iterator[BlockPlan]:
     for place in _PLACES:
-        pipeline = walk(question, chosen_by_choice(POLICIES[policy]), chosen=bounds_at(place))
+        pipeline = walk(
+            question,
+            chosen_by_choice(POLICIES[policy]),
+            chosen=partial(audited_bounds, place=place),
+        )
         assert pipeline is not None
         assert all(block.choices for block in pipeline.plan.blocks)
         yield from pipeline.plan.blocks

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -240,3 +242,44 @@ def test_bounds_of_a_block_plan_and_compile_that_block_alone(
     counts = (f"(SELECT count(*) FROM w.visits WHERE paid > {n})" for n in range(8))
     assert visits.run(f"SELECT {', '.join(counts)}").loss.epsilon == 1
     assert (len(planned), len(compiled)) == (8, 8 + 8)
+
+
+def test_bounds_are_not_chosen_on_the_loop(visits: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 walks over 300 bounds would hold up both listeners for a quarter of a second."""
+    real, threads = noisy_answers._with_bounds, []
+
+    def noted(*given: Any) -> Any:
+        threads.append(threading.current_thread())
+        return real(*given)
+
+    monkeypatch.setattr(noisy_answers, "_with_bounds", noted)
+    visits.run("SELECT count(*), sum(paid) FROM w.visits")
+    assert len(threads) == 1 and visits.live.thread not in threads
+
+
+def test_a_cancel_between_the_two_scans_stays_charged(
+    visits: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, begun, go_on = noisy_answers._with_bounds, threading.Event(), threading.Event()
+
+    def held_up(*given: Any) -> Any:
+        begun.set()
+        go_on.wait(10)
+        return real(*given)
+
+    monkeypatch.setattr(noisy_answers, "_with_bounds", held_up)
+    analyst = visits.live.servers.new_analyst()
+    question = asked(
+        visits.database, "SELECT region, count(*), sum(paid) FROM w.visits GROUP BY region"
+    )
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(visits.database.engine.run(question, (), {}, analyst))
+        await asyncio.to_thread(begun.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    visits.live.do(cancelled())
+    go_on.set()
+    assert visits.live.when_settled(analyst) == (1, 1.0, 0)

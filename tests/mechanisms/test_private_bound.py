@@ -92,6 +92,8 @@ def test_what_is_counted_and_clamped() -> None:
     sizes = [0, 1, 5, -5, 7, -100, 100, 250, 8]
     totals = _totals(sizes, bounds)
     assert totals.above(-1) == 8
+    each = [totals.above(place) for place in range(-1, len(bounds) - 1)]
+    assert totals.above_each(len(bounds)) == each
     for place, bound in enumerate(bounds):
         assert totals.above(place) == sum(abs(size) > bound for size in sizes)
         assert totals.clamped(place, bound) == sum(max(-bound, min(bound, size)) for size in sizes)
