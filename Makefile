@@ -18,16 +18,16 @@ $(VENV)/pyvenv.cfg:
 
 $(RUN_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing dpproxy into $(VENV) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e .
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing dpproxy and its tests into $(VENV) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[dev]'
 	@touch $@ $(RUN_STAMP)
 
 $(NIGHTLY_STAMP): $(DEV_STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,nightly]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[dev,nightly]'
 	@touch $@
 
 demo: $(RUN_STAMP)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 
+_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?"
+    r"(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?"
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -27,3 +32,26 @@ def iso_text(value: Fraction, kind: SqlType) -> str:
 def moment(seconds: Fraction) -> datetime:
     """The instant of a second number, in UTC."""
     return _EPOCH + timedelta(microseconds=int(seconds * 10**6))
+
+
+def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:
+    """The second number of a date or time in ISO form; without a zone that of UTC. None: it is none.
+
+    Given    is_local: a zone that it names is not looked at, as PostgreSQL does for a time without one
+
+    >>> seconds_of("1970-01-02"), seconds_of("1970-01-01 01:00:00.5+01"), seconds_of("infinity")
+    (Fraction(86400, 1), Fraction(1, 2), None)
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    day, hours, minutes, seconds, part, sign, zone_hours, zone_minutes = found.groups()
+    try:
+        at = datetime.fromisoformat(day).replace(tzinfo=timezone.utc)
+    except ValueError:
+        return None
+    clock = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    if sign is not None and not is_local:
+        east = int(zone_hours) * 3600 + int(zone_minutes or 0) * 60
+        clock += east if sign == "-" else -east
+    return (at - _EPOCH).days * 86_400 + clock + Fraction(int((part or "0").ljust(6, "0")), 10**6)

@@ -42,6 +42,7 @@ NOISY_PARTS_PER_BLOCK = (
     1_000_000  # of all such intervals, group by group: some seconds of a processor
 )
 GROUPS_PER_STATEMENT = 10_000
+TIMES_FORMATTED = 20_000  # by to_char(), to find what its texts are: some tenths of a second
 JOINED_ROWS_PER_UNIT = 10_000  # that a join of several rows of a unit with several others may form
 PUBLIC_LIST_ELEMENTS = 50_000  # of all lists of public tables (IN (SELECT ...)) of a statement
 PUBLIC_LIST_BYTES = 1024 * 1024  # of their texts

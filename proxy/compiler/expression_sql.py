@@ -17,6 +17,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -31,6 +32,7 @@ from proxy.query.ir.expressions import (
     DateTrunc,
     Expression,
     Extract,
+    FormattedTime,
     In,
     InPublic,
     Is,
@@ -116,14 +118,17 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case Clamped() if expression.type.is_time:
             return clamped_sql(expression, binds)
         case DateTrunc():
-            return _date_trunc(expression, binds)
+            return date_trunc_sql(expression, value_sql(expression.operand, binds), binds)
         case Bucket():
             operand = numeric_sql(expression.operand, binds)
             low, high = binds.number(expression.low), binds.number(expression.high)
             count = binds.number(expression.count, "integer")
             return f"pg_catalog.width_bucket({operand}, {low}, {high}, {count})"
+        case FormattedTime():
+            operand = value_sql(expression.operand, binds)
+            return f"pg_catalog.to_char({operand}, {binds.add(expression.template, 'text')})"
         case Cast() if expression.type.is_time:
-            return f"({value_sql(expression.operand, binds)})::{expression.type.sql}"
+            return cast_time_sql(expression, value_sql(expression.operand, binds), binds)
         case Case():
             return _case(expression, binds)
         case Choose():
@@ -203,13 +208,6 @@ def clamped_sql(clamped: Clamped, binds: Binds) -> str:
     cut in numeric.
     """
     return clamp_sql(value_sql(clamped.operand, binds), clamped, binds)
-
-
-def _date_trunc(date_trunc: DateTrunc, binds: Binds) -> str:
-    operand = value_sql(date_trunc.operand, binds)
-    if date_trunc.operand.type is SqlType.DATE:
-        operand = f"({operand})::timestamp AT TIME ZONE 'UTC'"
-    return f"pg_catalog.date_trunc('{date_trunc.unit}', {operand})"
 
 
 def _decimal_text_or_none(value: object) -> str | None:

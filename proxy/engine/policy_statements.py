@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 
 from proxy.base.sql_types import by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.engine.settings import check_assignment, check_meaning, is_utc
+from proxy.engine.session_zone import in_session_zone
+from proxy.engine.settings import check_assignment, check_meaning
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
-from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, read_statement
@@ -85,7 +85,7 @@ class PolicyStatements:
         Given    settings: of the session, in which PostgreSQL has read the statement; with_errors: as of
                  read_statement
         Refuses  as query.statement_reading.read_statement; settings by which it means something else; what
-                 depends on a time zone other than UTC
+                 depends on a time zone that is not known
         """
         question = self._read(statement, relation_oids, parameter_oids, with_errors)
         # What is only of dp.budget and dp.history means the same whatever is set.
@@ -94,8 +94,8 @@ class PolicyStatements:
         )
         if question is not None and of_data and settings is not None:
             check_meaning(settings)
-            if not is_utc(settings):
-                check_zone(question.reading.query)
+            for block in question.reading.query.blocks:
+                in_session_zone(block, settings)
         return question
 
     def _read_uncached(

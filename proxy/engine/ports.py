@@ -32,6 +32,13 @@ class ProtectedSession(Protocol):
         """
         ...
 
+    async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
+        """How far the clock of a time zone is ahead of UTC then, in seconds; None: no such zone is known.
+
+        Refuses  UNAVAILABLE, whatever went wrong
+        """
+        ...
+
     async def run(
         self,
         query: BackendQuery,

@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from proxy.base.errors import Code, Refusal
@@ -36,6 +36,7 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
+from proxy.engine.session_zone import ZoneRules, ZonesUsed, in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
@@ -45,13 +46,22 @@ from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
-from proxy.query.bind.time_zones import check_zone
 from proxy.query.ir.query import bind
 from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 
 _SEED_BITS = 63
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedQuery:
+    """A question that could be run now. bounded: a block planned again, its private bounds chosen."""
+
+    settings: Settings
+    private: PrivatePlan
+    bounded: Bounded
+    zones: ZonesUsed
 
 
 class Engine:
@@ -78,6 +88,7 @@ class Engine:
         self._ledger = ledger
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
         self._bits = bits
+        self._zones = ZoneRules()
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
@@ -132,14 +143,15 @@ class Engine:
             return NoisyAnswer("{}", NOTHING, None, None, (), False)
         # In a thread: many groups or a long statement take long, and other sessions go on meanwhile.
         planned = asyncio.to_thread(self._prepared, question, arguments, settings)
-        chosen, private, bounded = await planned
+        found = await planned
+        chosen, private, bounded = found.settings, found.private, found.bounded
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
             relation = await self._relation(question, private, bounded, None, {})
             return _answer(relation, private, chosen, None)
-        return await self._charged(question, private, bounded, chosen, analyst)
+        return await self._charged(question, found, analyst)
 
     def _refuse_changed(self, private: PrivatePlan) -> None:
         # A public table may also stand in a condition of any block.
@@ -154,11 +166,10 @@ class Engine:
     async def _charged(
         self,
         question: ProtectedQuery,
-        private: PrivatePlan,
-        bounded: Bounded,
-        chosen: Settings,
+        prepared: PreparedQuery,
         analyst: str,
     ) -> NoisyAnswer:
+        chosen, private, bounded = prepared.settings, prepared.private, prepared.bounded
         queries = [query for block in self._compile(private) for query in block.all]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
@@ -166,6 +177,7 @@ class Engine:
         async with AsyncExitStack() as stack:
             ready = self._ready(stack, private.loss, analyst)
             session = await within(chosen.seconds, ready, NOT_CHARGED)
+            await within(chosen.seconds, self._zones.check(session, prepared.zones), NOT_CHARGED)
             # Always, whatever rows there are; and a list that is too long costs nothing.
             reading = read_lists(session, queries)
             lists = await within(chosen.seconds, reading, NOT_CHARGED)
@@ -212,7 +224,8 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        _, private, _ = await asyncio.to_thread(self._prepared, question, arguments, settings)
+        planned = asyncio.to_thread(self._prepared, question, arguments, settings)
+        private = (await planned).private
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
@@ -227,7 +240,8 @@ class Engine:
         Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        _, private, bounded = self._planned(question, (), settings)
+        found = self._planned(question, (), settings)
+        private, bounded = found.private, found.bounded
         given = chosen or {}
         blocks = (
             bounded(number, given[number]) if number in given else block
@@ -240,17 +254,17 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-    ) -> tuple[Settings, PrivatePlan, Bounded]:
-        chosen, private, bounded = self._planned(question, arguments, settings)
-        self._compile(private)  # which keeps it for those who ask for it next
-        return chosen, private, bounded
+    ) -> PreparedQuery:
+        found = self._planned(question, arguments, settings)
+        self._compile(found.private)  # which keeps it for those who ask for it next
+        return found
 
     def _planned(
         self,
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-    ) -> tuple[Settings, PrivatePlan, Bounded]:
+    ) -> PreparedQuery:
         chosen = read_settings(settings, self.policy.privacy)
         types = tuple(map(by_oid, question.parameter_oids))
         values = constants(arguments, types)
@@ -262,15 +276,13 @@ class Engine:
                 how_to_set("extra_float_digits", "1"),
             )
         wanted = chosen.notice or question.with_errors
-        blocks = (bind(block, values) for block in query.blocks)
+        blocks = [in_session_zone(bind(block, values), settings) for block in query.blocks]
         bound = replace(
             query,
             blocks=tuple(
                 reported(block) if wanted else replace(block, outputs=()) for block in blocks
             ),
         )
-        if not chosen.is_utc:
-            check_zone(bound)
         found = planned(bound, self._known, chosen.loss)
 
         def bounded(number: int, bounds: Mapping[int | None, int]) -> BlockPlan:
@@ -280,7 +292,8 @@ class Engine:
         if chosen.is_rounded:
             rounded = (replace(block, is_rounded=True) for block in private.blocks)
             private = replace(private, blocks=tuple(rounded))
-        return chosen, private, bounded
+        zones = zones_used(blocks, self.policy)
+        return PreparedQuery(settings=chosen, private=private, bounded=bounded, zones=zones)
 
     def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
         return tuple(map(compiled_block, private.blocks))

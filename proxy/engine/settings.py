@@ -29,24 +29,16 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 # Settings with which PostgreSQL reads a statement as its reader here does, and how to come to them.
 _AS_READ = ("standard_conforming_strings", "transform_null_equals", "array_nulls")
-_UTC = frozenset(
-    {
-        *("utc", "etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "universal", "etc/universal"),
-        *("gmt", "etc/gmt", "gmt0", "etc/gmt0", "gmt+0", "etc/gmt+0", "gmt-0", "etc/gmt-0"),
-        *("greenwich", "etc/greenwich", "<+00>+00", "<+00>-00"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """is_utc: whether times are read and shown in UTC. floats_are_exact: whether the shadow prints all of
+    """floats_are_exact: whether the shadow prints all of
     their digits. is_rounded: whether answers are printed to the digits that mean something."""
 
     loss: Loss  # of one statement
     notice: bool
     seconds: float | None = None  # for the statement, by statement_timeout
-    is_utc: bool = True
     floats_are_exact: bool = True
     is_rounded: bool = False
 
@@ -78,7 +70,7 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     is_rounded = _switch("dp.round", given, default=privacy.is_rounded)
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
-    return Settings(Loss(epsilon, delta), notice, seconds, is_utc(given), exact, is_rounded)
+    return Settings(Loss(epsilon, delta), notice, seconds, exact, is_rounded)
 
 
 def check_meaning(given: Mapping[str, str]) -> None:
@@ -93,14 +85,6 @@ def check_meaning(given: Mapping[str, str]) -> None:
                 f"questions on protected tables need the setting {name} to be {wanted}",
                 how_to_set(name, wanted),
             )
-
-
-def is_utc(given: Mapping[str, str]) -> bool:
-    """
-    >>> is_utc({"TimeZone": "Etc/UTC"}), is_utc({"TimeZone": "Europe/Berlin"})
-    (True, False)
-    """
-    return given.get("TimeZone", "UTC").lower() in _UTC
 
 
 def check_assignment(name: str, value: str, privacy: Privacy) -> None:

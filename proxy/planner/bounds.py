@@ -33,6 +33,7 @@ from proxy.query.ir.expressions import (
     DateTrunc,
     Expression,
     Extract,
+    FormattedTime,
     In,
     InPublic,
     Is,
@@ -147,6 +148,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | Like()
             | TextCall()
             | DateTrunc()
+            | FormattedTime()
         ):
             _unbounded("this expression", None)
         case _:
@@ -169,8 +171,12 @@ def condition(expression: Expression, columns: Facts) -> Expression:
             return replace(expression, left=again(expression.left), right=again(expression.right))
         case Connective():
             return replace(expression, operands=tuple(map(again, expression.operands)))
+        case Cast() if _can_overflow(expression):
+            return replace(expression, operand=_within_calendar(expression.operand, columns))
         case Not() | Is() | In() | Extract() | Cast():
             return replace(expression, operand=again(expression.operand))
+        case FormattedTime():
+            return replace(expression, operand=_within_calendar(expression.operand, columns))
         case InPublic():
             inner = expression.condition
             if inner is not None:
@@ -272,12 +278,14 @@ def _extracted(extract: Extract, columns: Facts) -> Bounded:
         )
     interval = intervals.of_fixed_field(extract.field)
     if interval is None:
-        if not isinstance(extract.operand, ColumnRef):
-            _unbounded(f"extract({extract.field})", None)
-        of = _of_column(extract.operand, columns)
-        interval = intervals.of_calendar_field(extract.field, extract.operand.type, of)
-    # The operand is not clamped, so an infinite date gives Infinity; it is cut here.
-    return Bounded(Clamped(extract, interval.low, interval.high, extract.type), interval)
+        of = _of_column(of_operand, columns)
+        if of_operand is not extract.operand:  # another clock shows another day, at most
+            slack = Fraction(1 if of_operand.type is SqlType.DATE else 86_400)
+            of = Bounds(of.low - slack, of.high + slack)
+        interval = intervals.of_calendar_field(extract.field, of_operand.type, of)
+    # The operand is not clamped to its bounds, so an infinite date gives Infinity; it is cut here.
+    inside = replace(extract, operand=condition(extract.operand, columns))
+    return Bounded(Clamped(inside, interval.low, interval.high, extract.type), interval)
 
 
 def _case(case: Case, columns: Facts) -> Bounded:
@@ -304,17 +312,37 @@ def _date_trunc(date_trunc: DateTrunc, columns: Facts) -> Expression:
     """date_trunc raises at the ends of the calendar: the operand is clamped first, to the policy's bounds or
     else to years that every calendar has. A constant has been tried by the shadow."""
     operand = date_trunc.operand
-    if isinstance(operand, Constant | Parameter):
-        return date_trunc
-    if not isinstance(operand, ColumnRef):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "date_trunc() on a protected table takes a column or a constant",
-            "Truncate the plain column.",
-        )
-    known = columns.get((operand.relation, operand.column))
-    if known is not None and known.bounds is not None:
-        return replace(date_trunc, operand=bounded(operand, columns).expression)
-    scale = 1 if operand.type is SqlType.DATE else 86400
-    low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
-    return replace(date_trunc, operand=Clamped(operand, low, high, operand.type))
+    if isinstance(operand, ColumnRef):
+        known = columns.get((operand.relation, operand.column))
+        if known is not None and known.bounds is not None:
+            return replace(date_trunc, operand=bounded(operand, columns).expression)
+    return replace(date_trunc, operand=_within_calendar(operand, columns))
+
+
+def _can_overflow(cast: Cast) -> bool:
+    """Whether PostgreSQL would raise at the ends of the calendar: a date has more years than a timestamp, and
+    the clock of a zone is before or behind."""
+    if not cast.type.is_time or cast.type is SqlType.DATE:
+        return False
+    return cast.operand.type is SqlType.DATE or (cast.zone is not None and not cast.zone.is_utc)
+
+
+def _within_calendar(operand: Expression, columns: Facts) -> Expression:
+    """A time that is within years that every calendar has, on every clock."""
+    match operand:
+        case Constant() | Parameter() | Clamped():
+            return operand
+        case ColumnRef():
+            scale = 1 if operand.type is SqlType.DATE else 86400
+            low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
+            return Clamped(operand, low, high, operand.type)
+        case Cast() if operand.operand.type is not None and operand.operand.type.is_time:
+            return replace(operand, operand=_within_calendar(operand.operand, columns))
+        case DateTrunc():
+            return _date_trunc(operand, columns)
+        case _:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "functions and casts of a time on a protected table take a column or a constant",
+                "Write them of the plain column; put CASE and COALESCE around them.",
+            )

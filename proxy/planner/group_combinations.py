@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 from proxy.base import limits
@@ -13,8 +13,10 @@ from proxy.planner.facts import Facts
 from proxy.planner.narrowing import WORK, holds, public_rows
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
 from proxy.planner.public_keys import Values
+from proxy.planner.time_combinations import times_together
 from proxy.planner.unit_truncation import conjuncts
-from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, size
+from proxy.query.ir.expression_walk import size
+from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression
 
 _Domain = tuple[tuple[int, ...], list[Values]]  # places of keys, and what they can be together
 
@@ -57,22 +59,32 @@ def combinations(
 def _domains(
     keys: Sequence[Expression], values: Sequence[Values], facts: Facts
 ) -> Iterator[_Domain]:
-    """Keys of one public row together, each other key by itself."""
+    """Keys of one public row together, those that are parts of one time, each other key by itself."""
     together: dict[str, list[int]] = {}
+    of_times: set[int] = set()
+    for places, listed_times in times_together(keys, facts):
+        of_times |= set(places)
+        yield places, _listed(listed_times, [values[place] for place in places])
     for place, key in enumerate(keys):
+        if place in of_times:
+            continue
         row = facts[key.relation, key.column].of_row if isinstance(key, ColumnRef) else None
         together.setdefault(str(place) if row is None else f"row {row.alias}", []).append(place)
-    for places in together.values():
-        if len(places) == 1:
-            yield (places[0],), [(text,) for text in values[places[0]]]
+    for of_one in together.values():
+        if len(of_one) == 1:
+            yield (of_one[0],), [(text,) for text in values[of_one[0]]]
             continue
-        of_row = [key for key in (keys[place] for place in places) if isinstance(key, ColumnRef)]
+        of_row = [key for key in (keys[place] for place in of_one) if isinstance(key, ColumnRef)]
         rows = public_rows({key: facts[key.relation, key.column] for key in of_row}, ())
-        listed = [set(values[place]) for place in places]
-        yield (
-            tuple(places),
-            [row for row in rows or () if all(t in s for t, s in zip(row, listed, strict=True))],
-        )
+        yield tuple(of_one), _listed(rows or (), [values[place] for place in of_one])
+
+
+def _listed(groups: Iterable[Values], values: Sequence[Values]) -> list[Values]:
+    """Those of which each part is among the values of its key."""
+    listed = [frozenset(each) for each in values]
+    return [
+        group for group in groups if all(t in there for t, there in zip(group, listed, strict=True))
+    ]
 
 
 def _tests(

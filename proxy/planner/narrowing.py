@@ -27,6 +27,7 @@ from proxy.planner.possible_truth import (
 )
 from proxy.planner.public_keys import Values, constant_text, label_values
 from proxy.planner.unit_truncation import conjuncts
+from proxy.query.ir.expression_walk import columns, size
 from proxy.query.ir.expressions import (
     Case,
     ColumnRef,
@@ -40,8 +41,6 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     children,
-    columns,
-    size,
 )
 
 WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second

@@ -8,10 +8,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from enum import Enum
 from fractions import Fraction
 
+from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
     Case,
@@ -57,7 +57,6 @@ _NULL: Truths = frozenset({None})
 _YES: Truths = frozenset({True})
 _NO: Truths = frozenset({False})
 _UNKNOWN = Unknown.UNKNOWN
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _FLOAT_LARGEST = Fraction(10) ** 300
 
 
@@ -124,7 +123,7 @@ def constant_value(constant: Constant, kind: SqlType | None) -> Value:
         is_double = kind is not None and kind.is_float and abs(value) < _FLOAT_LARGEST
         return Fraction(float(value)) if is_double else value  # as it is compared
     if isinstance(value, str) and own is not None and own.is_time:
-        return seconds(value)
+        return _seconds(value, own)
     if isinstance(value, str):
         return _text(value, own, kind) if own is None or own.is_text else _UNKNOWN
     return value
@@ -137,7 +136,7 @@ def listed_value(text: str | None, kind: SqlType) -> Value:
     if kind is SqlType.BOOL:
         return {"true": True, "false": False}.get(text, _UNKNOWN)
     if kind.is_time:
-        return seconds(text)
+        return _seconds(text, kind)
     if kind.is_number:
         try:
             return Fraction(text)
@@ -146,20 +145,9 @@ def listed_value(text: str | None, kind: SqlType) -> Value:
     return _text(text, kind, kind) if kind.is_text else _UNKNOWN
 
 
-def seconds(text: str) -> Fraction | Unknown:
-    """
-    >>> seconds("1970-01-02"), seconds("1970-01-01 01:00:00.5+01")
-    (Fraction(86400, 1), Fraction(1, 2))
-    """
-    if len(text) > 2 and text[-3] in "+-" and ":" in text:
-        text += ":00"
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return _UNKNOWN
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    return Fraction((moment - _EPOCH) // timedelta(microseconds=1), 10**6)
+def _seconds(text: str, kind: SqlType) -> Fraction | Unknown:
+    found = seconds_of(text, is_local=kind is not SqlType.TIMESTAMPTZ)
+    return _UNKNOWN if found is None else found
 
 
 def _of_value(value: Value) -> Truths:

@@ -10,12 +10,12 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
-from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts, Range
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.time_labels import date_truncated, extracted
+from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -28,6 +28,7 @@ from proxy.query.ir.expressions import (
     DateTrunc,
     Expression,
     Extract,
+    FormattedTime,
     In,
     InPublic,
     Is,
@@ -36,7 +37,6 @@ from proxy.query.ir.expressions import (
     NumericCall,
     NumericFunction,
     Operator,
-    columns,
 )
 
 Values = tuple[str | None, ...]
@@ -108,11 +108,10 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
             return ("true", "false")
         case Extract():
             return extracted(expression, facts)
-        case DateTrunc():
-            return date_truncated(expression, facts)
-        case Cast(operand=DateTrunc() as date_trunc, type=SqlType.TIMESTAMP):  # AT TIME ZONE 'UTC'
-            values = _labels(date_trunc, facts)
-            return None if values is None else tuple(v and v.removesuffix("+00") for v in values)
+        case DateTrunc() | FormattedTime():
+            return time_texts(expression, facts)
+        case Cast() if expression.type.is_time:
+            return time_texts(expression, facts)
         case NumericCall() if expression.function in STEPWISE and expression.digits == 0:
             return _rounded(expression, facts)
         case Bucket():

@@ -1,19 +1,84 @@
-"""Every text that date_trunc() and extract() of a bounded column can print."""
+"""Every text that date_trunc(), extract(), to_char() and casts of a bounded column can print, by any clock.
+
+A clock's time is a datetime here that says UTC, whatever zone's clock it is.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.instants import moment
 from proxy.base.sql_types import SqlType
+from proxy.base.time_templates import template
+from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts
-from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import ColumnRef, DateTrunc, Extract
+from proxy.query.ir.expressions import (
+    Cast,
+    ColumnRef,
+    DateTrunc,
+    Expression,
+    Extract,
+    FormattedTime,
+)
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TimeEnds:
+    """Where the values of a column, or what its clock shows, lie, in seconds."""
+
+    low: Fraction
+    high: Fraction
+
+
+def _ends(operand: Expression, facts: Facts, *, in_range: bool = False) -> _TimeEnds | None:
+    """
+    Given    in_range: where the question's conditions leave the column, if that is one range, whose open ends
+             are the bounds; else its bounds
+    Gives    None where that is not public, or when the zone's clock changes is not known
+    """
+    match operand:
+        case ColumnRef(type=kind):
+            known = facts[operand.relation, operand.column]
+            low, high = (
+                (known.bounds.low, known.bounds.high) if known.bounds is not None else (None, None)
+            )
+            if in_range:
+                if known.ranges is None or len(known.ranges) != 1:
+                    return None
+                one = known.ranges[0]
+                low = low if one.low is None else one.low
+                high = high if one.high is None else one.high
+            if low is None or high is None:
+                return None
+            scale = _DAY if kind is SqlType.DATE else 1
+            return _TimeEnds(low=low * scale, high=high * scale)
+        case Cast(operand=inner, type=kind) if inner.type is not None and inner.type.is_time:
+            found = _ends(inner, facts, in_range=in_range)
+            if found is None or kind is inner.type:
+                return found
+            zone = operand.zone or UTC
+            if kind is SqlType.DATE:
+                return _TimeEnds(low=found.low // _DAY * _DAY * Fraction(1), high=found.high)
+            if kind is SqlType.TIMESTAMP and inner.type is SqlType.TIMESTAMPTZ:
+                if not zone.covers(found.low, found.high):
+                    return None
+                low, high = zone.local_ends(found.low, found.high)
+                return _TimeEnds(low=low, high=high)
+            if kind is SqlType.TIMESTAMPTZ:
+                low, high = zone.instant(found.low), zone.instant(found.high)
+                return _TimeEnds(low=low, high=high) if zone.covers(low, high) else None
+            return found  # a date as a timestamp
+        case _:
+            return None
 
 
 def extracted(extract: Extract, facts: Facts) -> tuple[str, ...] | None:
@@ -44,30 +109,19 @@ _MOST_STEPS = 400  # in more than a year there is every day of one
 
 def _in_range(extract: Extract, facts: Facts) -> tuple[str, ...] | None:
     """Where a column lies in one range with two ends; None: it does not, or that says nothing."""
-    operand, unit = extract.operand, _STEPS.get(extract.field)
-    if not isinstance(operand, ColumnRef) or unit is None:
-        return None
-    ranges = facts[operand.relation, operand.column].ranges
-    if ranges is None or len(ranges) != 1:
-        return None
-    low, high = ranges[0].low, ranges[0].high
-    if low is None or high is None:
+    unit, ends = _STEPS.get(extract.field), _ends(extract.operand, facts, in_range=True)
+    if unit is None or ends is None:
         return None
     found: set[int] = set()
-    seconds = 86400 if operand.type is SqlType.DATE else 1
-    try:
-        at, last = _floor(moment(low * seconds), unit), moment(high * seconds)
-        for _ in range(_MOST_STEPS):
-            if at > last:
-                return tuple(str(n) for n in sorted(found))
-            found.add(_field(at, extract.field))
-            at = _next(at, unit)
-    except OverflowError:  # beyond the years of the calendar here
-        pass
-    return None
+    for number, at in enumerate(_starts(unit, ends)):
+        if number == _MOST_STEPS:
+            return None
+        found.add(extracted_field(at, extract.field))
+    return tuple(str(n) for n in sorted(found)) or None
 
 
-def _field(at: datetime, field: str) -> int:
+def extracted_field(at: datetime, field: str) -> int:
+    """A field of extract() of what a clock shows."""
     match field:
         case "minute":
             return at.minute
@@ -85,49 +139,147 @@ def _field(at: datetime, field: str) -> int:
             return at.isocalendar()[1]
         case "month":
             return at.month
-        case _:
+        case "quarter":
             return (at.month + 2) // 3
+        case "isoyear":
+            return at.isocalendar()[0]
+        case _:
+            return at.year
 
 
 def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
     """The first and the last year of a column's own bounds."""
-    operand = extract.operand
-    bounds = None
-    if isinstance(operand, ColumnRef):
-        bounds = facts[operand.relation, operand.column].bounds
-    if bounds is None:
+    ends = _ends(extract.operand, facts)
+    if ends is None:
         return None
-    seconds = 86400 if operand.type is SqlType.DATE else 1
-    low, high = (moment(end * seconds) for end in (bounds.low, bounds.high))
-    if extract.field == "isoyear":
-        return low.isocalendar()[0], high.isocalendar()[0]
-    return low.year, high.year
+    low, high = (extracted_field(moment(end), extract.field) for end in (ends.low, ends.high))
+    return low, high
 
 
-def date_truncated(date_trunc: DateTrunc, facts: Facts) -> tuple[str, ...] | None:
-    """The starts of minutes, days, months ... that date_trunc() can give; None where they are not public."""
-    operand = date_trunc.operand
-    if not isinstance(operand, ColumnRef):
-        return None
-    bounds = facts[operand.relation, operand.column].bounds
-    if bounds is None:
-        return None
-    found: list[str] = []
-    for start in _starts(date_trunc.unit, bounds, operand.type is SqlType.DATE):
+def clock_times(clock: Expression, unit: str, facts: Facts) -> Iterator[datetime] | None:
+    """The starts of all units that a clock shows a part of; None where they are not public. Within the one
+    range in which conditions leave the column, where that is what they do."""
+    ends = _ends(clock, facts, in_range=True) or _ends(clock, facts)
+    return None if ends is None else _starts(unit, ends)
+
+
+def start_of(at: datetime, unit: str) -> datetime:
+    return _floor(at, unit)
+
+
+def day_of(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d")
+
+
+def time_text(at: datetime, kind: SqlType, zone: Zone) -> str:
+    """As the key is printed in UTC whose clock in a zone shows this."""
+    seconds = _seconds(at)
+    return _text(zone.instant(seconds) if kind is SqlType.TIMESTAMPTZ else seconds, kind)
+
+
+def time_texts(key: DateTrunc | Cast | FormattedTime, facts: Facts) -> tuple[str, ...] | None:
+    """The starts of minutes, days, months ..., dates and texts of to_char() that a key can be; None where they
+    are not public."""
+    if isinstance(key, FormattedTime):
+        return _formatted(key, facts)
+    found: list[Fraction] = []
+    for seconds in _values(key, facts) or ():
+        found.append(seconds)
         if len(found) > limits.GROUPS_PER_STATEMENT:
             return None
-        text = start.strftime("%Y-%m-%d %H:%M:%S")
-        found.append(text + "+00" if date_trunc.type is SqlType.TIMESTAMPTZ else text)
-    return tuple(found)
+    return tuple(dict.fromkeys(_text(seconds, key.type) for seconds in found)) or None
 
 
-def _starts(unit: str, bounds: Bounds, days: bool) -> Iterator[datetime]:
-    seconds = 86400 if days else 1
-    at = _floor(moment(bounds.low * seconds), unit)
-    last = moment(bounds.high * seconds)
-    while at <= last:
-        yield at
-        at = _next(at, unit)
+def _text(seconds: Fraction, kind: SqlType) -> str:
+    at = moment(seconds)
+    if kind is SqlType.DATE:
+        return day_of(at)
+    return at.strftime("%Y-%m-%d %H:%M:%S") + ("+00" if kind is SqlType.TIMESTAMPTZ else "")
+
+
+def _values(key: Expression, facts: Facts) -> Iterator[Fraction] | None:
+    """What a key can be, in order: instants, or what a clock shows."""
+    match key:
+        case DateTrunc():
+            return _truncated(key, facts)
+        case Cast(operand=DateTrunc() | Cast() as inner, type=kind) if inner.type is not kind:
+            found = _values(inner, facts)
+            if found is None:
+                return _days(inner, facts) if kind is SqlType.DATE else None
+            return _cast(found, inner.type, key)
+        case Cast(operand=ColumnRef() as inner, type=SqlType.DATE):
+            return _days(inner, facts)
+        case _:
+            return None
+
+
+def _cast(found: Iterator[Fraction], source: SqlType, cast: Cast) -> Iterator[Fraction]:
+    zone = cast.zone or UTC
+    for seconds in found:
+        if cast.type is SqlType.DATE:
+            yield Fraction(seconds // _DAY * _DAY)
+        elif cast.type is SqlType.TIMESTAMP and source is SqlType.TIMESTAMPTZ:
+            yield zone.local(seconds)
+        elif cast.type is SqlType.TIMESTAMPTZ:
+            yield zone.instant(seconds)
+        else:
+            yield seconds
+
+
+def _days(operand: Expression, facts: Facts) -> Iterator[Fraction] | None:
+    ends = _ends(operand, facts)
+    return None if ends is None else map(_seconds, _starts("day", ends))
+
+
+def _truncated(key: DateTrunc, facts: Facts) -> Iterator[Fraction] | None:
+    ends = _ends(key.operand, facts)
+    if ends is None:
+        return None
+    zone = key.zone or UTC
+    if key.type is SqlType.TIMESTAMP or zone.is_utc:
+        return map(_seconds, _starts(key.unit, ends))
+    if key.operand.type is SqlType.DATE:
+        return (zone.instant(_seconds(at)) for at in _starts(key.unit, ends))
+    if not zone.covers(ends.low, ends.high):
+        return None
+    if key.unit in ("minute", "hour"):
+        # Truncated as the clock went then, which shows the hour before a change twice.
+        return (
+            _seconds(at) - offset
+            for low, high, offset in zone.pieces(ends.low, ends.high)
+            for at in _starts(key.unit, _TimeEnds(low=low + offset, high=high + offset))
+        )
+    low, high = zone.local_ends(ends.low, ends.high)
+    return (zone.instant(_seconds(at)) for at in _starts(key.unit, _TimeEnds(low=low, high=high)))
+
+
+def _seconds(at: datetime) -> Fraction:
+    return Fraction(int(at.timestamp()))
+
+
+def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
+    known = template(key.template)
+    ends = _ends(key.operand, facts)
+    if known is None or ends is None or known.unit == "second":
+        return None
+    if known.is_clock:  # each day shows the same
+        ends = _TimeEnds(low=ends.low, high=min(ends.high, ends.low + _DAY))
+    found: dict[str, None] = {}
+    for number, at in enumerate(_starts(known.unit, ends)):
+        if number > limits.TIMES_FORMATTED or len(found) > limits.GROUPS_PER_STATEMENT:
+            return None
+        found[known.text(at)] = None
+    return tuple(found) or None
+
+
+def _starts(unit: str, ends: _TimeEnds) -> Iterator[datetime]:
+    at, last = _floor(moment(ends.low), unit), moment(ends.high)
+    try:
+        while at <= last:
+            yield at
+            at = _next(at, unit)
+    except (OverflowError, ValueError):  # beyond the years of the calendar here
+        return
 
 
 _FIXED = {

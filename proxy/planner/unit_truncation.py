@@ -15,7 +15,8 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
-from proxy.query.ir.expressions import ColumnRef, Connective, Expression, columns
+from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 UNIT = "dp_unit"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from typing import Any
@@ -31,6 +31,12 @@ _AT_ONCE = 20_000
 # libpq before 17 cannot take several rows at once.
 _ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
 _SESSION_SECONDS = 5.0  # for a place, a connection and its BEGIN together
+
+_OFFSETS = (
+    "SELECT extract(epoch FROM (at AT TIME ZONE %s::text) - (at AT TIME ZONE 'UTC'))::integer"
+    " FROM pg_catalog.unnest(%s::bigint[]) WITH ORDINALITY AS given(seconds, number),"
+    " LATERAL pg_catalog.to_timestamp(seconds) AS at ORDER BY number"
+)
 
 IsSelected = Callable[[int], bool]
 
@@ -190,6 +196,29 @@ class DatabaseSession:
         row = await cursor.fetchone()
         assert row is not None
         return ListValues(*row)
+
+    async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
+        """How far the clock of a time zone is ahead of UTC then, in seconds; None: no such zone is known.
+
+        Refuses  UNAVAILABLE, the same for whatever went wrong
+        """
+        reading = asyncio.ensure_future(self._offsets(zone, instants))
+        self._reading = reading
+        await asyncio.wait({reading})
+        error = reading.exception()
+        if error is None:
+            self._reading = None
+            return reading.result()
+        _LOG.error("time_zone_failed", kind=type(error).__name__, reason=reason_of(error))
+        raise _not_available() from None
+
+    async def _offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
+        cursor = self._connection.cursor(binary=True)
+        try:
+            await cursor.execute(_OFFSETS, (zone, list(instants)))
+        except psycopg.errors.InvalidParameterValue:
+            return None
+        return tuple(int(offset) for (offset,) in await cursor.fetchall())
 
     def end(self) -> asyncio.Task[None]:
         if self._ended is None:

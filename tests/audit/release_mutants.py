@@ -89,7 +89,8 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
         settings: Mapping[str, str],
         analyst: str,
     ) -> NoisyAnswer:
-        chosen, private, bounded = self._planned(question, arguments, settings)
+        found = self._planned(question, arguments, settings)
+        chosen, private, bounded = found.settings, found.private, found.bounded
         async with self._data.session(analyst) as session:
             relation = await self._relation(question, private, bounded, session, {})
         charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())

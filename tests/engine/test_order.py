@@ -7,7 +7,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +16,7 @@ import pytest
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
+from proxy.base.zones import zone_named
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
@@ -67,6 +68,14 @@ class Recorder:
         if self._fails == "wait":
             await asyncio.sleep(60)
         return ExactTable(self._rows, query.slots, query.releases)
+
+    async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
+        self.calls.append("zone")
+        known = zone_named(zone)
+        if known is None or self._fails == "no zone":
+            return None
+        late = 3600 if self._fails == "other clocks" else 0
+        return tuple(known.offset(at) + late for at in instants)
 
     async def public_list(self, wanted: PublicList) -> ListValues:
         self.calls.append("list")
@@ -229,6 +238,39 @@ def test_a_list_that_cannot_be_had_costs_nothing(fails: str) -> None:
     with pytest.raises(Refusal):
         ask(recorder, _LOOKS_UP)
     assert recorder.calls == [*BEFORE, "list"]
+
+
+_BY_DAY = "SELECT count(*) FROM people WHERE tz::date = '2026-03-01'"
+
+
+def test_the_rules_of_a_zone_are_compared_once_and_before_the_charge() -> None:
+    recorder = Recorder(rows=(ExactRow((), 0, (41,)),))
+    engine, question = asked(recorder, _BY_DAY)
+
+    async def twice() -> None:
+        for _ in range(2):
+            await engine.run(question, (), {"TimeZone": "Europe/Berlin"}, "alice")
+
+    asyncio.run(twice())
+    assert recorder.calls[:4] == [*BEFORE, "zone", "reserve"]
+    assert recorder.calls.count("zone") == 1
+
+
+@pytest.mark.parametrize("fails", ["no zone", "other clocks"])
+def test_a_server_with_other_clocks_is_asked_nothing(fails: str) -> None:
+    recorder = Recorder(fails)
+    with pytest.raises(Refusal) as refusal:
+        ask(recorder, _BY_DAY, TimeZone="Europe/Berlin")
+    assert "Europe/Berlin" in refusal.value.message
+    assert recorder.calls == [*BEFORE, "zone"]
+
+
+def test_a_zone_that_nobody_knows_is_refused_where_it_counts() -> None:
+    recorder = Recorder(rows=(ExactRow((), 0, (41,)),))
+    with pytest.raises(Refusal, match="IANA"):
+        ask(recorder, _BY_DAY, TimeZone="FOO+3")
+    assert recorder.calls == []
+    assert ask(recorder, "SELECT count(*) FROM people", TimeZone="FOO+3").receipt is not None
 
 
 @pytest.mark.parametrize("fails, error", [("run", Fault), ("cancel", asyncio.CancelledError)])

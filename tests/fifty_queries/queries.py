@@ -87,7 +87,7 @@ def planned(case: Case) -> Planned:
         found, resolved(found, oids), tuple(kind.oid for kind in types)
     )
     assert question is not None, case.place
-    _, plan, _ = engine._planned(question, arguments, {})
+    plan = engine._planned(question, arguments, {}).private
     return Planned(question, plan)
 
 

@@ -23,7 +23,7 @@ _HEAD = """\
 dpproxy: 1
 database: {name}
 source: ${{DSN}}
-privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 2, mechanism: {mechanism}}}
+privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: {most}, mechanism: {mechanism}}}
 budgets: {{total: {{epsilon: 1000000, delta: 0.9}}, default: {{epsilon: 100000, delta: 0.9}}}}
 """
 
@@ -62,16 +62,17 @@ def served_database(
     tables: str,
     mechanism: str = "smooth_median",
     fill: Callable[[], None] | None = None,
+    most: str = "2",
 ) -> Database:
     """
     Given    script: SQL that makes the database; fill: what else fills it, before public tables are copied;
-             tables: the rest of its policy, in YAML
+             tables: the rest of its policy, in YAML; most: max_epsilon
     Gives    the database, to be served or asked by its engine
     """
     source = made_database(pair.protected, name, script)
     if fill is not None:
         fill()
-    text = _HEAD.format(name=name, mechanism=mechanism) + tables
+    text = _HEAD.format(name=name, mechanism=mechanism, most=most) + tables
     policy = read_policy(text, f"{name}.yaml", {"DSN": source})
     catalog = read_catalog(source)
     problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))

@@ -84,6 +84,8 @@ _FIELDS = (
     *("hour", "minute", "second"),
 )
 _UNITS = ("minute", "hour", "day", "week", "month", "quarter", "year")
+_ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "America/New_York", "Asia/Kolkata", "UTC")
+_TEMPLATES = ("'YYYY-MM-DD HH24:MI:SS'", "'FMMonth Day'", "'IYYY-IW DDD'", "'HH12 AM'")
 _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
 
 Make = Callable[[int], str]
@@ -144,6 +146,7 @@ class Grammar:
             lambda d: f"{self._one(('btrim', 'ltrim', 'rtrim'))}({self.text(d)})",
             lambda d: f"trim(leading {self._one(_TEXT_CONSTANTS)} from {self.text(d)})",
             lambda d: f"({self.text(d)})::{self._one(('text', 'varchar'))}",
+            lambda d: f"to_char({self.time(min(d, 1))}, {self._one(_TEMPLATES)})",
             partial(self._case, self.text),
             partial(self._choice, self.text),
         )
@@ -155,7 +158,16 @@ class Grammar:
             return self._one(columns) if self.draw.random() < 0.8 else self._one(_TIME_CONSTANTS)
         makes: tuple[Make, ...] = (
             lambda d: f"({self.instant(d)})::date",
+            lambda d: f"date({self.instant(d)})",
+            lambda d: f"({self._one(columns)})::{self._one(('timestamp', 'timestamptz', 'date'))}",
             lambda d: f"({self.instant(d)} AT TIME ZONE 'UTC')",
+            lambda d: f"({self._one(columns)} AT TIME ZONE '{self._one(_ZONES)}')",
+            lambda d: (
+                f"date_trunc('{self._one(_UNITS)}', {self._one(columns)}, '{self._one(_ZONES)}')"
+            ),
+            lambda d: (
+                f"date_trunc('{self._one(_UNITS)}', {self._one(columns)} AT TIME ZONE '{self._one(_ZONES)}')"
+            ),
             lambda d: f"date_trunc('{self._one(_UNITS)}', {self._one(columns)})",
             partial(self._case, self.time),
             partial(self._choice, self.time),

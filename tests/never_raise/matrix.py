@@ -18,6 +18,7 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.plan import BlockPlan
 from proxy.query.ir import expressions as ir
+from proxy.query.ir.expression_walk import depth
 from proxy.query.ir.query import AggregateBlock
 from tests.list_values import list_values
 from tests.never_raise.grammar import Grammar
@@ -254,7 +255,7 @@ def _error(connection: psycopg.Connection, pipeline: Pipeline) -> str | None:
 def _note(block: AggregateBlock | BlockPlan, seen: Seen) -> None:
     for part in parts_of(block):
         seen.nodes[part] += 1
-    seen.deepest = max([seen.deepest, *map(ir.depth, _expressions(block))])
+    seen.deepest = max([seen.deepest, *map(depth, _expressions(block))])
 
 
 def _expressions(block: AggregateBlock | BlockPlan) -> Iterator[ir.Expression]:

@@ -73,6 +73,7 @@ def _kinds() -> frozenset[str]:
         | {f"extract {field}" for field in times._FIELDS}
         | {f"date_trunc {unit}" for unit in times._TRUNCATIONS}
         | {f"cast to {kind}" for kind in ("integer", "numeric", "double precision", "date")}
+        | {f"cast to timestamp {kind} time zone" for kind in ("with", "without")}
         | {kind.__name__ for kind in READERS}
     )
 
@@ -185,6 +186,12 @@ _CLAMP = {"22003", "22008", "22023", "2201G"}
 _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
     "columns are clamped": (expression_sql, "clamp_sql", lambda value, *given: value, _CLAMP),
     "clamped date_trunc": (bounds, "_date_trunc", lambda truncated, columns: truncated, {"22008"}),
+    "times within the calendar": (
+        bounds,
+        "_within_calendar",
+        lambda operand, columns: operand,
+        {"22008"},
+    ),
     "no escape at the end": (bounds, "check_pattern", lambda like: None, {"22025"}),
     "no negative length": (bounds, "check_text_call", lambda call: None, {"22011"}),
     "no division by zero": (bounds, "checked_divisor", lambda quotient: Fraction(1), {"22012"}),

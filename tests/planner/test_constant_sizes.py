@@ -48,6 +48,7 @@ _PLAIN: dict[type, ir.Expression] = {
     ir.TextCall: ir.TextCall(ir.TextFunction.STRPOS, _COLUMN, (ir.Constant("x", TEXT),), TEXT),
     ir.Extract: ir.Extract("year", _COLUMN),
     ir.DateTrunc: ir.DateTrunc("year", _COLUMN, TEXT),
+    ir.FormattedTime: ir.FormattedTime(_COLUMN, "YYYY"),
     ir.Bucket: ir.Bucket(_COLUMN, Fraction(0), Fraction(1), 3),
     ir.Case: ir.Case(((_COLUMN, _COLUMN),), _COLUMN, TEXT),
     ir.Choose: ir.Choose(ir.Choice.COALESCE, (_COLUMN, _COLUMN), TEXT),

@@ -25,6 +25,8 @@ _CALLS = {
     "coalesce": "coalesce(i4, 3) = 3",
     "extract": "extract(year FROM d) = 2020",
     "date_trunc": "date_trunc('month', ts) = '2020-01-01'",
+    "date": "date(ts) = '2020-01-01'",
+    "to_char": "to_char(ts, 'YYYY-MM') = '2020-01'",
     "length": "length(t) = 2",
     "left": "left(t, 1) = 'a'",
     "right": "right(t, 1) = 'a'",
@@ -37,7 +39,7 @@ _CALLS = {
 _ARGUMENTS = (
     *("i4", "f8", "t", "d", "b", "'x'", "NULL", "5", "-1", "1.5", "i4 = 1", "date '2020-01-01'"),
 )
-_COLUMNS = ("i4", "t", "ts")  # of a number, a text and a time
+_COLUMNS = ("i4", "t", "ts", "tz")  # of a number, a text and times
 _OF_TWO = re.compile("corr|covar_|regr_|jsonb?_object_agg")
 
 
@@ -121,7 +123,8 @@ def test_a_refused_use_says_how_the_function_is_written() -> None:
         "count(*) FROM people WHERE width_bucket(i4, 10, 0, 5) = 1": "high above it",
         "count(*) FROM people WHERE substring(t FROM '%a') = 'a'": "constant whole numbers",
         "count(*) FROM people WHERE date_trunc('decade', ts) = '2020-01-01'": "to the year, quarter",
-        "count(*) FROM people WHERE date_trunc('month', ts, 'UTC') = '2020-01-01'": "'month', column",
+        "count(*) FROM people WHERE date(t) = '2020-01-01'": "Write date(column)",
+        "count(*) FROM people WHERE to_char(i4, '999') = ' 1'": "Write to_char(column, 'YYYY-MM')",
         "count(*) FROM people WHERE lower(i4) = '1'": "of a text",
         _EXTRACTED: "hour, minute or second",
     }

@@ -18,6 +18,7 @@ from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -106,7 +107,7 @@ def _pair(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggrega
         )
         for part in parts
     )
-    if not all(ir.columns(part.operand) for part in (first, second) if part.operand is not None):
+    if not all(columns(part.operand) for part in (first, second) if part.operand is not None):
         raise Refusal(
             Code.UNSUPPORTED,
             f"{function_name(node)} with a constant is 0 or NULL, whatever the rows are",

@@ -11,7 +11,7 @@ from sqlglot import exp
 from proxy.base import limits
 from proxy.query.bind.nodes import casts, choices, columns, conditions, numbers, texts, times
 from proxy.query.bind.scope import Readers, Scope
-from proxy.query.ir import expressions as ir
+from proxy.query.ir.expression_walk import depth
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.tokens import too_complex
 
@@ -40,6 +40,6 @@ def read_condition(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _shallow(expression: Expression) -> Expression:
-    if ir.depth(expression) > limits.EXPRESSION_DEPTH:
+    if depth(expression) > limits.EXPRESSION_DEPTH:
         raise too_complex(f"of expressions deeper than {limits.EXPRESSION_DEPTH} operations")
     return expression

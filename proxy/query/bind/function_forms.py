@@ -58,7 +58,12 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     exp.TimestampTrunc: _form(
         "date_trunc",
         "'month', column",
+        "'day', column, 'Europe/Berlin'",
         of="a date or timestamp; to the year, quarter, month, week, day, hour or minute",
+    ),
+    exp.Date: _form("date", "column", of="a date or timestamp"),
+    exp.TimeToStr: _form(
+        "to_char", "column, 'YYYY-MM'", of="a date or timestamp and a constant template"
     ),
     exp.Lower: _form("lower", "column", of="a text"),
     exp.Upper: _form("upper", "column", of="a text"),

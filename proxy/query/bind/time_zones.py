@@ -1,185 +1,183 @@
-"""Whether what a query asks for depends on the session's time zone, which its answer does not follow.
+"""What a query means in a session's time zone, said so that it means the same in UTC.
 
-The protected database computes in UTC. In another zone PostgreSQL reads times without a zone, takes
-timestamps apart and truncates them otherwise: until all of that is done in the session's zone, it is refused.
+The protected database computes in UTC. In another zone PostgreSQL reads times without a zone, takes timestamps
+apart, truncates and compares them otherwise (PostgreSQL 17 documentation, sections 8.5.3 and 9.9): each place
+where it does gets the zone that it does it by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from typing_extensions import assert_never
+from collections.abc import Iterator
+from dataclasses import replace
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.instants import iso_text, seconds_of
 from proxy.base.sql_types import SqlType
+from proxy.base.zones import Zone
 from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
     Case,
     Cast,
     Choose,
-    Clamped,
-    ColumnRef,
     Comparison,
-    Connective,
     Constant,
     DateTrunc,
     Expression,
     Extract,
     In,
     InPublic,
-    Is,
-    Like,
-    Not,
     NullIf,
-    NumericCall,
     Parameter,
-    Quotient,
-    TextCall,
     children,
 )
-from proxy.query.ir.query import Query
-from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery, Truncate, UnionAll
 from proxy.query.ir.typing_rules import names_its_zone
 
-_WITHOUT_ZONE = (SqlType.DATE, SqlType.TIMESTAMP)
-_HINT = "SET TimeZone = 'UTC', or write times with their zone: '2026-01-31 12:00:00+01'."
+_LOCAL = (SqlType.DATE, SqlType.TIMESTAMP)
+_HINT = "Join columns of one type, or SET TimeZone = 'UTC'."
 
 
-def check_zone(query: Query) -> None:
+def in_zone(block: AggregateBlock, zone: Zone) -> AggregateBlock:
     """
-    Given    a query whose parameters are bound, of a session whose time zone is not UTC
-    Refuses  UNSUPPORTED: what depends on the zone
+    Given    a block whose parameters are bound, of a session in this zone
+    Refuses  UNSUPPORTED: a join or a list of a public table in which an instant meets a local time; a time
+             beyond the years in which it is known how the zone's clock goes
     """
-    for block in query.blocks:
-        expressions = [key.expression for key in block.keys]
-        expressions += _given(block.where)
-        expressions += _of_aggregates(block.aggregates)
-        _check([*expressions, *_of_relation(block.source)])
+
+    def change(part: Expression) -> Expression:
+        return _by_clock(part, zone)
+
+    def again(part: Expression) -> Expression:
+        return rebuild(part, change)
+
+    _check_joins(block.source)
+    return changed(block, again)
 
 
-def _check(expressions: Iterable[Expression]) -> None:
-    waiting = list(expressions)
-    visited: set[int] = set()
-    while waiting:
-        part = waiting.pop()
-        if id(part) in visited:
-            continue
-        visited.add(id(part))
-        what = _dependent(part)
-        if what is not None:
-            raise Refusal(
-                Code.UNSUPPORTED,
-                f"{what} depends on the session's time zone, which is not UTC",
-                _HINT,
-                _position(part),
-            )
-        waiting += children(part)
-        if isinstance(part, InPublic):
-            waiting += [part.output, *_given(part.condition)]
+def zones_of(block: AggregateBlock) -> frozenset[Zone]:
+    """Those that any part of it is read by."""
+    found: set[Zone] = set()
+
+    def visit(part: Expression) -> Expression:
+        if isinstance(part, Cast | DateTrunc) and part.zone is not None:
+            found.add(part.zone)
+        if isinstance(part, InPublic) and part.condition is not None:
+            rebuild(part.condition, visit)
+        return part
+
+    changed(block, lambda part: rebuild(part, visit))
+    return frozenset(found)
 
 
-def _dependent(part: Expression) -> str | None:
-    """What of this node, apart from its operands, is another in another zone."""
+def _by_clock(part: Expression, zone: Zone) -> Expression:
+    """One node, its operands done."""
     match part:
         case Constant(value=str() as text, type=SqlType.TIMESTAMPTZ):
-            return None if names_its_zone(text) else "a time without its zone"
-        case Extract():
-            is_instant = part.operand.type is SqlType.TIMESTAMPTZ and part.field != "epoch"
-            return f"extract({part.field}) of a timestamp with time zone" if is_instant else None
-        case DateTrunc():
-            # date_trunc of a date is that of its midnight in the session's zone (PostgreSQL 17 documentation,
-            # section 9.9.2).
-            depends = part.operand.type is not SqlType.TIMESTAMP
-            return "date_trunc() of a date or of a timestamp with time zone" if depends else None
-        case Cast(type=SqlType.DATE):
-            depends = part.operand.type is SqlType.TIMESTAMPTZ
-            return "the date of a timestamp with time zone" if depends else None
+            return part if names_its_zone(text) else _instant(part, zone)
+        case Extract(operand=operand) if operand.type is SqlType.TIMESTAMPTZ:
+            return part if part.field == "epoch" else replace(part, operand=_local(operand, zone))
+        case DateTrunc(zone=None):
+            # date_trunc of a date is that of its midnight in the session's zone (section 9.9.2).
+            return part if part.operand.type is SqlType.TIMESTAMP else replace(part, zone=zone)
+        case Cast(operand=operand, zone=None) if part.type.is_time:
+            if operand.type is SqlType.TIMESTAMPTZ and part.type is SqlType.DATE:
+                return replace(part, operand=_local(operand, zone))
+            kinds = {operand.type, part.type}
+            crosses = SqlType.TIMESTAMPTZ in kinds and len(kinds) > 1
+            return replace(part, zone=zone) if crosses else part
         case Comparison():
-            return _meeting((part.left, part.right))
+            left, right = _meeting((part.left, part.right), zone)
+            return replace(part, left=left, right=right)
         case In():
-            return _meeting((part.operand, *part.items))
+            operand, *items = _meeting((part.operand, *part.items), zone)
+            found = tuple(item for item in items if isinstance(item, Constant | Parameter))
+            return replace(part, operand=operand, items=found)
         case InPublic():
-            return _meeting((part.operand, part.output))
+            _check_meeting(part.operand, part.output)
+            inner = part.condition
+            if inner is not None:
+                inner = rebuild(inner, lambda one: _by_clock(one, zone))
+            return replace(part, condition=inner)
         case Choose():
-            return _meeting(part.operands)
+            return replace(part, operands=_meeting(part.operands, zone))
         case NullIf():
-            return _meeting((part.operand, part.other))
+            operand, other = _meeting((part.operand, part.other), zone)
+            return replace(part, operand=operand, other=other)
         case Case():
-            return _meeting((*(result for _, result in part.whens), part.otherwise))
-        case (
-            Cast()  # between both kinds of timestamp: AT TIME ZONE 'UTC'
-            | Constant()
-            | Parameter()
-            | ColumnRef()
-            | Clamped()
-            | Connective()
-            | Not()
-            | Is()
-            | Like()
-            | Arithmetic()
-            | Quotient()
-            | NumericCall()
-            | TextCall()
-            | Bucket()
-        ):
-            return None
+            *results, otherwise = _meeting(
+                (*(each for _, each in part.whens), part.otherwise), zone
+            )
+            whens = tuple((test, each) for (test, _), each in zip(part.whens, results, strict=True))
+            return replace(part, whens=whens, otherwise=otherwise)
         case _:
-            assert_never(part)
+            return part
 
 
-def _meeting(parts: Iterable[Expression]) -> str | None:
-    kinds = {part.type for part in parts}
-    if SqlType.TIMESTAMPTZ in kinds and kinds & set(_WITHOUT_ZONE):
-        return "a timestamp with time zone beside a date or a timestamp without one"
-    return None
+def _local(operand: Expression, zone: Zone) -> Cast:
+    return Cast(operand, SqlType.TIMESTAMP, zone)
 
 
-def _of_relation(relation: Relation) -> Iterator[Expression]:
+def _meeting(parts: tuple[Expression, ...], zone: Zone) -> tuple[Expression, ...]:
+    """Local times beside an instant are the instants at which the zone's clock shows them."""
+    if SqlType.TIMESTAMPTZ not in {part.type for part in parts}:
+        return parts
+    return tuple(_instant(part, zone) if part.type in _LOCAL else part for part in parts)
+
+
+def _instant(part: Expression, zone: Zone) -> Expression:
+    if not isinstance(part, Constant):
+        return Cast(part, SqlType.TIMESTAMPTZ, zone)
+    if not isinstance(part.value, str):
+        return replace(part, type=SqlType.TIMESTAMPTZ)
+    local = seconds_of(part.value, is_local=True)
+    at = None if local is None else zone.instant(local)
+    if at is None or not zone.covers(at, at):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"a time before 1970 or after 2099 is not read by the clock of {zone.name}",
+            "Write the time with its zone: '2026-01-31 12:00:00+00'.",
+            part.position,
+        )
+    return replace(part, value=iso_text(at, SqlType.TIMESTAMPTZ), type=SqlType.TIMESTAMPTZ)
+
+
+def _check_meeting(left: Expression, right: Expression) -> None:
+    kinds = {left.type, right.type}
+    if SqlType.TIMESTAMPTZ in kinds and kinds & set(_LOCAL):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a join or list of a timestamp with time zone and a date or a timestamp without one is read in UTC"
+            " only",
+            _HINT,
+            _position(left),
+        )
+
+
+def _check_joins(relation: Relation) -> None:
+    for join in _joins(relation):
+        for left, right in join.equal:
+            _check_meeting(left, right)
+
+
+def _joins(relation: Relation) -> Iterator[Join]:
     match relation:
-        case Scan():
-            return
         case Join():
-            yield from _of_relation(relation.left)
-            yield from _of_relation(relation.right)
-            yield from (
-                NullIf(left, right, left.type) for left, right in relation.equal
-            )  # which meet as in a comparison
-            yield from _given(relation.rest)
-        case Subquery():
-            yield from _of_relation(relation.source)
-            yield from (expression for _, expression in relation.outputs)
-            yield from _given(relation.where)
-        case GroupByUnit():
-            yield from _of_relation(relation.source)
-            yield from _given(relation.where)
-            yield relation.unit
-            yield from _of_aggregates(relation.aggregates)
-        case UnionAll():  # its columns have equal types
+            yield relation
+            yield from _joins(relation.left)
+            yield from _joins(relation.right)
+        case Subquery() | GroupByUnit() | Truncate():
+            yield from _joins(relation.source)
+        case UnionAll():
             for part in relation.parts:
-                yield from _of_relation(part)
-        case Truncate():
-            yield from _of_relation(relation.source)
+                yield from _joins(part)
         case _:
-            assert_never(relation)
-
-
-def _of_aggregates(aggregates: Iterable[Aggregate]) -> list[Expression]:
-    return [
-        part
-        for aggregate in aggregates
-        for part in (*aggregate.operands, aggregate.condition)
-        if part is not None
-    ]
-
-
-def _given(part: Expression | None) -> list[Expression]:
-    return [] if part is None else [part]
+            return
 
 
 def _position(part: Expression) -> int | None:
-    if isinstance(part, ColumnRef | Constant | Parameter):
-        return part.position
+    found = getattr(part, "position", None)
+    if isinstance(found, int):
+        return found
     places = (_position(inner) for inner in children(part))
     return next((place for place in places if place is not None), None)

@@ -11,6 +11,7 @@ from enum import Enum
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
 from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
@@ -216,11 +217,26 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class DateTrunc:
-    """date_trunc(unit, operand), the operand clamped: at the ends of the calendar it would raise."""
+    """date_trunc(unit, operand), the operand clamped: at the ends of the calendar it would raise.
+
+    zone: by whose clock, where the result is an instant; None: the session's, which is UTC where
+    bind.time_zones has not put another.
+    """
 
     unit: str
     operand: Expression
     type: SqlType
+    zone: Zone | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormattedTime:
+    """to_char(operand, template) of a timestamp without a zone, clamped as for DateTrunc; base.time_templates
+    says which templates there are."""
+
+    operand: Expression
+    template: str
+    type: SqlType = SqlType.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +283,14 @@ class NullIf:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A cast that never raises: to a wider number, boolean to integer, timestamp to date."""
+    """A cast that never raises: to a wider number, boolean to integer, among dates and timestamps.
+
+    zone: by whose clock, between instants and local times; None: as in DateTrunc.
+    """
 
     operand: Expression
     type: SqlType
+    zone: Zone | None = None
 
 
 Expression = (
@@ -291,6 +311,7 @@ Expression = (
     | TextCall
     | Extract
     | DateTrunc
+    | FormattedTime
     | Bucket
     | Case
     | Choose
@@ -308,7 +329,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (expression.left, expression.right)
         case Connective() | Choose():
             return expression.operands
-        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | DateTrunc() | Bucket():
+        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
+            return (expression.operand,)
+        case DateTrunc() | FormattedTime():
             return (expression.operand,)
         case InPublic():
             return (expression.operand,)  # the rest is of no row of the question
@@ -325,20 +348,3 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (*flat, expression.otherwise)
         case NullIf():
             return (expression.operand, expression.other)
-
-
-def depth(expression: Expression) -> int:
-    """How many operations stand inside one another; 1 for a leaf."""
-    return 1 + max(map(depth, children(expression)), default=0)
-
-
-def size(expression: Expression) -> int:
-    """How many nodes an expression has."""
-    return 1 + sum(map(size, children(expression)))
-
-
-def columns(expression: Expression) -> frozenset[tuple[str, str]]:
-    """(relation, name) of all columns that an expression reads."""
-    if isinstance(expression, ColumnRef):
-        return frozenset({(expression.relation, expression.column)})
-    return frozenset().union(*(columns(child) for child in children(expression)))

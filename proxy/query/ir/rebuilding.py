@@ -21,6 +21,7 @@ from proxy.query.ir.expressions import (
     DateTrunc,
     Expression,
     Extract,
+    FormattedTime,
     In,
     InPublic,
     Is,
@@ -57,7 +58,9 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return change(replace(expression, left=left, right=right))
         case Connective() | Choose():
             return change(replace(expression, operands=tuple(map(again, expression.operands))))
-        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | DateTrunc() | Bucket():
+        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
+            return change(replace(expression, operand=again(expression.operand)))
+        case DateTrunc() | FormattedTime():
             return change(replace(expression, operand=again(expression.operand)))
         case In():
             items = tuple(map(constant, expression.items))

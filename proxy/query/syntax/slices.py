@@ -12,7 +12,14 @@ from proxy.query.syntax.selects import Span
 from proxy.query.syntax.string_literals import plain_strings
 from proxy.query.syntax.tokens import Lexed
 
-_POSTGRES = Postgres()
+
+class _Trees(Postgres):
+    """PostgreSQL's trees, with the templates of to_char() as they were written."""
+
+    TIME_MAPPING = {}  # noqa: RUF012
+
+
+_POSTGRES = _Trees()
 HINT = "Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
 EXPRESSION_HINT = "Use plain comparisons, arithmetic and CASE on the columns of the table."

@@ -61,7 +61,7 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return ir.Cast(operand, target)
     if source is SqlType.BOOL and target is SqlType.INT4:
         return ir.Cast(operand, target)
-    if source in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ) and target is SqlType.DATE:
+    if source.is_time and target.is_time:
         return ir.Cast(operand, target)
     raise Refusal(
         Code.UNSUPPORTED,

@@ -13,6 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.scope import Scope, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
+from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.tokens import too_complex
 
@@ -57,7 +58,7 @@ def read_constant(
 
 def repeated(expression: Expression) -> Expression:
     """An operand about to stand several times: nested ones would double the size at every level."""
-    if ir.size(expression) > limits.REPEATED_NODES:
+    if size(expression) > limits.REPEATED_NODES:
         raise too_complex(
             f"of a BETWEEN or CASE on an expression of more than {limits.REPEATED_NODES} parts"
         )

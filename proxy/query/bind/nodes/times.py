@@ -6,6 +6,8 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.time_templates import template
+from proxy.base.zones import Zone, zone_named
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
@@ -42,51 +44,87 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     return ir.Extract(name, operand)
 
 
-def _at_utc(node: exp.Expr, scope: Scope) -> Expression:
-    """AT TIME ZONE 'UTC', which is a plain cast in the backend's time zone."""
+def _at_zone(node: exp.Expr, scope: Scope) -> Expression:
+    """AT TIME ZONE: between an instant and what a clock shows."""
     only(node, "this", "zone")
-    zone = node.args["zone"]
-    operand = scope.read(node.this)
-    if not isinstance(zone, exp.Literal) or zone.name.upper() != "UTC":
-        raise _refused(node, "AT TIME ZONE on a protected table takes the time zone 'UTC'", _IN_UTC)
+    operand, zone = scope.read(node.this), _zone(node.args["zone"], node)
     if operand.type is SqlType.TIMESTAMPTZ:
-        return ir.Cast(operand, SqlType.TIMESTAMP)
+        return ir.Cast(operand, SqlType.TIMESTAMP, zone)
     if operand.type is SqlType.TIMESTAMP:
-        return ir.Cast(operand, SqlType.TIMESTAMPTZ)
-    if operand.type is SqlType.DATE:
-        raise _refused(
-            node, "AT TIME ZONE of a date is not available on a protected table", _OF_A_DATE
-        )
+        return ir.Cast(operand, SqlType.TIMESTAMPTZ, zone)
+    if (
+        operand.type is SqlType.DATE
+    ):  # whose midnight is the session's, as a timestamp with time zone
+        return ir.Cast(ir.Cast(operand, SqlType.TIMESTAMPTZ), SqlType.TIMESTAMP, zone)
     raise unknown(node)
 
 
-_IN_UTC = (
-    "Write column AT TIME ZONE 'UTC', or compare the column with a time that names its zone:"
-    " column >= '2026-01-31 12:00:00+01'."
-)
-_OF_A_DATE = "Compare the date itself, e.g. column >= '2026-01-31', or take it apart by extract()."
-
-
-def _refused(node: exp.Expr, message: str, hint: str) -> Refusal:
-    return Refusal(Code.UNSUPPORTED, message, hint, position_of(node))
+def _zone(written: object, node: exp.Expr) -> Zone:
+    zone = None
+    if isinstance(written, exp.Literal) and written.is_string:
+        zone = zone_named(written.name)
+    # Elsewhere a name without a city can be an abbreviation to PostgreSQL: CET is then without summer time.
+    if zone is None or not (zone.is_utc or "/" in zone.name):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a time zone on a protected table is a constant name of the IANA time zone database",
+            "Write 'UTC', or a name with a region and a city: column AT TIME ZONE 'Europe/Berlin'.",
+            position_of(node),
+        )
+    return zone
 
 
 _TRUNCATIONS = frozenset(["minute", "hour", "day", "week", "month", "quarter", "year"])
 
 
 def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "unit")
+    only(node, "this", "unit", "zone")
     operand = scope.read(node.this)
     unit = str(node.args["unit"].name).lower()
     if unit not in _TRUNCATIONS or operand.type is None or not operand.type.is_time:
         raise unknown(node)
+    result: SqlType = operand.type
+    if node.args.get("zone") is not None:  # of a date or a local time: as an instant
+        if operand.type is not SqlType.TIMESTAMPTZ:
+            operand = ir.Cast(operand, SqlType.TIMESTAMPTZ)
+        return ir.DateTrunc(unit, operand, SqlType.TIMESTAMPTZ, _zone(node.args["zone"], node))
     # date_trunc(date) is that of timestamptz (PostgreSQL 17 documentation, section 9.9.2)
-    result = SqlType.TIMESTAMPTZ if operand.type is SqlType.DATE else operand.type
+    result = SqlType.TIMESTAMPTZ if result is SqlType.DATE else result
     return ir.DateTrunc(unit, operand, result)
+
+
+def _date(node: exp.Expr, scope: Scope) -> Expression:
+    """date(x), which is x::date."""
+    only(node, "this")
+    operand = scope.read(node.this)
+    if operand.type not in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.DATE):
+        raise unknown(node)
+    return operand if operand.type is SqlType.DATE else ir.Cast(operand, SqlType.DATE)
+
+
+def _formatted(node: exp.Expr, scope: Scope) -> Expression:
+    """to_char() of a time, which prints what the session's clock shows."""
+    only(node, "this", "format")
+    operand, written = scope.read(node.this), node.args["format"]
+    if operand.type is None or not operand.type.is_time or not isinstance(written, exp.Literal):
+        raise unknown(node)
+    if template(written.name) is None:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "this template of to_char() is not available on a protected table",
+            "Use YYYY, YY, IYYY, Q, MM, Mon, Month, WW, IW, DDD, DD, D, ID, Dy, Day, HH24, HH12, MI, SS, AM,"
+            ' FM before one of them, other characters than letters and digits, and texts in "quotes".',
+            position_of(node),
+        )
+    if operand.type is not SqlType.TIMESTAMP:  # PostgreSQL prints a date as its midnight
+        operand = ir.Cast(operand, SqlType.TIMESTAMP)
+    return ir.FormattedTime(operand, written.name)
 
 
 READERS: Readers = {
     exp.Extract: _extract,
     exp.TimestampTrunc: _date_trunc,
-    exp.AtTimeZone: _at_utc,
+    exp.AtTimeZone: _at_zone,
+    exp.Date: _date,
+    exp.TimeToStr: _formatted,
 }
