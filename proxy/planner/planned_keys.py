@@ -9,6 +9,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
 from proxy.planner.facts import Facts, typed
 from proxy.planner.group_combinations import combinations
+from proxy.planner.mapped_texts import key_by_text
 from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.plan import KeyPlan
 from proxy.planner.public_keys import Values
@@ -30,7 +31,7 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             key.position,
         )
     values = key_values(expression, public, where)
-    planned = condition(expression, facts)
+    planned = key_by_text(expression, facts) or condition(expression, facts)
     if values is None and not _can_be_private(expression, key.type):
         raise Refusal(
             Code.NO_VALUES,

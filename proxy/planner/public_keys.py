@@ -10,9 +10,11 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts, Range
 from proxy.planner.intervals import STEPWISE
+from proxy.planner.mapped_texts import mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
@@ -21,6 +23,8 @@ from proxy.query.ir.expressions import (
     Bucket,
     Case,
     Cast,
+    Choice,
+    Choose,
     ColumnRef,
     Comparison,
     Connective,
@@ -34,9 +38,12 @@ from proxy.query.ir.expressions import (
     Is,
     Like,
     Not,
+    NullIf,
     NumericCall,
     NumericFunction,
     Operator,
+    Quotient,
+    TextCall,
 )
 
 Values = tuple[str | None, ...]
@@ -112,8 +119,15 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
             return time_texts(expression, facts)
         case Cast() if expression.type.is_time:
             return time_texts(expression, facts)
-        case NumericCall() if expression.function in STEPWISE and expression.digits == 0:
+        case NumericCall() if expression.function in STEPWISE:
             return _rounded(expression, facts)
+        case Quotient() if expression.type.is_integer:
+            return _whole_numbers(expression, facts)
+        case TextCall() | NullIf():
+            mapped = mapped_texts(expression, facts)
+            return None if mapped is None else tuple(dict.fromkeys(mapped.values()))
+        case Choose():
+            return _chosen(expression, facts)
         case Bucket():
             return _buckets(expression, facts)
         case Arithmetic():
@@ -172,15 +186,60 @@ _ROUNDED_MOST = 1_000
 
 
 def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
-    """floor, ceil, round and trunc of a bounded number."""
+    """floor, ceil, round and trunc of a bounded number; numeric prints as many digits as it is rounded to."""
     try:
         found = bounded(rounded.operand, facts).interval
     except Refusal:
         return None
+    scale = 10**rounded.digits
+    if found is None or (found.high - found.low) * scale > _ROUNDED_MOST:
+        return None
+    if rounded.digits and rounded.type is not SqlType.NUMERIC:
+        return None
+    low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
+    if not rounded.digits:
+        return tuple(str(n) for n in range(low, high + 1))
+    return tuple(f"{Decimal(n).scaleb(-rounded.digits, _EXACT):f}" for n in range(low, high + 1))
+
+
+def _whole_numbers(quotient: Quotient, facts: Facts) -> Values | None:
+    """x / 10 and x % 10 of a bounded integer."""
+    try:
+        found = bounded(quotient, facts).interval
+    except Refusal:
+        return None
     if found is None or found.high - found.low > _ROUNDED_MOST:
         return None
-    low, high = (_whole(rounded.function, end) for end in (found.low, found.high))
+    low, high = math.ceil(found.low), math.floor(found.high)
     return tuple(str(n) for n in range(low, high + 1))
+
+
+def _chosen(choose: Choose, facts: Facts) -> Values | None:
+    """coalesce() of columns with public values and constants."""
+    mapped = mapped_texts(choose, facts)
+    if mapped is not None:
+        return tuple(dict.fromkeys(mapped.values()))
+    if choose.choice is not Choice.COALESCE:
+        return None
+    found: dict[str | None, None] = {}
+    is_null_listed = True
+    for operand in choose.operands:
+        values: Values | None = _labels(operand, facts)
+        if isinstance(operand, Constant):
+            values = (constant_text(operand),)
+        if values is None:
+            return None
+        found.update(dict.fromkeys(value for value in values if value is not None))
+        is_null_listed &= None in values
+        if not _can_be_null(operand, facts):
+            return tuple(found)
+    return (*found, None) if is_null_listed else tuple(found)
+
+
+def _can_be_null(operand: Expression, facts: Facts) -> bool:
+    if isinstance(operand, ColumnRef):
+        return facts[operand.relation, operand.column].nullable
+    return not isinstance(operand, Constant) or operand.value is None
 
 
 def _whole(function: NumericFunction, value: Fraction) -> int:

@@ -32,6 +32,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.joins import joined_rows
+from proxy.planner.mapped_texts import depends_on_locale
 from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.table_rows import table_rows
 from proxy.planner.text_lengths import characters
@@ -118,7 +119,7 @@ def _output(
     planned = condition(expression, facts)
     number = SqlType.NUMERIC if kind.is_number else kind
     most = characters(expression, facts) if kind.is_text else None
-    values = key_values(expression, facts, where)
+    values = None if depends_on_locale(expression) else key_values(expression, facts, where)
     return planned, ColumnFacts(number, values=values, characters=most)
 
 

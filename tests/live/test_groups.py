@@ -18,6 +18,17 @@ _STATEMENTS = (
     "SELECT floor(double / 1000) AS f, count(*) FROM kinds.things WHERE double < 2000 GROUP BY 1",
     "SELECT CASE WHEN flag THEN 'yes' WHEN NOT flag THEN 'no' END AS c, count(*) FROM kinds.things GROUP BY 1",
     "SELECT vc, txt, count(*) FROM kinds.things WHERE txt IN ('a', 'c') GROUP BY 1, 2",
+    # Functions of what is listed: nothing is evaluated of a row.
+    "SELECT upper(txt) AS u, count(*) FROM kinds.things GROUP BY 1",
+    "SELECT coalesce(nullif(txt, 'b'), 'unknown') AS u, count(*) FROM kinds.things GROUP BY 1",
+    "SELECT left(mood::text, 2) AS u, count(*) FROM kinds.things GROUP BY 1",
+    "SELECT length(upper(mood::text)) AS u, count(*) FROM kinds.things GROUP BY 1",
+    "SELECT int / 100 AS u, count(*) FROM kinds.things WHERE int < 1000 GROUP BY 1",
+    "SELECT int % 7 AS u, count(*) FROM kinds.things GROUP BY 1",
+    "SELECT round(single::numeric, 0) AS u, count(*) FROM kinds.things WHERE single <= 49 GROUP BY 1",
+    "SELECT round(num2 / 100, 1) AS u, count(*) FROM kinds.things WHERE num2 BETWEEN 0 AND 99 GROUP BY 1",
+    "SELECT extract(month FROM day) AS m, extract(dow FROM day) AS w, count(*) FROM kinds.things"
+    " WHERE day < '2020-03-10' GROUP BY 1, 2",
     # Private keys: each has 80 units or more, of which 54 are too few once in 10^9 times.
     "SELECT num2, count(*) FROM kinds.things GROUP BY num2",
     "SELECT single, count(*) FROM kinds.things GROUP BY single",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.planner.public_keys import constant_text
+from proxy.query.ir.expressions import Case, Comparison, Constant, Is
 from tests.pipeline_world import walk
 
 
@@ -24,3 +26,46 @@ def test_zero_has_no_sign(key: str, some: tuple[str, ...]) -> None:
     assert values is not None
     assert set(some) <= set(values)
     assert {"-0", "-0.0", "-0.00"}.isdisjoint(values)
+
+
+_MAPPED = (
+    ("upper(t)", {"x": "X", "y": "Y", "z": "Z", None: None}),
+    ("left(upper(t), -1)", {"x": "", "y": "", "z": "", None: None}),
+    ("right(t, 1)", {"x": "x", "y": "y", "z": "z", None: None}),
+    ("substr(t, 0, 2)", {"x": "x", "y": "y", "z": "z", None: None}),
+    ("coalesce(upper(t), 'other')", {"x": "X", "y": "Y", "z": "Z", None: "other"}),
+    ("coalesce(nullif(t, 'x'), 'y')", {"x": "y", "y": "y", "z": "z", None: "y"}),
+    ("length(t)", {"x": "1", "y": "1", "z": "1", None: None}),
+    ("strpos(t, 'y')", {"x": "0", "y": "1", "z": "0", None: None}),
+)
+
+
+@pytest.mark.parametrize(("key", "becomes"), _MAPPED)
+def test_a_function_of_listed_texts_is_a_comparison_with_them(
+    key: str, becomes: dict[str | None, str | None]
+) -> None:
+    """No function is evaluated of a row, and what is not listed gets a text that is no key."""
+    pipeline = walk(f"SELECT {key}, count(*) FROM people GROUP BY 1")
+    assert pipeline is not None
+    (planned,) = pipeline.plan.blocks[0].keys
+    assert planned.values is not None and isinstance(planned.expression, Case)
+    assert set(planned.values) == set(becomes.values())
+    compared: dict[str | None, str | None] = {}
+    for test, result in planned.expression.whens:
+        assert isinstance(result, Constant) and isinstance(test, Is | Comparison)
+        of = test.right if isinstance(test, Comparison) else Constant(None, None)
+        assert isinstance(of, Constant) and isinstance(of.value, str | None)
+        compared[of.value] = constant_text(result)
+    assert compared == becomes
+    other = planned.expression.otherwise
+    assert isinstance(other, Constant) and constant_text(other) not in planned.values
+
+
+@pytest.mark.parametrize(
+    "key", ["upper(c)", "upper(s) = 'X'", "starts_with(t, 'x')", "greatest(t, 'x')"]
+)
+def test_what_is_not_computed_here_is_left_to_the_database(key: str) -> None:
+    pipeline = walk(f"SELECT {key}, count(*) FROM people GROUP BY 1")
+    assert pipeline is not None
+    expression = pipeline.plan.blocks[0].keys[0].expression
+    assert not isinstance(expression, Case)

@@ -203,16 +203,16 @@ SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: group by an expression
 SELECT count(*) FROM people GROUP BY i4 / 10
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of private; cells 0
---   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
---   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 11; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric))::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
+SELECT * FROM (SELECT (pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 0
 --   p2 = 100
 --   p3 = 10
+--   p4 = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10']
 -- => loss
--- epsilon 8 delta 1/2000
+-- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 integer, a1 bigint)
 
