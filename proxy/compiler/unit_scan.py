@@ -51,7 +51,7 @@ def unit_scan(
         sub_partition, seeds = sub_partition_sql((unit.column,), plan.sub_partitions, binds)
         head.append(f"{sub_partition} AS cell")
         names.append("cell")
-    source = gathered_sql(plan, unit, head, inner, binds)
+    source = gathered_sql(plan, unit, head, len(plan.keys), inner, binds)
     if spread and unit.groups is not None:
         source, seed = select_groups(source, plan, unit.groups, binds)
         seeds += (seed,)
