@@ -2,109 +2,154 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proxy.compiler.aggregate_sql import RowSource
 from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.band_sql import FITS, Banded, band_sql, counted_by_bands, total_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
-from proxy.compiler.statistic_sql import centred_row_sum, statistic_sql
+from proxy.compiler.statistic_sql import RowSum, centred_row_sum, row_sum, statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
 from proxy.mechanisms.unit_means import PARTS
 from proxy.planner.bound_choices import BoundChoice
 from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
+from proxy.planner.statistics import Statistic
+
+_MOST_ROWS = 2**40  # of a unit, of which its mean is taken; a table has less than twice as many
+_LARGEST = FITS // (2 * _MOST_ROWS)  # value of a row for which a unit's sum fits in a bigint
 
 
 def bound_scan(plan: BlockPlan) -> BackendQuery:
     """One row per bound that is to be chosen, and band of totals (mechanisms.private_bound.UnitTotals).
 
     Gives    rows of four numbers: the place of the choice in plan.choices, the band, how many units are in it,
-             the sum of their totals. With means that follow (mechanisms.unit_means.UnitMeans) of six, and their
+             the sum of their totals. With sums that follow (mechanisms.unit_means.UnitMeans) of six, and their
              places after those of the choices: the total is how many values they have, then come the sum of
              these and that of the units' means
     """
     unit, binds = plan.neighbours, Binds()
     assert isinstance(unit, UnitNeighbours), "rows by themselves have no totals"
-    rows, inner = RowSource(binds, inner=False), Output()
-    head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
-    values = []
-    for number in plan.choices:
-        if number is None:
-            counted = inner.add("pg_catalog.count(*)")
-            values.append(in_group_sql(counted, unit, binds))
-            continue
-        release = plan.releases[number]
-        assert isinstance(release, NoisyStatistic)
-        value = f"v{inner.add(statistic_sql(release, rows))}"
-        values.append(f"pg_catalog.abs({value}::numeric)" if plan.keys else value)
-    means = [_mean(plan, number, inner, rows) for number in plan.means_of_totals]
-    source = gathered_sql(plan, unit, head, inner, binds)
-    seeds: tuple[str, ...] = ()
-    if plan.keys and plan.groups() != 1 and unit.groups is not None:
-        source, seed = select_groups(source, plan, unit.groups, binds)
-        seeds = (seed,)
-    totals = [f"pg_catalog.sum({value})" for value in values] if plan.keys else values
-    named = [f"{total} AS t{place}" for place, total in enumerate(totals)]
-    for place, mean in enumerate(means, len(totals)):
-        named += [
-            f"{mean.count} AS t{place}",
-            f"{mean.sum} AS s{place}",
-            f"{mean.mean} AS m{place}",
-        ]
-    listed = ", ".join(named)
-    source = f"SELECT {listed} FROM ({source}) g{' GROUP BY unit' if plan.keys else ''}"
-    bands = [
-        f"{binds.number(place, 'integer')}, {_band_sql(place, choice, binds)}, t{place}::numeric"
-        for place, choice in enumerate(plan.choices.values())
-    ]
-    columns, added = "place, band, total", ""
-    if means:
-        assert plan.rows_choice is not None
-        # A mean is bounded by how many values a unit has, which may be fewer than its rows.
-        bands = [f"{band}, 0::numeric, 0::numeric" for band in bands]
-        for place in range(len(totals), len(totals) + len(means)):
-            head_sql = (
-                f"{binds.number(place, 'integer')}, {_band_sql(place, plan.rows_choice, binds)}"
-            )
-            bands.append(f"{head_sql}, t{place}::numeric, s{place}::numeric, m{place}::numeric")
-        columns, added = (
-            f"{columns}, added, mean",
-            ", pg_catalog.sum(c.added), pg_catalog.sum(c.mean)",
-        )
-    listed_bands = ", ".join(f"({band})" for band in bands)
-    sql = (
-        f"SELECT c.place, c.band, pg_catalog.count(*), pg_catalog.sum(c.total){added} FROM ({source}) u,"
-        f" LATERAL (VALUES {listed_bands}) c({columns}) WHERE c.band <> 0 GROUP BY c.place, c.band"
-    )
+    units = _Units(plan, unit, binds)
+    for number, choice in plan.choices.items():
+        units.add_choice(number, choice)
+    for number in plan.sums_of_totals:
+        units.add_sum(number)
+    source, seeds = units.gathered()
+    # LIMIT ALL keeps the planner from merging the two, so that a column that is named twice is computed once.
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in units.columns.items())
+    sql = counted_by_bands(f"SELECT {columns} FROM {source} LIMIT ALL", units.places, binds)
     compiled = finished(sql, plan, (), binds, seeds, (), None)
     return replace(compiled, keys=0, has_sub_partition=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MeanSql:
-    """Of one unit: how many values it has, their sum, and their mean in parts of a step."""
+class _Units:
+    """What is made of the rows of each unit: its totals, as columns, and where they are counted."""
 
-    count: str
-    sum: str
-    mean: str
+    def __init__(self, plan: BlockPlan, unit: UnitNeighbours, binds: Binds) -> None:
+        self.columns: dict[str, str] = {}
+        self.places: list[Banded] = []
+        self._plan, self._unit, self._binds = plan, unit, binds
+        self._rows, self._inner = RowSource(binds, inner=False), Output()
+        selects_groups = bool(plan.keys) and plan.groups() != 1 and unit.groups is not None
+        self._selected = unit.groups if selects_groups else None
+        # The sizes of a unit's sums in its groups add up to the size of one sum where none is below 0 and
+        # groups have no bounds of their own: then its rows are gathered once, without keys.
+        own = [plan.releases[number] for number in plan.choices if number is not None]
+        self._by_group = bool(plan.keys) and (
+            selects_groups
+            or (None in plan.choices and unit.rows_per_group is not None)
+            or any(_is_signed(release) for release in own if isinstance(release, NoisyStatistic))
+        )
+
+    def add_choice(self, number: int | None, choice: BoundChoice) -> None:
+        if number is None:
+            counted = self._inner.add("pg_catalog.count(*)")
+            value, is_signed = in_group_sql(counted, self._unit, self._binds), False
+        else:
+            release = self._plan.releases[number]
+            assert isinstance(release, NoisyStatistic)
+            value = f"v{self._inner.add(statistic_sql(release, self._rows))}"
+            is_signed = _is_signed(release)
+        if self._by_group:
+            size = f"pg_catalog.abs({value}::numeric)" if is_signed else value
+            value, is_signed = f"pg_catalog.sum({size})", False
+        total = self._column(total_sql(value, choice, is_signed, self._binds))
+        band = band_sql(total, choice, is_signed, self._binds)
+        self.places.append(Banded(band=band, total=total))
+
+    def add_sum(self, number: int) -> None:
+        """Of a block without keys, by how many values a unit has, which may be fewer than its rows."""
+        binds, choice = self._binds, self._plan.rows_choice
+        assert choice is not None
+        found = _row_sum(self._plan, number, self._rows)
+        count = f"v{self._inner.add(found.count)}"
+        values = self._column(total_sql(count, choice, False, binds))
+        band = band_sql(values, choice, False, binds)
+        if _is_count(self._plan, number):
+            self.places.append(Banded(band=band, total=values))
+            return
+        total, largest = f"v{self._inner.add(found.sql)}", max(-found.low, found.high)
+        # A sum is NULL where there is no value: that unit is in no band.
+        if largest > _LARGEST:
+            low, high = binds.number(-largest), binds.number(largest)
+            within = f"least(greatest({total}::numeric, {count} * {low}), {count} * {high})"
+            added, counted = self._column(within), self._column(f"nullif({count}, 0)::numeric")
+            mean = f"pg_catalog.div({added} * {binds.number(PARTS)}, {counted})"
+        else:
+            added, counted = self._bigint_sum(total, count, largest)
+            parts = binds.number(PARTS, "bigint")
+            left = f"pg_catalog.mod({added}, {counted})"
+            # What div(added * parts, counted) is, towards 0, of which added * parts need not fit.
+            mean = f"{parts} * ({added} / {counted}) + {parts} * {left} / {counted}"
+        self.places.append(Banded(band=band, total=values, added=added, mean=mean))
+
+    def _bigint_sum(self, total: str, count: str, largest: int) -> tuple[str, str]:
+        """At most `largest` for each of so many rows that everything fits."""
+        binds = self._binds
+        ends = (binds.number(side * _MOST_ROWS * largest, "bigint") for side in (1, -1))
+        high, low = ends
+        clamped = f"(CASE WHEN {total} > {high} THEN {high} WHEN {total} < {low} THEN {low} ELSE {total} END)"
+        rows = f"least({count}, {binds.number(_MOST_ROWS, 'bigint')})"
+        each = [f"{rows} * {binds.number(side * largest, 'bigint')}" for side in (-1, 1)]
+        added = self._column(f"least(greatest({clamped}::bigint, {each[0]}), {each[1]})")
+        return added, self._column(f"nullif({rows}, 0)")
+
+    def gathered(self) -> tuple[str, tuple[str, ...]]:
+        """What the columns are taken from, and its seeds."""
+        plan, unit, binds = self._plan, self._unit, self._binds
+        if not self._by_group:
+            return f"({gathered_sql(plan, unit, [], 0, self._inner, binds)}) g", ()
+        head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
+        source = gathered_sql(plan, unit, head, len(head), self._inner, binds)
+        seeds: tuple[str, ...] = ()
+        if self._selected is not None:
+            source, seed = select_groups(source, plan, self._selected, binds)
+            seeds = (seed,)
+        return f"({source}) g GROUP BY unit", seeds
+
+    def _column(self, sql: str) -> str:
+        for name, known in self.columns.items():
+            if known == sql:
+                return name
+        name = f"t{len(self.columns)}"
+        self.columns[name] = sql
+        return name
 
 
-def _mean(plan: BlockPlan, number: int, inner: Output, rows: RowSource) -> _MeanSql:
+def _is_signed(release: NoisyStatistic) -> bool:
+    return release.total is not None and release.total.low < 0
+
+
+def _is_count(plan: BlockPlan, number: int) -> bool:
     release = plan.releases[number]
-    assert isinstance(release, RecentredMean)
-    centred, binds = centred_row_sum(release.measured, rows), rows.binds
-    count, total = f"v{inner.add(centred.count)}", f"v{inner.add(centred.sql)}"
-    low, high = binds.number(centred.low), binds.number(centred.high)
-    within = f"least(greatest({total}::numeric, {count} * {low}), {count} * {high})"
-    # A sum is NULL, and its mean, where there is no value: that unit is in no band.
-    share = f"pg_catalog.div({within} * {binds.number(PARTS)}, nullif({count}, 0)::numeric)"
-    return _MeanSql(count=count, sum=within, mean=share)
+    return isinstance(release, NoisyStatistic) and release.statistic is Statistic.ROWS
 
 
-def _band_sql(place: int, choice: BoundChoice, binds: Binds) -> str:
-    """0 for a total of 0 or none, else the number of the bound that it is within, from 1; negated below 0."""
-    edges = binds.add([str(edge) for edge in (1, *(b + 1 for b in choice.bounds))], "numeric[]")
-    value = f"coalesce(t{place}, 0)::numeric"
-    size = f"pg_catalog.width_bucket(pg_catalog.abs({value}), {edges})"
-    return f"CASE WHEN {value} < 0 THEN -{size} ELSE {size} END"
+def _row_sum(plan: BlockPlan, number: int, rows: RowSource) -> RowSum:
+    release = plan.releases[number]
+    if isinstance(release, RecentredMean):
+        return centred_row_sum(release.measured, rows)
+    assert isinstance(release, NoisyStatistic)
+    return row_sum(release, rows)

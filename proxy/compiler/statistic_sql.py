@@ -19,6 +19,8 @@ from proxy.planner.plan import NoisyStatistic
 from proxy.planner.statistics import Counted, Measured, Statistic, of_row
 
 _SQUARE_SAFE = 2**29  # 8 times its square is a bigint
+# Twice the sum of such indices of 2^44 rows is a bigint: eight times as many as a table has (aggregate_sql.py).
+_TOTAL_SAFE = 2**17
 
 
 def statistic_sql(release: NoisyStatistic, rows: RowSource) -> str:
@@ -76,6 +78,11 @@ def centred_sql(measured: Measured, rows: RowSource) -> str:
     found = centred_total_sql(measured, rows)
     if found is not None:
         return found
+    if max(abs(measured.low), abs(measured.high)) < _TOTAL_SAFE:
+        # Per row a sum(integer), which is also that of a SUM in the same statement.
+        middle = rows.binds.number(measured.low + measured.high, "bigint")
+        total, count = total_sql(measured, rows), values_sql(measured, rows)
+        return f"(2 * {total} - {middle} * {count})"
     only = filter_sql(measured.condition, rows)
     return f"pg_catalog.sum({_centred(measured, rows)}){only}"
 

@@ -14,13 +14,18 @@ from proxy.planner.plan import BlockPlan
 
 
 def gathered_sql(
-    plan: BlockPlan, unit: UnitNeighbours, head: Sequence[str], inner: Output, binds: Binds
+    plan: BlockPlan,
+    unit: UnitNeighbours,
+    head: Sequence[str],
+    keys: int,
+    inner: Output,
+    binds: Binds,
 ) -> str:
-    """One row per unit, and per key that stands first in `head`; `inner` as v0, v1, .."""
+    """One row per unit, and per key, of which so many stand first in `head`; `inner` as v0, v1, .."""
     gathered = [f"{column_sql(unit.column)} AS unit", *head]
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
     # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
-    by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(len(plan.keys)))])
+    by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(keys))])
     # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
     gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
     return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"

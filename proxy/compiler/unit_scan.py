@@ -51,13 +51,12 @@ def unit_scan(
         sub_partition, seeds = sub_partition_sql((unit.column,), plan.sub_partitions, binds)
         head.append(f"{sub_partition} AS cell")
         names.append("cell")
-    source = gathered_sql(plan, unit, head, inner, binds)
+    source = gathered_sql(plan, unit, head, len(plan.keys), inner, binds)
     if spread and unit.groups is not None:
         source, seed = select_groups(source, plan, unit.groups, binds)
         seeds += (seed,)
-    sizes = _own_sums(plan, releases, inner, rows) if spread else []
-    if spread and (_needs_totals(plan, unit) or sizes):
-        source = _with_totals(source, unit, inner, sizes, binds)
+    if spread:
+        source = _with_totals(source, plan, releases, unit, inner, rows)
     listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
     group = ", ".join(str(i + 1) for i in range(len(names)))
     sql = f"SELECT {', '.join(listed)} FROM ({source}) u"
@@ -65,44 +64,38 @@ def unit_scan(
     return finished(sql, plan, releases, binds, seeds, slots, units)
 
 
-def _needs_totals(plan: BlockPlan, unit: UnitNeighbours) -> bool:
-    """Whether the rows of a unit must be counted across its groups."""
-    return unit.is_summed and any(
-        isinstance(release, RecentredMean)
-        or (isinstance(release, NoisyStatistic) and release.total is None)
-        for release in plan.releases
-    )
-
-
-def _own_sums(
-    plan: BlockPlan, releases: tuple[int, ...], inner: Output, rows: RowSource
-) -> list[int]:
-    """The numbers of the sums whose sizes are added up across a unit's groups."""
-    found = []
-    for number in releases:
-        release = plan.releases[number]
-        if isinstance(release, NoisyStatistic) and release.total is not None:
-            found.append(inner.add(statistic_sql(release, rows)))
-    return sorted(set(found))
-
-
 def _with_totals(
-    source: str, unit: UnitNeighbours, inner: Output, sizes: list[int], binds: Binds
+    source: str,
+    plan: BlockPlan,
+    releases: tuple[int, ...],
+    unit: UnitNeighbours,
+    inner: Output,
+    rows: RowSource,
 ) -> str:
-    """Adds for every count how many rows of the unit count in all its groups together, and the sizes of what
-    has a bound of its own. No order is needed, so that an index on (unit, keys) serves it: a third of the time
-    that running sums in hash order took."""
+    """Adds for every count that is bounded how many rows of the unit count in all its groups together, and the
+    sizes of what has a bound of its own. No order is needed, so that an index on (unit, keys) serves it: a
+    third of the time that running sums in hash order took."""
+    found = [plan.releases[number] for number in releases]
+    counts, sizes = set(), {}
+    for release in found:
+        match release:
+            case NoisyStatistic(total=UnitTotal() as most):
+                sizes[inner.add(statistic_sql(release, rows))] = most.low < 0
+            case NoisyStatistic() if unit.is_summed:
+                counts.add(inner.add(rows_sql(release, rows)))
+            case RecentredMean() if unit.is_summed:
+                counts.add(inner.add(values_sql(release.measured, rows)))
+            case _:
+                pass
     totals = [
-        f"(pg_catalog.sum({in_group_sql(number, unit, binds)}) OVER (PARTITION BY unit))::bigint"
+        f"(pg_catalog.sum({in_group_sql(number, unit, rows.binds)}) OVER (PARTITION BY unit))::bigint"
         f" AS total{number}"
-        for sql, number in inner.expressions.items()
-        if sql.startswith("pg_catalog.count") and unit.is_summed
+        for number in sorted(counts)
     ]
-    totals += [
-        f"pg_catalog.sum(pg_catalog.abs(v{number}::numeric)) OVER (PARTITION BY unit) AS size{number}"
-        for number in sizes
-    ]
-    return f"SELECT *, {', '.join(totals)} FROM ({source}) g"
+    for number, is_signed in sorted(sizes.items()):
+        size = f"pg_catalog.abs(v{number}::numeric)" if is_signed else f"v{number}"
+        totals.append(f"pg_catalog.sum({size}) OVER (PARTITION BY unit) AS size{number}")
+    return f"SELECT *, {', '.join(totals)} FROM ({source}) g" if totals else source
 
 
 def _slots(
@@ -198,10 +191,13 @@ def _clamped_total(number: int, most: UnitTotal, spread: bool, binds: Binds) -> 
         clamped = f"least(greatest({value}::numeric, {low}), {high})"
         # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
         return f"pg_catalog.sum(CASE WHEN {value} IS NOT NULL THEN {clamped} END)"
-    parts, bound = binds.number(most.parts), binds.number(most.most * most.parts)
-    share = f"pg_catalog.div({value}::numeric * {bound}, size{number})"
+    # What is added is at most the bound's parts: within it the sum is below it, above it the share is.
+    kind = "bigint" if most.most * most.parts < _BIGINT_SAFE else "numeric"
+    parts, bound = binds.number(most.parts, kind), binds.number(most.most * most.parts)
+    share = f"pg_catalog.div({value}::numeric * {bound}, size{number})::{kind}"
     within = f"size{number} <= {binds.number(most.most)}"
-    return f"pg_catalog.sum(CASE WHEN {within} THEN {value}::numeric * {parts} ELSE {share} END)"
+    added = f"CASE WHEN {within} THEN {value}::{kind} * {parts} ELSE {share} END"
+    return f"pg_catalog.sum({added})"
 
 
 def _clamped_rows(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:

@@ -277,17 +277,18 @@ class BlockPlan:
         )
 
     @property
-    def means_of_totals(self) -> tuple[int, ...]:
-        """The means that follow from what bounds are chosen by, if all else that is released does."""
+    def sums_of_totals(self) -> tuple[int, ...]:
+        """The means and shared sums that follow from what bounds are chosen by, if all else that is released
+        does."""
         left = [n for n in range(len(self.releases)) if n not in self.choices]
-        follow = all(isinstance(self.releases[n], RecentredMean) for n in left)
+        follow = all(_is_of_means(self.releases[n]) for n in left)
         return tuple(left) if follow and not self.keys and self.rows_choice is not None else ()
 
     @property
     def is_of_totals(self) -> bool:
         """Whether all that is released follows from the totals of units by which bounds are chosen."""
         chosen = self.choices
-        of_totals = len(chosen) - (None in chosen) + len(self.means_of_totals)
+        of_totals = len(chosen) - (None in chosen) + len(self.sums_of_totals)
         return bool(chosen) and not self.keys and of_totals == len(self.releases)
 
     def tables(self) -> tuple[str, ...]:
@@ -303,6 +304,14 @@ class BlockPlan:
                 return None
             count *= len(key.values)
         return count
+
+
+def _is_of_means(release: Release) -> bool:
+    """Whether a unit with more rows than count adds its mean so many times: numbers of rows, and what is added
+    up about the middle of its bounds (compiler.unit_scan)."""
+    if isinstance(release, NoisyStatistic):
+        return release.statistic is Statistic.ROWS or release.statistic.is_centred
+    return isinstance(release, RecentredMean)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

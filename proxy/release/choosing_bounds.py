@@ -15,6 +15,7 @@ from proxy.mechanisms.unit_means import UnitMeans
 from proxy.planner.bound_choices import BoundChoice
 from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
+from proxy.planner.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ def share_of(above: int, units: int) -> Fraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Totals:
-    """What compiler.bound_scan has read. choices: by the release that a bound is for; means: of those that
+    """What compiler.bound_scan has read. choices: by the release that a bound is for; means: of the sums that
     follow, by release."""
 
     choices: Mapping[int | None, UnitTotals]
@@ -78,7 +79,7 @@ def totals_of(plan: BlockPlan, table: ExactTable) -> Totals:
                 sums=column(place, 2),
                 means=column(place, 3),
             )
-            for place, release in enumerate(plan.means_of_totals, chosen)
+            for place, release in enumerate(plan.sums_of_totals, chosen)
         },
     )
 
@@ -113,12 +114,18 @@ def clamped_totals(plan: BlockPlan, totals: Totals) -> ExactTable:
     values: list[int] = []
     slots = []
     for number, release in enumerate(plan.releases):
-        if isinstance(release, RecentredMean):
+        if number in totals.means:
             assert plan.rows_choice is not None and isinstance(plan.neighbours, UnitNeighbours)
             rows = plan.neighbours.rows
             place = plan.rows_choice.bounds.index(rows)
-            slots.append(Slots(count=len(values), total=len(values) + 1))
-            values += totals.means[number].limited(place, rows)
+            count, total = totals.means[number].limited(place, rows)
+            if isinstance(release, RecentredMean):
+                slots.append(Slots(count=len(values), total=len(values) + 1))
+                values += count, total
+            else:
+                assert isinstance(release, NoisyStatistic)
+                slots.append(Slots(total=len(values)))
+                values.append(count if release.statistic is Statistic.ROWS else total)
             continue
         assert isinstance(release, NoisyStatistic) and release.total is not None
         bound, bounds = release.total.most, plan.choices[number].bounds
