@@ -67,12 +67,19 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
     return Accuracy(
         block=number,
         aggregate=block.answers[place].aggregate.kind.value,
-        described=_until_chosen(block, place, _described(block, place)),
+        described=_by_few(block, place, _until_chosen(block, place, _described(block, place))),
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
         condition="; ".join(_conditions(block)),
     )
+
+
+def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
+    """Once its bound is chosen: from few units it is often far too low."""
+    if block.unstated.isdisjoint(block.answers[place].releases):
+        return described
+    return replace(described, error=None, no_interval=described.no_interval or _FEW_UNITS)
 
 
 def _conditions(block: BlockPlan) -> Iterator[str]:
@@ -263,6 +270,7 @@ _COMPARED = (
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _RANKS = "its error is so many rows in the sorted values; how far that is depends on the data"
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
+_FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
 
 _OVER_ROWS = "n: the rows that count, where they are many"

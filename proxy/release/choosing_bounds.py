@@ -16,6 +16,8 @@ from proxy.planner.bound_choices import BoundChoice
 from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
 
+_FEW = 4  # times the units that a choice needs: with fewer it is poor
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenBound:
@@ -28,6 +30,15 @@ class ChosenBound:
     above: int
     half_width: int
     needed: int
+
+    @property
+    def enough(self) -> int:
+        """Units for a good choice."""
+        return _FEW * self.needed
+
+    @property
+    def is_poor(self) -> bool:
+        return self.bound is None or self.units < self.enough
 
     @property
     def share(self) -> Fraction:

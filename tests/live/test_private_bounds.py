@@ -126,6 +126,34 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
     ] * 2
 
 
+def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
+    """The bound is often far too low then: of 100 people a third of the sums would be off by more than three of
+    their errors. The answer is there, with the reason."""
+    question = (
+        "SELECT count(*) AS n, count(*) * 2 AS twice, sum(paid) / count(*) AS mean, count(DISTINCT person) AS people,"
+        " dp.error(count(*)), dp.low(sum(paid)), dp.clipped(count(*))"
+        " FROM w.visits WHERE person <= 200"
+    )
+    numbers = 0
+    for _ in range(30):
+        answer = visits.run(question, **{"dp.notice": "on"})
+        (row,) = rows(answer)
+        count, total = (one for one in answer.clipped if not one.of_rows or one is answer.clipped[0])
+        described = dict(zip(("n", "twice", "mean", "people"), answer.columns, strict=True))
+        assert described["people"].most is not None
+        if row["a1"] is None or not count.is_poor:
+            continue
+        numbers += 1
+        for name in ("n", "twice", "mean"):
+            assert described[name].most is None
+            assert "chosen from few units" in described[name].reason
+        assert row["e1"] is None and row["c1"] is not None
+        assert (row["l2"] is None) == (row["a2"] is None or total.is_poor)
+        assert answer.accuracy[0].error is None
+        assert "chosen from few units" in str(answer.accuracy[0].as_json()["no_interval"])
+    assert numbers > 5
+
+
 def test_explain_says_how_the_error_follows(visits: Asking) -> None:
     text = visits.explained("SELECT count(*), avg(paid) FROM w.visits")
     assert "bounded by choice when the statement runs" in text
