@@ -48,9 +48,9 @@ class ClippedUnits:
         )
         if self.is_poor:
             text += (
-                f". No error is stated: for a good choice of the bound there are few units, and what it cuts may "
-                f"be far above the noise. Ask the data owner for a fixed max_rows_per_unit or per_unit where "
-                f"{self.enough} are not to be had"
+                f". No error is stated: for a good choice of the bound there are few units, and what it cuts "
+                f"may be far above the noise. Ask the data owner for a fixed max_rows_per_unit or per_unit "
+                f"where {self.enough} are not to be had"
             )
         return text
 

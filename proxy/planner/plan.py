@@ -231,9 +231,10 @@ class BlockPlan:
     uses_answers: rows are compared with noisy answers of earlier blocks; combinations: of public keys, those
     that are answered; None: all; rows_choice: where the bound on the rows of a unit is chosen for all releases
     that have none of their own; until then it is the largest; withheld: releases for whose bound there were too
-    few units: their answers are NULL; unstated: those whose bound was chosen from few units, so that what is cut
-    may be far above the noise: no error of it is stated; clipped: of releases with a bound that was chosen, the noisy share of
-    units that are above it; is_rounded: answers are printed to the digits that mean something."""
+    few units: their answers are NULL; unstated: those whose bound was chosen from few units, so that what is
+    cut may be far above the noise: no error of it is stated; clipped: of releases with a bound that was chosen,
+    the noisy share of units that are above it; is_rounded: answers are printed to the digits that mean
+    something."""
 
     source: Relation
     neighbours: Neighbours

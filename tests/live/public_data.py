@@ -74,8 +74,8 @@ _REFERENCES = {
 
 
 class RowBounds(Enum):
-    """What the policy says of how much a unit adds. LARGEST: as many rows as the largest unit has; AUTO: nothing,
-    as policies do by default; TOTALS: as LARGEST, and the totals of a unit are bounded by choice."""
+    """What the policy says of how much a unit adds. LARGEST: as many rows as the largest unit has; AUTO:
+    nothing, as policies do by default; TOTALS: as LARGEST, and the totals of a unit are bounded by choice."""
 
     LARGEST = "largest"
     AUTO = "auto"

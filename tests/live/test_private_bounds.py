@@ -130,15 +130,17 @@ def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
     """The bound is often far too low then: of 100 people a third of the sums would be off by more than three of
     their errors. The answer is there, with the reason."""
     question = (
-        "SELECT count(*) AS n, count(*) * 2 AS twice, sum(paid) / count(*) AS mean, count(DISTINCT person) AS people,"
-        " dp.error(count(*)), dp.low(sum(paid)), dp.clipped(count(*))"
+        "SELECT count(*) AS n, count(*) * 2 AS twice, sum(paid) / count(*) AS mean,"
+        " count(DISTINCT person) AS people, dp.error(count(*)), dp.low(sum(paid)), dp.clipped(count(*))"
         " FROM w.visits WHERE person <= 200"
     )
     numbers = 0
     for _ in range(30):
         answer = visits.run(question, **{"dp.notice": "on"})
         (row,) = rows(answer)
-        count, total = (one for one in answer.clipped if not one.of_rows or one is answer.clipped[0])
+        count, total = (
+            one for one in answer.clipped if not one.of_rows or one is answer.clipped[0]
+        )
         described = dict(zip(("n", "twice", "mean", "people"), answer.columns, strict=True))
         assert described["people"].most is not None
         if row["a1"] is None or not count.is_poor:

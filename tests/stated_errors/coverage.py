@@ -24,9 +24,10 @@ TIGHT, HOLDS_AT_MOST = "sum", Fraction(97, 100)
 
 @dataclass(slots=True)
 class Measured:
-    """One shape. exact: intervals that hold the exact answer at the bounds that were chosen; own: those that hold
-    PostgreSQL's own, where no unit was above a bound; differ: where these two are not the same although nothing
-    was clipped; clipped: what is said of clipped units; unsaid: numbers without error, reason or NULL."""
+    """One shape. exact: intervals that hold the exact answer at the bounds that were chosen; own: those that
+    hold PostgreSQL's own, where no unit was above a bound; differ: where these two are not the same although
+    nothing was clipped; clipped: what is said of clipped units; unsaid: numbers without error, reason or NULL.
+    """
 
     shape: Shape
     exact: dict[tuple[bool, int], Held] = field(default_factory=dict)
@@ -89,7 +90,7 @@ def _own(
     shape: Shape, blocks: Sequence[BlockPlan], public: PublicEngine
 ) -> list[OwnAnswers | None]:
     """Of each block; None where rows are compared with a noisy answer, and are others than PostgreSQL's."""
-    asked = shape.own or (*(None for _ in blocks[1:]), shape.sql)
+    asked: Sequence[str | None] = shape.own or (*(None for _ in blocks[1:]), shape.sql)
     with psycopg.connect(public.superuser_dsn, autocommit=True) as connection:
         return [
             None if sql is None or block.uses_answers else own_answers(connection, sql, block)

@@ -45,7 +45,8 @@ def own_answers(connection: psycopg.Connection, sql: str, block: BlockPlan) -> O
     keys = [
         place
         for place in range(result.nfields)
-        if place >= len(outputs) or (outputs[place].expression is None and not outputs[place].reason)
+        if place >= len(outputs)
+        or (outputs[place].expression is None and not outputs[place].reason)
     ]
     rows = {}
     for row in range(result.ntuples):

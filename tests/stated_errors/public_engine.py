@@ -34,7 +34,9 @@ from tests.servers_fixture import servers
 _SEED_BITS = 63
 
 
-AS_IT_IS, WITHIN_BOUNDS, SHOP_ALONE = "public_as_it_is", "public_within_bounds", "public_shop"
+AS_IT_IS, WITHIN_BOUNDS = "public_as_it_is", "public_within_bounds"
+SHOP_ALONE, WITHOUT_KEY = "public_shop", "public_without_key"
+_NO_KEY = ("ALTER TABLE census.adult DROP CONSTRAINT adult_pkey",)
 
 
 class NotProtected(Exception):
@@ -44,15 +46,17 @@ class NotProtected(Exception):
 @cache
 def _source(name: str) -> str:
     """A reader's DSN. WITHIN_BOUNDS: the one value beyond its bounds is within them, and rows of nobody are not
-    there, so that PostgreSQL's own answers are those of all that a policy lets count. SHOP_ALONE: so too, and the
-    other tables are empty."""
+    there, so that PostgreSQL's own answers are those of all that a policy lets count. SHOP_ALONE: so too, and
+    the other tables are empty. WITHOUT_KEY: as WITHIN_BOUNDS, and nothing says that a person of the Adult table
+    is one row."""
     pair = servers()
+    then = () if name == AS_IT_IS else public_data.clamped()
     source = made_database(pair.protected, name, public_data.script())
     public_data.load(
         pair.protected,
         name,
         only="shop." if name == SHOP_ALONE else "",
-        then=() if name == AS_IT_IS else public_data.clamped(),
+        then=(*then, *(_NO_KEY if name == WITHOUT_KEY else ())),
     )
     return source
 

@@ -1,4 +1,5 @@
-"""Errors that are stated in ranks, of MIN, MAX and quantiles: where an answer is in PostgreSQL's own sorted values."""
+"""Errors that are stated in ranks, of MIN, MAX and quantiles: where an answer is in the values that PostgreSQL
+sorts."""
 
 from __future__ import annotations
 

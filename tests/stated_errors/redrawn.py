@@ -1,8 +1,8 @@
 """A statement whose exact results are read once, and released any number of times.
 
-Plan, compiled SQL, choice of bounds and release are the product's, in the order of proxy/engine/noisy_answers.py.
-Of each choice of bounds the statements run once. What an interval has to hold is the same release without noise:
-the exact answer at the bounds that were chosen.
+Plan, compiled SQL, choice of bounds and release are the product's, in the order of
+proxy/engine/noisy_answers.py. Of each choice of bounds the statements run once. What an interval has to hold is
+the same release without noise: the exact answer at the bounds that were chosen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from proxy.release.choosing_bounds import (
 )
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.noisy_relation import NoisyRow, NoisyTable
 from tests.seeded_bits import SeededBits
 from tests.stated_errors.noise_size import NONE, noise_times
 from tests.stated_errors.public_engine import PublicEngine
@@ -213,9 +213,7 @@ class Redrawn:
         return self._known[place]
 
 
-def _chosen(
-    block: BlockPlan, release: int | None, totals: Totals, stated: ChosenBound
-) -> Chosen:
+def _chosen(block: BlockPlan, release: int | None, totals: Totals, stated: ChosenBound) -> Chosen:
     of_it, bounds = totals.choices[release], block.choices[release].bounds
     place = 0 if stated.bound is None else bounds.index(stated.bound)
     return Chosen(stated=stated, units=of_it.above(-1), above=of_it.above(place))

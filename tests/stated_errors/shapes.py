@@ -1,5 +1,5 @@
-"""Shapes of queries: those of the public corpus that are answered, and others on the same data for what the
-corpus hardly has (ratios, differences, deviations, quantiles, distinct values, comparisons, rounded answers)."""
+"""Shapes of queries: those of the public corpus that are answered, and others on the same data for what it
+hardly has (ratios, differences, deviations, quantiles, distinct values, comparisons, rounded answers)."""
 
 from __future__ import annotations
 

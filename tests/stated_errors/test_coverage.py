@@ -1,7 +1,7 @@
 """Stated errors hold: 95 % intervals of shapes of queries on the public data, 200 runs each.
 
-What an interval has to hold is the exact answer at the bounds that were chosen, and PostgreSQL's own where no unit
-has more than these. Of thousands of numbers a share below 94 % comes once in hundreds of seeds.
+What an interval has to hold is the exact answer at the bounds that were chosen, and PostgreSQL's own where no
+unit has more than these. Of thousands of numbers a share below 94 % comes once in hundreds of seeds.
 """
 
 from __future__ import annotations
