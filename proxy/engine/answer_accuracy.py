@@ -85,6 +85,8 @@ def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> Release
 def _conditions(block: BlockPlan) -> Iterator[str]:
     if block.uses_answers:
         yield _COMPARED
+    for column in block.unowned:
+        yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:
         if key.omits_null and isinstance(key.expression, ColumnRef):
             yield f"rows whose {key.expression.column} is null are in no group"

@@ -234,7 +234,7 @@ class BlockPlan:
     few units: their answers are NULL; unstated: those whose bound was chosen from few units, so that what is
     cut may be far above the noise: no error of it is stated; clipped: of releases with a bound that was chosen,
     the noisy share of units that are above it; is_rounded: answers are printed to the digits that mean
-    something."""
+    something; unowned: columns that name the unit of a row and can be null, such rows do not count."""
 
     source: Relation
     neighbours: Neighbours
@@ -255,6 +255,7 @@ class BlockPlan:
     unstated: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
     is_rounded: bool = False
+    unowned: tuple[str, ...] = ()
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

@@ -41,6 +41,7 @@ from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
+from proxy.planner.unowned_rows import columns_without_unit
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, uses_answers
@@ -192,6 +193,7 @@ class _Draft:
     allocation: BudgetAllocation
     ownership: RowOwnership
     group_bound: int | None
+    unowned: tuple[str, ...]
 
     def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays."""
@@ -266,6 +268,7 @@ def _draft(
         allocation=allocation(aggregates, context),
         ownership=ownership,
         group_bound=group_bound,
+        unowned=columns_without_unit(with_unit.relation, known),
     )
 
 
@@ -304,6 +307,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         uses_answers=uses_answers(draft.block),
         selection=selection,
         rows_choice=rows_choice,
+        unowned=draft.unowned,
     )
 
 

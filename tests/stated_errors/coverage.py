@@ -106,19 +106,20 @@ def by_kind(found: Iterable[Measured]) -> dict[str, Held]:
     return kinds
 
 
-def complaints(found: list[Measured]) -> list[str]:
-    """What is wrong with the errors that are stated."""
-    kinds = by_kind(found)
-    whole, own, clipped = Held(), Held(), Held()
+def totals(found: Iterable[Measured]) -> dict[str, Held]:
+    named = {"all": Held(), "PostgreSQL's own": Held(), "dp.clipped": Held()}
+    whole, own, clipped = named.values()
     for one in found:
         whole += one.stated
         own += one.own
         clipped += one.clipped
-    wrong = [
-        f"{name}: {held}"
-        for name, held in (("all", whole), ("PostgreSQL's own", own), ("dp.clipped", clipped))
-        if held.is_low
-    ]
+    return named
+
+
+def complaints(found: list[Measured]) -> list[str]:
+    """What is wrong with the errors that are stated."""
+    kinds = by_kind(found)
+    wrong = [f"{name}: {held}" for name, held in totals(found).items() if held.is_low]
     wrong += [f"{kind}: {held}" for kind, held in kinds.items() if held.is_low]
     for one in found:
         wrong += [

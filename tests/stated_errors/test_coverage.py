@@ -13,7 +13,7 @@ import pytest
 
 from tests.live import public_data
 from tests.live.public_data import RowBounds
-from tests.stated_errors.coverage import Measured, by_kind, complaints, measured
+from tests.stated_errors.coverage import Measured, by_kind, complaints, measured, totals
 from tests.stated_errors.noise_size import noise_times
 from tests.stated_errors.public_engine import SHOP_ALONE, PublicEngine, public_engine
 from tests.stated_errors.ranks import ranks_held
@@ -71,7 +71,7 @@ def test_of_all_shapes(public: PublicEngine) -> None:
     found = _measured(_shapes(), public, 200)
     stated = [one for one in found if one.stated.numbers]
     print(f"{len(stated)} shapes with intervals")
-    for kind, held in by_kind(found).items():
+    for kind, held in (totals(found) | by_kind(found)).items():
         print(f"{kind}: {held}")
     assert len(stated) >= _SHAPES
     assert complaints(found) == []
