@@ -98,6 +98,8 @@ def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> R
     used = set(block.answers[place].releases)
     for choice, found in block.choices.items():
         largest = found.bounds[-1]
+        if found.is_given:
+            continue
         if used.isdisjoint(block.bounded_by(choice)) or _bound(block, choice) < largest:
             continue
         release = None if choice is None else block.releases[choice]

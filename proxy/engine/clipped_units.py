@@ -19,7 +19,7 @@ class ClippedUnits:
     """aggregates: what the bound is for; of_rows: whether it bounds rows, not a sum; most: the bound, None
     where there were too few units to choose one; units, above: noisy numbers of units, and of those that it
     cuts, within half_width each at 95 %; needed, enough: units for a choice, and for a good one; is_poor: by
-    the noisy number there are fewer than enough."""
+    the noisy number there are fewer than enough; is_given: it is the policy's bounds that cut."""
 
     block: int
     aggregates: tuple[str, ...]
@@ -31,6 +31,7 @@ class ClippedUnits:
     needed: int
     enough: int
     is_poor: bool
+    is_given: bool
 
     def text(self) -> str:
         named = ", ".join(self.aggregates)
@@ -41,6 +42,8 @@ class ClippedUnits:
                 f"ask for fewer aggregates at once, or ask the data owner for a fixed max_rows_per_unit or "
                 f"per_unit."
             )
+        if self.is_given:
+            return f"{named}: the policy's bounds on what a unit adds cut about {self._clipped()}"
         what = "rows of a unit count" if self.of_rows else "is what a unit adds"
         text = (
             f"{named}: at most {text_of(self.most)} {what}, a bound chosen privately; about "
@@ -61,8 +64,9 @@ class ClippedUnits:
         return {
             "block": self.block,
             "aggregates": list(self.aggregates),
-            "bound": None if self.most is None else number_of(self.most),
+            "bound": None if self.most is None or self.is_given else number_of(self.most),
             "bounds": "rows" if self.of_rows else "total",
+            "chosen": not self.is_given,
             "units": self.units,
             "clipped": self.above,
             "error_95": self.half_width,
@@ -97,6 +101,7 @@ def clipped_units(
             needed=chosen.needed,
             enough=chosen.enough,
             is_poor=chosen.is_poor,
+            is_given=block.choices[choice].is_given,
         )
 
 

@@ -285,7 +285,17 @@ class BlockPlan:
         """The means that follow from what bounds are chosen by, if all else that is released does."""
         left = [n for n in range(len(self.releases)) if n not in self.choices]
         follow = all(isinstance(self.releases[n], RecentredMean) for n in left)
-        return tuple(left) if follow and not self.keys and self.rows_choice is not None else ()
+        return tuple(left) if follow and not self.keys and self.chooses_rows else ()
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Whether the bound on the rows of a unit is chosen."""
+        return self.rows_choice is not None and not self.rows_choice.is_given
+
+    @property
+    def chooses(self) -> bool:
+        """Whether any bound is chosen."""
+        return any(not choice.is_given for choice in self.choices.values())
 
     @property
     def is_of_totals(self) -> bool:

@@ -38,7 +38,7 @@ class ChosenBound:
 
     @property
     def is_poor(self) -> bool:
-        return self.bound is None or self.units < self.enough
+        return self.bound is None or max(0, self.units) < self.enough
 
     @property
     def share(self) -> Fraction:
@@ -104,15 +104,18 @@ def choose_bounds(
 
 
 def _chosen(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
-    walk = private_bound.walk(choice.walk.epsilon)
-    place = private_bound.choose(totals, choice.bounds, walk, bits)
+    place: int | None = 0
+    needed = 0
+    if not choice.is_given:
+        walk = private_bound.walk(choice.walk.epsilon)
+        place, needed = private_bound.choose(totals, choice.bounds, walk, bits), walk.needed
     scale = choice.report_scale
     return ChosenBound(
         bound=None if place is None else choice.bounds[place],
         units=totals.above(-1) + discrete_laplace.sample(bits, scale),
         above=totals.above(place or 0) + discrete_laplace.sample(bits, scale),
         half_width=discrete_laplace.half_width(scale),
-        needed=walk.needed,
+        needed=needed,
     )
 
 

@@ -116,6 +116,13 @@ _ROUNDED = (
 )
 
 
+_CLIPPED = (
+    ("count(*)", "", _ORDERS),
+    ("sum(total)", "source", _BY_SOURCE),
+    ("avg(income)", "sex", _DUP),
+)
+
+
 def more_shapes() -> Iterator[Shape]:
     for kind, found in _MORE.items():
         for number, (of, keys, rest) in enumerate(found, start=1):
@@ -123,6 +130,9 @@ def more_shapes() -> Iterator[Shape]:
     for number, (of, keys, rest) in enumerate(_ROUNDED, start=1):
         rounding = {"dp.round": "on"}
         yield Shape(f"rounded-{number}", _statement(of, keys, rest), settings=rounding)
+    for number, (of, keys, rest) in enumerate(_CLIPPED, start=1):
+        asked = _statement(f"{of}, dp.clipped({of})", keys, rest)
+        yield Shape(f"clipped-{number}", asked, own=(_statement(of, keys, rest),))
 
 
 def _statement(of: str, keys: str, rest: str) -> str:
