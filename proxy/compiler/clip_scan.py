@@ -24,16 +24,18 @@ def clip_scan(plan: BlockPlan) -> BackendQuery:
     assert isinstance(unit, UnitNeighbours), "rows by themselves are not cut"
     inner = Output()
     head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
-    cuts = " OR ".join(_cuts(plan, unit, inner, binds))
+    exceeds = " OR ".join(_exceeds(plan, unit, inner, binds))
     source = gathered_sql(plan, unit, head, inner, binds)
-    by_unit = f"SELECT CASE WHEN {cuts} THEN 2 ELSE 1 END AS band FROM ({source}) g GROUP BY unit"
+    by_unit = (
+        f"SELECT CASE WHEN {exceeds} THEN 2 ELSE 1 END AS band FROM ({source}) g GROUP BY unit"
+    )
     sql = f"SELECT 0, u.band, pg_catalog.count(*), 0 FROM ({by_unit}) u GROUP BY u.band"
     compiled = finished(sql, plan, (), binds, (), (), None)
     return replace(compiled, keys=0, has_sub_partition=False)
 
 
-def _cuts(plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds) -> Iterator[str]:
-    """When a unit is cut, over its groups."""
+def _exceeds(plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds) -> Iterator[str]:
+    """When a unit has more than a bound lets count, over its groups."""
     own = [one for one in plan.releases if isinstance(one, NoisyStatistic) and one.total]
     rows = inner.add("pg_catalog.count(*)")
     if len(own) < len(plan.releases):
