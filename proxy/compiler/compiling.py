@@ -11,6 +11,7 @@ from typing_extensions import assert_never
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
+from proxy.compiler.clip_scan import clip_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
@@ -32,7 +33,9 @@ def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
 
 
 def compile_choices(plan: BlockPlan) -> BackendQuery | None:
-    """What bounds of the block are chosen by; None where none is."""
+    """What bounds of the block are chosen by, or those that are given are looked at by; None where none is."""
+    if plan.rows_choice is not None and plan.rows_choice.is_given:
+        return clip_scan(plan)
     return bound_scan(plan) if plan.choices else None
 
 

@@ -67,7 +67,7 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
     return Accuracy(
         block=number,
         aggregate=block.answers[place].aggregate.kind.value,
-        described=_until_chosen(block, place, _described(block, place)),
+        described=_by_few(block, place, _until_chosen(block, place, _described(block, place))),
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
@@ -75,9 +75,18 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
     )
 
 
+def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
+    """Once its bound is chosen: from few units it is often far too low."""
+    if block.unstated.isdisjoint(block.answers[place].releases):
+        return described
+    return replace(described, error=None, no_interval=described.no_interval or _FEW_UNITS)
+
+
 def _conditions(block: BlockPlan) -> Iterator[str]:
     if block.uses_answers:
         yield _COMPARED
+    for column in block.unowned:
+        yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:
         if key.omits_null and isinstance(key.expression, ColumnRef):
             yield f"rows whose {key.expression.column} is null are in no group"
@@ -89,6 +98,8 @@ def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> R
     used = set(block.answers[place].releases)
     for choice, found in block.choices.items():
         largest = found.bounds[-1]
+        if found.is_given:
+            continue
         if used.isdisjoint(block.bounded_by(choice)) or _bound(block, choice) < largest:
             continue
         release = None if choice is None else block.releases[choice]
@@ -263,6 +274,7 @@ _COMPARED = (
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _RANKS = "its error is so many rows in the sorted values; how far that is depends on the data"
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
+_FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
 
 _OVER_ROWS = "n: the rows that count, where they are many"

@@ -12,14 +12,14 @@ from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
-FEW = 4  # times the units that a choice needs: with fewer it is poor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClippedUnits:
     """aggregates: what the bound is for; of_rows: whether it bounds rows, not a sum; most: the bound, None
     where there were too few units to choose one; units, above: noisy numbers of units, and of those that it
-    cuts, within half_width each at 95 %; needed: units for a good choice."""
+    cuts, within half_width each at 95 %; needed, enough: units for a choice, and for a good one; is_poor: by
+    the noisy number there are fewer than enough; is_given: it is the policy's bounds that cut."""
 
     block: int
     aggregates: tuple[str, ...]
@@ -29,20 +29,21 @@ class ClippedUnits:
     above: int
     half_width: int
     needed: int
-
-    @property
-    def is_poor(self) -> bool:
-        return self.most is None or self.units < self.needed
+    enough: int
+    is_poor: bool
+    is_given: bool
 
     def text(self) -> str:
         named = ", ".join(self.aggregates)
         if self.most is None:
             return (
                 f"{named} is NULL: by a noisy count there are too few units to choose a bound on what each "
-                f"adds, which takes about {self.needed // FEW}. Raise dp.epsilon where the policy lets you, "
+                f"adds, which takes about {self.needed}. Raise dp.epsilon where the policy lets you, "
                 f"ask for fewer aggregates at once, or ask the data owner for a fixed max_rows_per_unit or "
                 f"per_unit."
             )
+        if self.is_given:
+            return f"{named}: the policy's bounds on what a unit adds cut about {self._clipped()}"
         what = "rows of a unit count" if self.of_rows else "is what a unit adds"
         text = (
             f"{named}: at most {text_of(self.most)} {what}, a bound chosen privately; about "
@@ -50,8 +51,9 @@ class ClippedUnits:
         )
         if self.is_poor:
             text += (
-                f". For a good choice of the bound there are few units: ask the data owner for a fixed "
-                f"max_rows_per_unit or per_unit where {self.needed} are not to be had"
+                f". No error is stated: for a good choice of the bound there are few units, and what it cuts "
+                f"may be far above the noise. Ask the data owner for a fixed max_rows_per_unit or per_unit "
+                f"where {self.enough} are not to be had"
             )
         return text
 
@@ -62,8 +64,9 @@ class ClippedUnits:
         return {
             "block": self.block,
             "aggregates": list(self.aggregates),
-            "bound": None if self.most is None else number_of(self.most),
+            "bound": None if self.most is None or self.is_given else number_of(self.most),
             "bounds": "rows" if self.of_rows else "total",
+            "chosen": not self.is_given,
             "units": self.units,
             "clipped": self.above,
             "error_95": self.half_width,
@@ -95,7 +98,10 @@ def clipped_units(
             units=chosen.units,
             above=chosen.above,
             half_width=chosen.half_width,
-            needed=FEW * chosen.needed,
+            needed=chosen.needed,
+            enough=chosen.enough,
+            is_poor=chosen.is_poor,
+            is_given=block.choices[choice].is_given,
         )
 
 
@@ -110,10 +116,20 @@ def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict
 def with_chosen(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> BlockPlan:
     """The block, with what the choice of its bounds says of its answers."""
     none = [block.bounded_by(choice) for choice, chosen in found.items() if chosen.bound is None]
+    poor = [
+        block.bounded_by(choice)
+        for choice, chosen in found.items()
+        if chosen.bound is not None and chosen.is_poor
+    ]
     clipped = tuple(
         (release, chosen.share)
         for choice, chosen in found.items()
         if chosen.bound is not None  # else nothing is answered of which a share could be cut
         for release in sorted(block.bounded_by(choice))
     )
-    return replace(block, withheld=frozenset().union(*none), clipped=clipped)
+    return replace(
+        block,
+        withheld=frozenset().union(*none),
+        unstated=frozenset().union(*poor),
+        clipped=clipped,
+    )

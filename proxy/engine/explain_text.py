@@ -41,7 +41,10 @@ def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Ite
             yield f"    Groups: {_groups(block)}"
         if block.rows_choice is not None:
             spent = text_of(block.rows_choice.loss.epsilon)
-            yield f"    Bound on the rows of a unit: chosen privately when it runs, for {spent} of epsilon"
+            what = "Bound on the rows of a unit: chosen privately when it runs"
+            if block.rows_choice.is_given:
+                what = "Units that the policy's bounds cut: counted when it runs"
+            yield f"    {what}, for {spent} of epsilon"
         for entry in found:
             if entry.block == number:
                 yield "    " + _line(entry)
@@ -116,7 +119,7 @@ def _unit(block: BlockPlan) -> str:
             assert column is not None
             return f"the unit in {column.column} is protected, one row each (unique)"
         case UnitNeighbours():
-            return _bounded_unit(block.neighbours, block.groups(), bool(block.choices))
+            return _bounded_unit(block.neighbours, block.groups(), block.chooses)
         case _:
             assert_never(block.neighbours)
 

@@ -86,7 +86,7 @@ async def _differing(session: ProtectedSession, zone: Zone) -> tuple[int, ...]:
 def _disagree(zone: Zone) -> Refusal:
     return Refusal(
         Code.UNSUPPORTED,
-        f"the database and dpproxy disagree about the clocks of the time zone {zone.name}",
+        f"the database has other clocks for the time zone {zone.name} than the proxy",
         f"{_UTC_HINT} The operator can bring the time zone data of both up to date.",
     )
 

@@ -13,13 +13,15 @@ class BoundChoice:
     """A bound that is chosen privately before what it bounds is released (mechanisms.private_bound).
 
     bounds: the public ones, upwards, in rows or grid steps of a unit's total; walk, report: what choosing may
-    spend, and the two noisy counts of units that say what was clipped, of this scale each.
+    spend, and the two noisy counts of units that say what was clipped, of this scale each. is_given: the policy
+    bounds units, nothing is chosen, and only those that are cut are counted.
     """
 
     bounds: tuple[int, ...]
     walk: Loss
     report: Loss
     report_scale: Fraction
+    is_given: bool = False
 
     @property
     def loss(self) -> Loss:

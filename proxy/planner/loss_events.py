@@ -31,7 +31,8 @@ def _of_block(block: BlockPlan) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for choice in block.choices.values():
-        yield mechanism(choice.walk)
+        if not choice.is_given:
+            yield mechanism(choice.walk)
         yield dlaplace(choice.report, 2, choice.report_scale)
     for release in block.releases:
         yield _of_release(release)

@@ -97,6 +97,12 @@ def has_total(aggregate: Aggregate, context: MeasureContext) -> bool:
     return own or context.most_rows is not None
 
 
+def chooses_total(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether a SUM has a bound of its own that is chosen, by the policy of its column."""
+    column = column_facts(aggregate, context)
+    return has_total(aggregate, context) and column is not None and column.chooses_per_unit
+
+
 def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
     """Whether an aggregate that is a release of its own depends on how many rows of a unit count."""
     match aggregate.kind:

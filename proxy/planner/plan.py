@@ -231,8 +231,10 @@ class BlockPlan:
     uses_answers: rows are compared with noisy answers of earlier blocks; combinations: of public keys, those
     that are answered; None: all; rows_choice: where the bound on the rows of a unit is chosen for all releases
     that have none of their own; until then it is the largest; withheld: releases for whose bound there were too
-    few units: their answers are NULL; clipped: of releases with a bound that was chosen, the noisy share of
-    units that are above it; is_rounded: answers are printed to the digits that mean something."""
+    few units: their answers are NULL; unstated: those whose bound was chosen from few units, so that what is
+    cut may be far above the noise: no error of it is stated; clipped: of releases with a bound that was chosen,
+    the noisy share of units that are above it; is_rounded: answers are printed to the digits that mean
+    something; unowned: columns that name the unit of a row and can be null, such rows do not count."""
 
     source: Relation
     neighbours: Neighbours
@@ -250,8 +252,10 @@ class BlockPlan:
     combinations: tuple[tuple[str | None, ...], ...] | None = None
     rows_choice: BoundChoice | None = None
     withheld: frozenset[int] = frozenset()
+    unstated: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
     is_rounded: bool = False
+    unowned: tuple[str, ...] = ()
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:
@@ -282,7 +286,17 @@ class BlockPlan:
         does."""
         left = [n for n in range(len(self.releases)) if n not in self.choices]
         follow = all(_is_of_means(self.releases[n]) for n in left)
-        return tuple(left) if follow and not self.keys and self.rows_choice is not None else ()
+        return tuple(left) if follow and not self.keys and self.chooses_rows else ()
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Whether the bound on the rows of a unit is chosen."""
+        return self.rows_choice is not None and not self.rows_choice.is_given
+
+    @property
+    def chooses(self) -> bool:
+        """Whether any bound is chosen."""
+        return any(not choice.is_given for choice in self.choices.values())
 
     @property
     def is_of_totals(self) -> bool:

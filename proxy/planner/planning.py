@@ -10,6 +10,7 @@ from itertools import islice
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.result_columns import IntervalEnd
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bounds import condition
@@ -23,9 +24,10 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.group_selection import select_groups
-from proxy.planner.measuring import MeasureContext, Priced, needs_rows
+from proxy.planner.measuring import MeasureContext, Priced, chooses_total, needs_rows
 from proxy.planner.narrowing import narrowed
 from proxy.planner.needed_loss import NeedsEpsilon
+from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan import (
     BlockPlan,
@@ -36,11 +38,12 @@ from proxy.planner.plan import (
 )
 from proxy.planner.plan_types import check_types
 from proxy.planner.planned_keys import listed_groups, planned_key
-from proxy.planner.private_bounds import choice_of, rows_weight
+from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
+from proxy.planner.unowned_rows import columns_without_unit
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, uses_answers
@@ -192,6 +195,7 @@ class _Draft:
     allocation: BudgetAllocation
     ownership: RowOwnership
     group_bound: int | None
+    unowned: tuple[str, ...]
 
     def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays."""
@@ -213,6 +217,19 @@ class _Draft:
         bounded = self.bounded_weights()
         if bounded:
             yield rows_weight(bounded)
+        elif self.reports_clipped:
+            own = self.allocation
+            yield report_weight((*own.independent.values(), *own.statistics.values()))
+
+    @property
+    def reports_clipped(self) -> bool:
+        """Whether it is asked how many units the policy's own bounds cut, and nothing else is to be chosen."""
+        return (
+            any(column.end is IntervalEnd.CLIPPED for column in self.block.intervals)
+            and isinstance(self.context.neighbours, UnitNeighbours)
+            and self.context.most_rows is None
+            and not any(chooses_total(one, self.context) for one in self.aggregates)
+        )
 
     def bounded_weights(self) -> list[Fraction]:
         """Of the releases for which a bound on rows is chosen."""
@@ -266,6 +283,7 @@ def _draft(
         allocation=allocation(aggregates, context),
         ownership=ownership,
         group_bound=group_bound,
+        unowned=columns_without_unit(with_unit.relation, known),
     )
 
 
@@ -287,6 +305,9 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
     if draft.bounded_weights():
         assert draft.context.most_rows is not None
         rows_choice = choice_of(next(spent), draft.context.most_rows)
+    elif draft.reports_clipped:
+        assert isinstance(draft.context.neighbours, UnitNeighbours)
+        rows_choice = given_bound(next(spent), draft.context.neighbours.rows)
     releases, answers = block_releases(draft.aggregates, draft.context, draft.allocation, of_each)
     return BlockPlan(
         source=draft.relation,
@@ -304,6 +325,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         uses_answers=uses_answers(draft.block),
         selection=selection,
         rows_choice=rows_choice,
+        unowned=draft.unowned,
     )
 
 

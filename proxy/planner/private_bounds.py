@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from proxy.mechanisms import discrete_laplace, private_bound
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.bound_choices import BoundChoice, UnitTotal
 
 _WALK, _REPORT = Fraction(35, 100), Fraction(5, 100)  # of what is spent on a release with its bound
@@ -43,6 +43,25 @@ def choice_of(loss: Loss, most: int) -> BoundChoice:
         report=report,
         # Two counts of units, which one unit changes by 1 each.
         report_scale=discrete_laplace.scale_for(2, report.epsilon),
+    )
+
+
+def report_weight(weights: Iterable[Fraction]) -> Fraction:
+    """Of the report on what given bounds cut, beside all other weights of its block."""
+    return sum(weights, Fraction(0)) * _REPORT / (1 - _REPORT)
+
+
+def given_bound(loss: Loss, rows: int) -> BoundChoice:
+    """What given bounds on a unit cut is counted, which is all that is spent.
+
+    Given    rows: of a unit, by the policy
+    """
+    return BoundChoice(
+        bounds=(rows,),
+        walk=NOTHING,
+        report=Loss(loss.epsilon, Fraction(0)),
+        report_scale=discrete_laplace.scale_for(2, loss.epsilon),
+        is_given=True,
     )
 
 

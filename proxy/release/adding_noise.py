@@ -81,6 +81,11 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
         values = tuple(answered(answer, plan, drawn) for answer in plan.answers)
         if plan.is_rounded:
             values = tuple(map(rounded, values))
+        if plan.unstated:
+            values = tuple(
+                value if plan.unstated.isdisjoint(answer.releases) else _unstated(value)
+                for value, answer in zip(values, plan.answers, strict=True)
+            )
         if clipped:
             values = tuple(
                 replace(value, clipped=_clipped(answer, clipped))
@@ -93,6 +98,11 @@ def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBit
         )
         rows.append(NoisyRow(keys=keys, values=values, intervals=intervals, errors=errors))
     return NoisyTable(tuple(rows))
+
+
+def _unstated(value: NoisyValue) -> NoisyValue:
+    """Without its error, which would be that of the noise alone."""
+    return replace(value, half_width=None, at=None)
 
 
 def _clipped(answer: Answer, of_releases: Mapping[int, Fraction]) -> Fraction | None:

@@ -17,6 +17,8 @@ from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
 from proxy.planner.statistics import Statistic
 
+_FEW = 4  # times the units that a choice needs: with fewer it is poor
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenBound:
@@ -29,6 +31,15 @@ class ChosenBound:
     above: int
     half_width: int
     needed: int
+
+    @property
+    def enough(self) -> int:
+        """Units for a good choice."""
+        return _FEW * self.needed
+
+    @property
+    def is_poor(self) -> bool:
+        return self.bound is None or max(0, self.units) < self.enough
 
     @property
     def share(self) -> Fraction:
@@ -94,15 +105,18 @@ def choose_bounds(
 
 
 def _chosen(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
-    walk = private_bound.walk(choice.walk.epsilon)
-    place = private_bound.choose(totals, choice.bounds, walk, bits)
+    place: int | None = 0
+    needed = 0
+    if not choice.is_given:
+        walk = private_bound.walk(choice.walk.epsilon)
+        place, needed = private_bound.choose(totals, choice.bounds, walk, bits), walk.needed
     scale = choice.report_scale
     return ChosenBound(
         bound=None if place is None else choice.bounds[place],
         units=totals.above(-1) + discrete_laplace.sample(bits, scale),
         above=totals.above(place or 0) + discrete_laplace.sample(bits, scale),
         half_width=discrete_laplace.half_width(scale),
-        needed=walk.needed,
+        needed=needed,
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from proxy.audit.movement import Measure, bounded_tables, movements
 from proxy.audit.neighbour_audit import audited_bounds, compiled
 from proxy.base.errors import Refusal
-from proxy.compiler import bound_scan, unit_gathering, unit_scan
+from proxy.compiler import bound_scan, clip_scan, unit_gathering, unit_scan
 from proxy.exact.table import places
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.unit_means import UnitMeans
@@ -87,6 +87,47 @@ def test_neighbours_move_by_no_more_than_planned(
 ) -> None:
     for block in _blocks(policy, question):
         assert list(_moved(auditor, block)) == []
+
+
+_GIVEN = (
+    "SELECT count(*), dp.clipped(count(*)) FROM orders",
+    "SELECT avg(i4), dp.clipped(avg(i4)) FROM orders WHERE t <> 'x'",
+    "SELECT t, count(*), dp.clipped(count(*)) FROM orders GROUP BY t",
+    "SELECT s, sum(i4), dp.clipped(sum(i4)) FROM orders GROUP BY s",
+    "SELECT count(*), dp.clipped(count(*)) FROM orders o JOIN visits v ON o.uid = v.uid",
+)
+
+
+@pytest.mark.parametrize("question", _GIVEN)
+def test_one_unit_is_cut_or_not_by_the_policys_bounds(question: str, auditor: Auditor) -> None:
+    pipeline = walk(question, POLICIES["best"], chosen=audited_bounds)
+    plain = walk(question, POLICIES["best"])
+    assert pipeline is not None and plain is not None
+    (block,), (before,) = pipeline.plan.blocks, plain.plan.blocks
+    assert block == before, "nothing of it is chosen"
+    assert not block.chooses and set(block.choices) == {None}
+    assert plain.plan.loss.epsilon == POLICIES["best"].privacy.epsilon
+    assert list(_moved(auditor, block)) == []
+    tables = [auditor.tables(block, base.name) for base in auditor.bases]
+    bands = {row.values[1] for found in tables for row in found[0].rows}
+    assert bands <= {1, 2} and (2 in bands or "JOIN" in question)
+
+
+@pytest.mark.parametrize("question", [_GIVEN[0], _GIVEN[2]])
+def test_units_counted_by_rows_are_seen(
+    question: str, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gathered = unit_gathering.gathered_sql
+
+    def by_rows(*given: object) -> str:
+        text = gathered(*given)  # type: ignore[arg-type]
+        return text.replace('."uid" AS unit', '."id" AS unit').replace('BY r1."uid"', 'BY r1."id"')
+
+    monkeypatch.setattr(clip_scan, "gathered_sql", by_rows)
+    pipeline = walk(question, POLICIES["best"])
+    assert pipeline is not None
+    moved = list(_moved(auditor, pipeline.plan.blocks[0]))
+    assert any(measure is Measure.TOTALS for _, measure, _, _ in moved)
 
 
 @pytest.mark.parametrize("question", [_QUESTIONS[14], _QUESTIONS[7], _QUESTIONS[9]])

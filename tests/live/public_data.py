@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,14 @@ def script() -> str:
     return _COPY.sub("", (FOLDER / "load.sql").read_text(encoding="utf-8"))
 
 
-def load(protected: EmbeddedPostgres, database: str, only: str = "") -> None:
-    """Fills the tables, or only one of them."""
+def load(
+    protected: EmbeddedPostgres, database: str, only: str = "", then: Sequence[str] = ()
+) -> None:
+    """Fills the tables, or only those that begin so; then: statements on them."""
     text = (FOLDER / "load.sql").read_text(encoding="utf-8")
     with psycopg.connect(make_conninfo(protected.dsn(), dbname=database)) as connection:
         for table, file in _COPY.findall(text):
-            if only not in ("", table):
+            if not table.startswith(only):
                 continue
             with (
                 gzip.open(FOLDER / file) as rows,
@@ -37,6 +41,8 @@ def load(protected: EmbeddedPostgres, database: str, only: str = "") -> None:
             ):
                 while piece := rows.read(1 << 20):
                     copy.write(piece)
+        for statement in then:
+            connection.execute(statement.encode())
     with psycopg.connect(make_conninfo(protected.dsn(), dbname=database), autocommit=True) as c:
         c.execute("VACUUM ANALYZE")
 
@@ -67,9 +73,18 @@ _REFERENCES = {
 }
 
 
-def policy_tables() -> str:
+class RowBounds(Enum):
+    """What the policy says of how much a unit adds. LARGEST: as many rows as the largest unit has; AUTO:
+    nothing, as policies do by default; TOTALS: as LARGEST, and the totals of a unit are bounded by choice."""
+
+    LARGEST = "largest"
+    AUTO = "auto"
+    TOTALS = "totals"
+
+
+def policy_tables(bounds: RowBounds = RowBounds.LARGEST) -> str:
     """The `tables` of a policy, in YAML (which JSON is)."""
-    tables = {name: _table(name, fact) for name, fact in _facts().items()}
+    tables = {name: _table(name, fact, bounds) for name, fact in _facts().items()}
     return "tables: " + json.dumps(tables)
 
 
@@ -98,7 +113,7 @@ def _facts() -> dict[str, dict[str, Any]]:
     return facts
 
 
-def _table(name: str, fact: dict[str, Any]) -> object:
+def _table(name: str, fact: dict[str, Any], bounds: RowBounds) -> object:
     if fact["role"] == "public":
         return "public"
     unit = fact["privacy_unit"].replace("->invoice.", " -> chinook.invoice.")
@@ -110,6 +125,11 @@ def _table(name: str, fact: dict[str, Any]) -> object:
     }
     if unit == "row":
         return {"unit": "row", "columns": columns}
+    if bounds is RowBounds.AUTO:
+        return {"unit": {_IDENTIFIERS[name]: unit}, "columns": columns}
+    for column, made in columns.items():
+        if bounds is RowBounds.TOTALS and fact["columns"][column].get("natural_bounds"):
+            made["per_unit"] = "auto"
     most = fact.get("max_rows_per_unit") or fact.get("rows_per_unit", {}).get("max", 1)
     return {"unit": {_IDENTIFIERS[name]: unit}, "max_rows_per_unit": most, "columns": columns}
 

@@ -55,6 +55,11 @@ def made_database(protected: EmbeddedPostgres, name: str, script: str) -> str:
     return make_conninfo(superuser, user=READER, password=_PASSWORD)
 
 
+def policy_head(name: str, mechanism: str, most: str = "2") -> str:
+    """A policy in YAML, but for its tables. most: max_epsilon"""
+    return _HEAD.format(name=name, mechanism=mechanism, most=most)
+
+
 def served_database(
     pair: Servers,
     name: str,
@@ -72,7 +77,7 @@ def served_database(
     source = made_database(pair.protected, name, script)
     if fill is not None:
         fill()
-    text = _HEAD.format(name=name, mechanism=mechanism, most=most) + tables
+    text = policy_head(name, mechanism, most) + tables
     policy = read_policy(text, f"{name}.yaml", {"DSN": source})
     catalog = read_catalog(source)
     problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))

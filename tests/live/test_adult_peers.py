@@ -40,7 +40,7 @@ pytestmark = [
 ]
 
 ADULT = TableName("census", "adult")
-_EDUCATION = [
+EDUCATION = [
     *("10th", "11th", "12th", "1st-4th", "5th-6th", "7th-8th"),
     *("9th", "Assoc-acdm", "Assoc-voc", "Bachelors", "Doctorate", "HS-grad"),
     *("Masters", "Preschool", "Prof-school", "Some-college"),
@@ -52,7 +52,7 @@ tables:
     columns:
       age: {{bounds: [0, 100]}}
       capital_gain: {{bounds: [0, 100000]}}
-      education: {{values: {_EDUCATION}}}
+      education: {{values: {EDUCATION}}}
       native_country: {{}}
 """
 _SEED = 20261122

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
@@ -35,6 +36,8 @@ SELECT row_number() OVER (), p, (ARRAY['N','S','E','W'])[1 + (p + k) % 4], 10 + 
 FROM generate_series(1, 4000) p, generate_series(1, 1 + p % 12) k;
 INSERT INTO w.visits
 SELECT 1000000 + k, 4001, 'N', 900, 3, 1 FROM generate_series(1, 3000) k;
+CREATE TABLE w.calls AS SELECT id, person, region, paid FROM w.visits WHERE person <= 4000;
+ALTER TABLE w.calls ALTER person SET NOT NULL;
 """
 _TABLES = """\
 tables:
@@ -45,6 +48,14 @@ tables:
       paid: {bounds: [0, 1000]}
       tip: {bounds: [-10, 10]}
       given: {bounds: [0, 1000], per_unit: [0, 30]}
+  w.calls:
+    unit: {caller: person}
+    max_rows_per_unit: 8
+    max_groups_per_unit: 3
+    max_rows_per_group_per_unit: 5
+    columns:
+      region: {values: [N, S, E, W]}
+      paid: {bounds: [0, 1000], per_unit: [0, 200]}
 """
 
 
@@ -133,6 +144,36 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
     assert withheld >= 6
 
 
+def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
+    """The bound is often far too low then: of 100 people a third of the sums would be off by more than three of
+    their errors. The answer is there, with the reason."""
+    question = (
+        "SELECT count(*) AS n, count(*) * 2 AS twice, sum(paid) / count(*) AS mean,"
+        " count(DISTINCT person) AS people, dp.error(count(*)), dp.low(sum(paid)), dp.clipped(count(*))"
+        " FROM w.visits WHERE person <= 200"
+    )
+    numbers = 0
+    for _ in range(30):
+        answer = visits.run(question, **{"dp.notice": "on"})
+        (row,) = rows(answer)
+        count, total = (
+            one for one in answer.clipped if not one.of_rows or one is answer.clipped[0]
+        )
+        described = dict(zip(("n", "twice", "mean", "people"), answer.columns, strict=True))
+        assert described["people"].most is not None
+        if row["a1"] is None or not count.is_poor:
+            continue
+        numbers += 1
+        for name in ("n", "twice", "mean"):
+            assert described[name].most is None
+            assert "chosen from few units" in described[name].reason
+        assert row["e1"] is None and row["c1"] is not None
+        assert (row["l2"] is None) == (row["a2"] is None or total.is_poor)
+        assert answer.accuracy[0].error is None
+        assert "chosen from few units" in str(answer.accuracy[0].as_json()["no_interval"])
+    assert numbers > 5
+
+
 def test_explain_says_how_the_error_follows(visits: Asking) -> None:
     text = visits.explained("SELECT count(*), avg(paid) FROM w.visits")
     assert "bounded by choice when the statement runs" in text
@@ -188,6 +229,54 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
         visits.run("SELECT count(*), dp.clipped(count(*)) FROM w.visits WHERE person = 3")
     )
     assert (row["a1"], row["c1"]) == (None, None)
+
+
+# Of 4,000 people, as many have 1 to 12 calls each; their regions take turns.
+@pytest.mark.parametrize(
+    ("asked_of", "cut"),
+    [
+        ("count(*), dp.clipped(count(*)) FROM w.calls", "count(*) > 8"),
+        ("avg(paid), dp.clipped(avg(paid)) FROM w.calls", "count(*) > 8"),
+        ("sum(paid), dp.clipped(sum(paid)) FROM w.calls", "sum(paid) > 200"),
+        (
+            "region, count(*), dp.clipped(count(*)) FROM w.calls GROUP BY region",
+            "count(*) > 8 OR count(DISTINCT region) > 3",
+        ),
+        ("count(*), dp.clipped(count(*)) FROM w.calls WHERE person < 13", "count(*) > 8"),
+    ],
+)
+def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
+    asked_of: str, cut: str, visits: Asking
+) -> None:
+    few = " WHERE person < 13" if "WHERE" in asked_of else ""
+    with psycopg.connect(visits.live.servers.protected.dsn("visits")) as connection:
+        found = connection.execute(
+            f"SELECT count(*), count(*) FILTER (WHERE cut) FROM (SELECT {cut} AS cut"
+            f" FROM w.calls{few} GROUP BY person) q".encode()
+        ).fetchone()
+    assert found is not None
+    units, above = found
+    answer = visits.run(f"SELECT {asked_of}", **{"dp.notice": "on"})
+    (clipped,) = answer.clipped
+    assert answer.loss.epsilon == 1 and answer.withheld == ()
+    assert clipped.is_given and not clipped.is_poor
+    assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
+    assert abs(clipped.units - units) < 4 * clipped.half_width
+    assert abs(clipped.above - above) < 4 * clipped.half_width
+    assert "the policy's bounds on what a unit adds cut about " in clipped.text()
+    shares = {row["c2" if "c2" in row else "c1"] for row in rows(answer)}
+    assert len(shares) == 1 and 0 <= min(shares) <= 1
+    assert all(row["a1"] is not None for row in rows(answer))
+
+
+def test_what_the_policys_bounds_cut_costs_nothing_where_nobody_asks(visits: Asking) -> None:
+    explained = visits.explained("SELECT count(*), dp.clipped(count(*)) FROM w.calls")
+    assert (
+        "Units that the policy's bounds cut: counted when it runs, for 0.05 of epsilon" in explained
+    )
+    assert "by choice" not in explained
+    assert "cut: counted" not in visits.explained("SELECT count(*) FROM w.calls")
+    assert visits.run("SELECT count(*) FROM w.calls").clipped == ()
 
 
 def test_dp_clipped_is_of_an_aggregate(visits: Asking) -> None:

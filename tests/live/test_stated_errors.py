@@ -13,10 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from unittest import mock
 from zlib import crc32
 
 import psycopg
@@ -25,8 +23,6 @@ import pytest
 from proxy.compiler.compiling import compile_block
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.exact.table import ExactTable
-from proxy.mechanisms import discrete_gaussian, discrete_laplace
-from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.plan import BlockPlan
@@ -40,6 +36,7 @@ from proxy.release.noisy_relation import NoisyRow
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.stated_errors.noise_size import noise_times
 
 _HOLDS = Fraction(94, 100)
 # Of noise in one sum alone, of a large scale: the interval is no wider than it need be.
@@ -161,24 +158,6 @@ def _stated(row: NoisyRow) -> tuple[Fraction, Fraction]:
     return (value.index - value.half_width) * value.grid, (
         value.index + value.half_width
     ) * value.grid
-
-
-@contextmanager
-def noise_times(factor: Fraction) -> Iterator[None]:
-    """The samplers with noise of another size than the one that is stated."""
-    laplace, gaussian = discrete_laplace.sample, discrete_gaussian.sample
-
-    def of_laplace(bits: RandomBits, scale: Fraction) -> int:
-        return laplace(bits, scale * factor) if factor else 0
-
-    def of_gaussian(bits: RandomBits, sigma2: Fraction) -> int:
-        return gaussian(bits, sigma2 * factor**2) if factor else 0
-
-    with (
-        mock.patch.object(discrete_laplace, "sample", of_laplace),
-        mock.patch.object(discrete_gaussian, "sample", of_gaussian),
-    ):
-        yield
 
 
 def _policy(shape: Shape) -> Policy:

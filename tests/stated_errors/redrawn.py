@@ -1,0 +1,228 @@
+"""A statement whose exact results are read once, and released any number of times.
+
+Plan, compiled SQL, choice of bounds and release are the product's, in the order of
+proxy/engine/noisy_answers.py. Of each choice of bounds the statements run once. What an interval has to hold is
+the same release without noise: the exact answer at the bounds that were chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from proxy.base.result_columns import IntervalEnd
+from proxy.compiler.compiling import compile_block
+from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.clipped_units import bounds_of, with_chosen
+from proxy.engine.column_errors import ColumnError, column_errors
+from proxy.engine.noisy_answers import CompiledBlock, compiled_block
+from proxy.exact.table import ExactTable
+from proxy.mechanisms.bits import RandomBits
+from proxy.planner.plan import BlockPlan
+from proxy.query.ir.noisy_expressions import NoisyExpression
+from proxy.query.syntax.placeholders import ScalarAnswer
+from proxy.release.adding_noise import release_block
+from proxy.release.choosing_bounds import (
+    ChosenBound,
+    Totals,
+    choose_bounds,
+    clamped_totals,
+    totals_of,
+)
+from proxy.release.expression_intervals import interval_of
+from proxy.release.noisy_interval import NoisyInterval
+from proxy.release.noisy_relation import NoisyRow, NoisyTable
+from tests.seeded_bits import SeededBits
+from tests.stated_errors.noise_size import NONE, noise_times
+from tests.stated_errors.public_engine import PublicEngine
+
+Keys = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """What is stated of one number. is_column: of a column of the statement, as HTTP does; else dp.low and
+    dp.high of an aggregate. place: of either, from 1. exact: the answer at the bounds that were chosen."""
+
+    is_column: bool
+    place: int
+    keys: Keys
+    value: Fraction
+    low: Fraction
+    high: Fraction
+    exact: Fraction
+
+    @property
+    def holds(self) -> bool:
+        return self.low <= self.exact <= self.high
+
+    @property
+    def error(self) -> Fraction:
+        return max(self.value - self.low, self.high - self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What is said of a bound that was chosen, and the exact numbers of units."""
+
+    stated: ChosenBound
+    units: int
+    above: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One block, once: with noise, and with the same bounds without."""
+
+    block: BlockPlan
+    noisy: NoisyTable
+    exact: Mapping[Keys, NoisyRow]
+    chosen: Mapping[int | None, Chosen]
+
+    @property
+    def clips(self) -> bool:
+        """Whether any unit has more than a bound that was chosen."""
+        return any(one.above for one in self.chosen.values())
+
+    def numbers(self) -> Iterator[Number]:
+        for row in self.noisy.rows:
+            exact = self.exact[row.keys]
+            pairs = zip(row.values, exact.values, strict=True)
+            for place, (value, truth) in enumerate(pairs, start=1):
+                if value.is_missing or value.half_width is None:
+                    continue
+                yield Number(
+                    is_column=False,
+                    place=place,
+                    keys=row.keys,
+                    value=Fraction(value.text() or ""),
+                    low=Fraction(value.interval(IntervalEnd.LOW)),
+                    high=Fraction(value.interval(IntervalEnd.HIGH)),
+                    exact=truth.index * truth.grid,
+                )
+            outputs = zip(self.block.outputs, row.errors, strict=True)
+            for place, (output, found) in enumerate(outputs, start=1):
+                if output.expression is None or not isinstance(found, NoisyInterval):
+                    continue
+                error = Fraction(found.json(IntervalEnd.ERROR))
+                yield Number(
+                    is_column=True,
+                    place=place,
+                    keys=row.keys,
+                    value=found.value,
+                    low=found.value - error,
+                    high=found.value + error,
+                    exact=exact_value(output.expression, exact),
+                )
+
+
+def exact_value(expression: NoisyExpression, exact: NoisyRow) -> Fraction:
+    """Of an expression over answers without noise."""
+    points = [replace(value, half_width=0, at=lambda _: 0) for value in exact.values]
+    found = interval_of(expression, points)
+    assert isinstance(found, NoisyInterval) and found.low == found.high
+    return found.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bounded:
+    """A block with bounds that were chosen, its exact results, and its release without noise."""
+
+    block: BlockPlan
+    tables: list[ExactTable]
+    exact: Mapping[Keys, NoisyRow]
+
+
+class Redrawn:
+    """
+    Refuses  as the engine does
+    """
+
+    def __init__(self, public: PublicEngine, sql: str, **settings: str) -> None:
+        self._public = public
+        self.question = public.read(sql)
+        wanted = {"dp.notice": "on", **settings}
+        found = public.engine._planned(self.question, (), wanted)
+        self.private, self._bounded = found.private, found.bounded
+        self._compiled = tuple(map(compiled_block, self.private.blocks))
+        self._totals: dict[int, Totals] = {}
+        self._known: dict[tuple[object, ...], _Bounded] = {}
+
+    def run(self, bits: RandomBits) -> tuple[list[Release], list[ColumnError]]:
+        """One release of each block, and what is said of the statement's columns."""
+        answers: dict[ScalarAnswer, str | None] = {}
+        releases = []
+        query = self.question.reading.query
+        for number, compiled in enumerate(self._compiled):
+            releases.append(self._released(number, compiled, answers, bits))
+            for scalar in query.scalars:
+                if scalar.block == number:
+                    answers[scalar.answer] = releases[-1].noisy.rows[0].values[0].text()
+        plan = replace(self.private, blocks=tuple(one.block for one in releases))
+        described = [
+            (read, one.block, one.noisy) for read, one in zip(query.blocks, releases, strict=True)
+        ]
+        columns = column_errors(described, accuracies(plan), self.question.result_oids)
+        return releases, list(columns)
+
+    def _released(
+        self,
+        number: int,
+        compiled: CompiledBlock,
+        answers: Mapping[ScalarAnswer, str | None],
+        bits: RandomBits,
+    ) -> Release:
+        block = self.private.blocks[number]
+        used = tuple(answers.values()) if block.uses_answers else ()
+        if compiled.choosing is None:
+            found = self._with_bounds(number, None, used, answers)
+            noisy = release_block(found.block, found.tables, bits)
+            return Release(block=found.block, noisy=noisy, exact=found.exact, chosen={})
+        if block.uses_answers or number not in self._totals:
+            (table,) = self._public.tables([compiled.choosing], answers)
+            self._totals[number] = totals_of(block, table)
+        totals = self._totals[number]
+        choice = choose_bounds(block, totals, bits)
+        found = self._with_bounds(number, bounds_of(block, choice), used, answers)
+        with_choice = with_chosen(found.block, choice)
+        noisy = release_block(with_choice, found.tables, bits)
+        chosen = {
+            release: _chosen(block, release, totals, stated) for release, stated in choice.items()
+        }
+        return Release(block=with_choice, noisy=noisy, exact=found.exact, chosen=chosen)
+
+    def _with_bounds(
+        self,
+        number: int,
+        bounds: Mapping[int | None, int] | None,
+        used: tuple[str | None, ...],
+        answers: Mapping[ScalarAnswer, str | None],
+    ) -> _Bounded:
+        """used: answers with which rows of the block are compared."""
+        place = (number, None if bounds is None else tuple(bounds.values()), used)
+        if place not in self._known:
+            block = self.private.blocks[number]
+            if bounds is not None:
+                block = self._bounded(number, bounds)
+            tables = []
+            if bounds is not None and block.is_of_totals:
+                tables.append(clamped_totals(block, self._totals[number]))
+            tables += self._public.tables(compile_block(block), answers)
+            exact = _without_noise(block, tables)
+            self._known[place] = _Bounded(block=block, tables=tables, exact=exact)
+        return self._known[place]
+
+
+def _chosen(block: BlockPlan, release: int | None, totals: Totals, stated: ChosenBound) -> Chosen:
+    of_it, bounds = totals.choices[release], block.choices[release].bounds
+    place = 0 if stated.bound is None else bounds.index(stated.bound)
+    return Chosen(stated=stated, units=of_it.above(-1), above=of_it.above(place))
+
+
+def _without_noise(block: BlockPlan, tables: list[ExactTable]) -> Mapping[Keys, NoisyRow]:
+    """Of all groups that there are, private ones too."""
+    whole = [replace(table, selected=True) for table in tables]
+    with noise_times(NONE):
+        exact = release_block(replace(block, is_rounded=False), whole, SeededBits(1))
+    return {row.keys: row for row in exact.rows}
