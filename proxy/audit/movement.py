@@ -33,7 +33,7 @@ from proxy.planner.plan import (
 from proxy.planner.statistics import Statistic
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
-from proxy.release.ordering import order_law
+from proxy.release.ordering import order_laws
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -207,8 +207,12 @@ def _additive(
 
 def _rank_distance(release: OrderStatistic, pairs: _PairSums) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
-    laws = ([order_law(release, pairs.slots, rows) for rows in pair] for pair in pairs.rows())
-    apart = sum((order_statistic.apart(*both) for both in laws), Fraction(0))
+    laws = (
+        zip(*(order_laws(release, pairs.slots, rows) for rows in pair), strict=True)
+        for pair in pairs.rows()
+    )
+    each = (order_statistic.apart(*both) for of_group in laws for both in of_group)
+    apart = sum(each, Fraction(0))
     return apart * release.measured.rows / release.loss.epsilon
 
 

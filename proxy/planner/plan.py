@@ -136,17 +136,41 @@ class RecentredMean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankInterval:
+    """Of an order statistic: between two further quantiles, of MIN and MAX between one and a bound. It holds
+    the exact one with this level. each: of an end, over all groups."""
+
+    level: Fraction
+    ends: int
+    each: Loss
+
+    @property
+    def missed(self) -> Fraction:
+        """How likely an end may be on the wrong side."""
+        return (1 - self.level) / self.ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderStatistic:
     """MIN, MAX (`mechanism: best`) and quantiles: the exponential mechanism over the grid.
 
     needed: so many of the extreme values are fetched; of a quantile, the values so many rows to either side
-    of its rank; None: all distinct values.
+    of its rank; None: all distinct values. loss: with that of its interval.
     """
 
     aggregate: Aggregate
     measured: Measured
     needed: int | None
     loss: Loss
+    interval: RankInterval | None = None
+
+    @property
+    def own_loss(self) -> Loss:
+        """Without what its interval costs."""
+        if self.interval is None:
+            return self.loss
+        spent = self.interval.ends * self.interval.each.epsilon
+        return Loss(self.loss.epsilon - spent, self.loss.delta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

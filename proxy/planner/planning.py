@@ -41,6 +41,7 @@ from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
+from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, uses_answers
@@ -249,6 +250,7 @@ def _draft(
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
         most_rows=most_rows(ownership, neighbours),
+        levels=wanted_levels(block),
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(with_unit.relation, where)
