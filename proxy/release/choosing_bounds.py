@@ -87,12 +87,12 @@ def choose_bounds(
     plan: BlockPlan, totals: Totals, bits: RandomBits
 ) -> Mapping[int | None, ChosenBound]:
     return {
-        release: _chosen(choice, totals.choices[release], bits)
+        release: chosen_bound(choice, totals.choices[release], bits)
         for release, choice in plan.choices.items()
     }
 
 
-def _chosen(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
+def chosen_bound(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
     walk = private_bound.walk(choice.walk.epsilon)
     place = private_bound.choose(totals, choice.bounds, walk, bits)
     scale = choice.report_scale
