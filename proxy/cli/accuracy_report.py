@@ -53,7 +53,7 @@ def unbounded_report(found: Mapping[TableName, Sequence[str]], file: Path) -> It
     named = "; ".join(f"{', '.join(columns)} of {table}" for table, columns in found.items())
     yield f"Without bounds, and so without SUM, AVG, MIN and MAX: {named}."
     yield "Choose bounds by what is known without the data (an age is 0 to 120), or have them proposed"
-    yield f"privately, for a part of everybody's budget: `dpproxy policy bounds {shlex.quote(str(file))}`"
+    yield f"privately, for a part of the shared budget: `dpproxy policy bounds {shlex.quote(str(file))}`"
     yield ""
 
 

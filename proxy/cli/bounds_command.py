@@ -1,4 +1,4 @@
-"""`dpproxy policy bounds`: bounds of a policy, chosen privately and paid by everybody's budget."""
+"""`dpproxy policy bounds`: bounds of a policy, chosen privately and paid by the shared budget."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from proxy.cli.state_folder import state_folder
 from proxy.engine.accuracy import text_of
 from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
 from proxy.engine.os_random import OsRandom
+from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.owner_account import POLICY_BOUNDS, open_account
 from proxy.planner.bound_proposals import ProposalPlan, proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.protected.protected_database import ProtectedDatabase
@@ -117,6 +117,6 @@ def _refused(refusal: Refusal, plan: ProposalPlan) -> str:
     if refusal.code is not Code.OVER_BUDGET:
         return f"{refusal.message}. {refusal.hint}"
     return (
-        f"the budget of everybody (total) does not cover epsilon {text_of(plan.loss.epsilon)}. Nothing was"
+        f"the shared budget (total) does not cover epsilon {text_of(plan.loss.epsilon)}. Nothing was"
         " read, and nothing is charged. A smaller --epsilon costs less; the total is in the policy"
     )

@@ -30,7 +30,7 @@ def bounds_report(
 ) -> Iterator[str]:
     """Lines of YAML and comments: a piece of a policy that fits the one that it was made for."""
     spent = text_of(plan.loss.epsilon)
-    yield f"# Bounds for {database}, proposed privately. It cost epsilon {spent} of the budget of everybody"
+    yield f"# Bounds for {database}, proposed privately. It cost epsilon {spent} of the shared budget"
     yield f'# (total); `dpproxy ledger show` has it as "{account}", receipt {receipt}. Another run costs'
     yield "# as much. Put what you take into the same tables of the policy. What is beyond a bound is"
     yield "# clamped to it. Numbers of units (of rows, where a row is the unit) are noisy, and within their"
@@ -99,7 +99,7 @@ class _End:
         value = value if kind.is_time else min(value, self.bound.most)
         return -value if self.bound.what is Proposed.LOW else value
 
-    def said(self, units: str) -> str:
+    def text(self, units: str) -> str:
         side = "below" if self.bound.what is Proposed.LOW else "above"
         if self.chosen.bound is None:
             end = _text(self, Fraction(0))
@@ -114,7 +114,7 @@ def _column(name: str, low: _End, high: _End, units: str) -> Iterator[str]:
             f" {_text(high, Fraction(0))}, too few to choose by: state bounds that are known without the data."
         )
         return
-    yield f"      # {low.said(units)}; {high.said(units)}."
+    yield f"      # {low.text(units)}; {high.text(units)}."
     yield f"      {_name(name)}: {{bounds: [{_text(low, low.value)}, {_text(high, high.value)}]}}"
 
 

@@ -76,13 +76,13 @@ def policy_bounds(
         ),
     ] = None,
     epsilon: Annotated[
-        str, typer.Option(help="What it may cost, of everybody's budget (total).")
+        str, typer.Option(help="What it may cost, of the shared budget (total).")
     ] = _PROPOSED_EPSILON,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
     """Propose bounds of columns, and of the rows and groups of a unit, privately: it reads the data, and is
-    charged to everybody's budget. Prints a piece of the policy."""
+    charged to the shared budget (total). Prints a piece of the policy."""
     from proxy.cli.bounds_command import Wanted, proposed
     from proxy.cli.loading import load_policy
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.instants import iso_text
 from proxy.compiler.backend_query import BackendQuery
@@ -59,7 +60,10 @@ def _band(table: TableProposals, bound: ProposedBound, binds: Binds) -> str:
                 f"pg_catalog.width_bucket(pg_catalog.count(*)::numeric, {_numbers(beyond, binds)})"
             )
         case Proposed.GROUPS:
-            keys = ", ".join(f"{column_sql(key)}::text" for key in table.keys)
+            most = limits.KEY_CHARACTERS  # so that what is sorted stays small
+            keys = ", ".join(
+                f"pg_catalog.left({column_sql(key)}::text, {most})" for key in table.keys
+            )
             groups = f"pg_catalog.count(DISTINCT ROW({keys}))::numeric"
             return f"pg_catalog.width_bucket({groups}, {_numbers(beyond, binds)})"
         case Proposed.HIGH:

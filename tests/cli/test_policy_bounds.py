@@ -107,7 +107,7 @@ def test_from_no_bounds_to_a_policy_that_fits(here: _Here, tmp_path: Path) -> No
 
     done = here.bounds("--epsilon", "12")
     assert done.code == 0, done.err
-    assert "It cost epsilon 12 of the budget of everybody" in done.out
+    assert "It cost epsilon 12 of the shared budget" in done.out
     # low and high of five columns, rows and groups: a walk and a report each
     assert here.receipts()[-1] == ("(policy bounds)", 12.0, 24)
     found = yaml.safe_load(done.out)["tables"]
@@ -160,7 +160,7 @@ def test_what_the_budget_does_not_cover_is_not_read(here: _Here) -> None:
     before = here.receipts()
     done = here.bounds("--epsilon", "24.5")
     assert done.code == 1 and done.out == ""
-    assert "the budget of everybody (total) does not cover epsilon 24.5" in done.err
+    assert "the shared budget (total) does not cover epsilon 24.5" in done.err
     assert here.receipts() == before
 
 

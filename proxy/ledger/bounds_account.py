@@ -1,4 +1,4 @@
-"""The account of what the owner of a policy reads privately: charged to everybody's budget, like a query.
+"""The account of what the owner of a policy reads privately: charged to the shared budget, like a query.
 
 It has a line of its own in the ledger, so that it is seen what was spent on it. Its limit is that of everybody
 together, so that nothing but the total decides.
@@ -27,7 +27,7 @@ def open_account(ledger_dsn: str, source: int) -> None:
         connection.execute(_LIMIT, (POLICY_BOUNDS, source))
 
 
-def keep_account(connection: psycopg.Connection[Any], source: int) -> None:
+def renew_account(connection: psycopg.Connection[Any], source: int) -> None:
     """When the limits of a source were written anew, and it has charges. In the transaction of the caller."""
     charged = connection.execute(
         "SELECT EXISTS (SELECT FROM ledger.receipt WHERE source = %s AND analyst = %s)",
