@@ -23,7 +23,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.group_selection import select_groups
-from proxy.planner.measuring import MeasureContext, Priced, needs_rows
+from proxy.planner.measuring import MeasureContext, Priced, check_bounded, needs_rows
 from proxy.planner.narrowing import narrowed
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import most_rows, neighbours_of
@@ -257,6 +257,8 @@ def _draft(
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
+    for aggregate in aggregates:
+        check_bounded(aggregate, context)
     return _Draft(
         block=block,
         relation=relation,
