@@ -1,5 +1,5 @@
-"""Rows of a unit that are declared unbounded: neighbours differ in units of up to a thousand rows, and move what
-is released by no more than planned."""
+"""Rows of a unit that are declared unbounded: neighbours differ in units of up to a thousand rows, and what is
+released moves by no more than planned."""
 
 from __future__ import annotations
 
