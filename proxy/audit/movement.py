@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
+from proxy.planner.key_plans import Selection
 from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import (
     BlockPlan,
@@ -27,13 +28,12 @@ from proxy.planner.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
-    Selection,
     SmoothedMedian,
 )
 from proxy.planner.statistics import Statistic
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
-from proxy.release.ordering import order_law
+from proxy.release.ordering import order_laws
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -207,8 +207,12 @@ def _additive(
 
 def _rank_distance(release: OrderStatistic, pairs: _PairSums) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
-    laws = ([order_law(release, pairs.slots, rows) for rows in pair] for pair in pairs.rows())
-    apart = sum((order_statistic.apart(*both) for both in laws), Fraction(0))
+    laws = (
+        zip(*(order_laws(release, pairs.slots, rows) for rows in pair), strict=True)
+        for pair in pairs.rows()
+    )
+    each = (order_statistic.apart(*both) for of_group in laws for both in of_group)
+    apart = sum(each, Fraction(0))
     return apart * release.measured.rows / release.loss.epsilon
 
 

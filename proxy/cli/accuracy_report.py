@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from proxy.base.errors import Refusal
+from proxy.catalog.catalog_model import TableName
 from proxy.cli.policy_accuracy import PolicyAccuracy
 from proxy.cli.text_table import text_table
 from proxy.engine.accuracy import ReleaseAccuracy, number_of, text_of
@@ -41,6 +44,17 @@ def accuracy_report(
         yield ""
         yield f"{proposal.table}: by keys of {proposal.groups} groups or more, `noise: gaussian` would give"
         yield f"COUNT +-{proposal.gaussian_95} instead of +-{proposal.laplace_95}, and SUM in proportion."
+
+
+def unbounded_report(found: Mapping[TableName, Sequence[str]], file: Path) -> Iterator[str]:
+    """How to choose bounds, where columns have none."""
+    if not found:
+        return
+    named = "; ".join(f"{', '.join(columns)} of {table}" for table, columns in found.items())
+    yield f"Without bounds, and so without SUM, AVG, MIN and MAX: {named}."
+    yield "Choose bounds by what is known without the data (an age is 0 to 120), or have them proposed"
+    yield f"privately, for a part of the shared budget: `dpproxy policy bounds {shlex.quote(str(file))}`"
+    yield ""
 
 
 def accuracy_json(

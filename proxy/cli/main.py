@@ -15,6 +15,7 @@ from proxy.cli.policy_commands import (
     audit,
     doctor,
     explain,
+    policy_bounds,
     policy_check,
     policy_manual,
     policy_role,
@@ -38,6 +39,7 @@ policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
 policy.command("check")(policy_check)
+policy.command("bounds")(policy_bounds)
 policy.command("manual")(policy_manual)
 policy.command("role")(policy_role)
 app.add_typer(user, name="user")

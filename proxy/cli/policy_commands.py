@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -12,21 +13,25 @@ import typer
 
 from proxy.base.errors import Refusal
 from proxy.cli.cli_error import CliError
-from proxy.cli.command_options import PolicyFile
+from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.running import end_on_sigterm, run
 from proxy.policy_file.policy_errors import PolicyErrors
+
+_PROPOSED_EPSILON = "0.5"
+_LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 1000), Fraction(100)
 
 
 def policy_check(
     file: Path, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 ) -> None:
     """Hold a policy against the live database; print how exact answers will be, and what was found."""
-    from proxy.cli.accuracy_report import accuracy_json, accuracy_report
+    from proxy.cli.accuracy_report import accuracy_json, accuracy_report, unbounded_report
     from proxy.cli.findings_report import findings_json, findings_lines
     from proxy.cli.loading import load_policy, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.engine.noise_proposal import noise_proposals
+    from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import PlanningContext
 
     try:
@@ -50,10 +55,54 @@ def policy_check(
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
             typer.echo(line)
+        for line in unbounded_report(unbounded(checked.policy, checked.catalog), file):
+            typer.echo(line)
         for line in findings_lines(verdict):
             typer.echo(line)
     if verdict.refuses:
         raise typer.Exit(1)
+
+
+def policy_bounds(
+    file: Path,
+    table: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="This table alone.", metavar="SCHEMA.TABLE"),
+    ] = None,
+    column: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="With --table: this column; may be repeated. Left out: every column without bounds."
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str, typer.Option(help="What it may cost, of the shared budget (total).")
+    ] = _PROPOSED_EPSILON,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Propose bounds of columns, and of the rows and groups of a unit, privately: it reads the data, and is
+    charged to the shared budget (total). Prints a piece of the policy."""
+    from proxy.cli.bounds_command import Wanted, proposed
+    from proxy.cli.loading import load_policy
+
+    end_on_sigterm()
+    log_to_stderr(logging.ERROR)
+    try:
+        spent = Fraction(epsilon)
+    except (ValueError, ZeroDivisionError):
+        spent = Fraction(0)
+    if not _LEAST_EPSILON <= spent <= _MOST_EPSILON:
+        raise CliError(
+            f"--epsilon is a number from {_LEAST_EPSILON} to {_MOST_EPSILON}, not {epsilon!r}"
+        )
+    try:
+        checked = load_policy(file, os.environ)
+    except PolicyErrors as error:
+        raise CliError(str(error)) from None
+    wanted = Wanted(table=table, columns=column or (), epsilon=spent)
+    for line in proposed(checked, wanted, state, ledger):
+        typer.echo(line)
 
 
 def policy_manual() -> None:

@@ -6,7 +6,7 @@ from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import first_characters, value_sql
-from proxy.planner.plan import KeyPlan
+from proxy.planner.key_plans import KeyPlan
 from proxy.query.ir.expressions import Extract
 
 

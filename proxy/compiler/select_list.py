@@ -12,7 +12,8 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, first_characters, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.private_key_sql import private_key_sql
-from proxy.planner.plan import BlockPlan, DistinctCount, KeyPlan
+from proxy.planner.key_plans import KeyPlan
+from proxy.planner.plan import BlockPlan, DistinctCount
 from proxy.query.ir.expressions import ColumnRef
 
 

@@ -41,6 +41,7 @@ from proxy.planner.plan import (
     NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
+    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -182,19 +183,33 @@ def _released(release: Release) -> ReleaseAccuracy:
                 error=AnswerError(kind=ErrorKind.TIMES_ROWS, value=times_rows * one.grid),
             )
         case OrderStatistic():
-            one = release.measured
-            ranks = order_statistic.error_in_rank(one.width, release.loss.epsilon, one.rows)
-            return ReleaseAccuracy(
-                mechanism="exponential mechanism",
-                sensitivity=f"{one.rows} row(s)",
-                note=f"{_clamped(one)}; the error is a rank, not a distance",
-                error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
-                no_interval=_RANKS,
-            )
+            return _ordered(release)
         case SampleAggregate():
             return _aggregated(release)
         case _:
             assert_never(release)
+
+
+def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
+    one, interval = release.measured, release.interval
+    ranks = order_statistic.error_in_rank(one.width, release.own_loss.epsilon, one.rows)
+    note = f"{_clamped(one)}; the error is a rank, not a distance"
+    if interval is not None:
+        spent = text_of(interval.ends * interval.each.epsilon)
+        note = f"{note}; its interval takes {spent} of epsilon: {_ends(interval)}"
+    return ReleaseAccuracy(
+        mechanism="exponential mechanism",
+        sensitivity=f"{one.rows} row(s)",
+        note=note,
+        error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
+        no_interval=_RANKS if interval is None else "",
+    )
+
+
+def _ends(interval: RankInterval) -> str:
+    if interval.ends == 1:
+        return "from the bound at its end to a further quantile"
+    return "between two further quantiles"
 
 
 def _statistic(release: NoisyStatistic) -> ReleaseAccuracy:
@@ -272,7 +287,10 @@ _COMPARED = (
     "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
 )
 # Why an answer has no interval (dp.low, dp.high, dp.error).
-_RANKS = "its error is so many rows in the sorted values; how far that is depends on the data"
+_RANKS = (
+    "its error is so many rows in the sorted values; how far that is depends on the data, and dp.error() of it"
+    " takes 30 % of its epsilon to say"
+)
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"

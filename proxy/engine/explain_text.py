@@ -126,14 +126,14 @@ def _unit(block: BlockPlan) -> str:
 
 def _bounded_unit(unit: UnitNeighbours, answered: int | None, is_chosen: bool) -> str:
     """answered: so many groups; None where that is private; is_chosen: the policy does not bound its rows."""
-    rows = f"{unit.rows} rows of it count"
+    rows = "all its rows count" if unit.is_unbounded else f"{unit.rows} rows of it count"
     if is_chosen:
         rows = "what it adds is bounded by choice when the statement runs"
     text = f"the unit in {unit.column.column} is protected, {rows}"
     groups = answered if unit.groups is None else unit.groups
     if unit.groups is not None:
         text += f", {unit.groups} groups"
-    if unit.rows_per_group is None or groups is None or is_chosen:
+    if unit.rows_per_group is None or groups is None or is_chosen or unit.is_unbounded:
         return text
     in_all = min(unit.rows, groups * unit.rows_per_group)
     return f"{text}, {unit.rows_per_group} rows in each: {in_all} in all"

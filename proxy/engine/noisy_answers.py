@@ -27,11 +27,11 @@ from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import BlockPlan, PrivatePlan, SampleAggregate
+from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import group_selector, release_block
 from proxy.release.choosing_bounds import choose_bounds, clamped_totals, totals_of
-from proxy.release.noisy_relation import NoisyTable, relation_json
+from proxy.release.noisy_relation import NoisyTable, NoisyValue, relation_json
 
 _SEED_BITS = 63
 # A block by its number, with bounds that were chosen for it.
@@ -56,9 +56,9 @@ class NoisyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NoisyRelation:
-    """json: for the rewritten statement; withheld: what is NULL, or has no group, because too few units were
-    there, and what to do, for the analyst; columns: the errors of what it returns, where these are wanted;
-    plan: with the bounds that were chosen; clipped: what they cut."""
+    """json: for the rewritten statement; withheld: what is NULL, has no group, or an interval that is no help,
+    because too few units were there, and what to do, for the analyst; columns: the errors of what it returns,
+    where these are wanted; plan: with the bounds that were chosen; clipped: what they cut."""
 
     json: str
     withheld: tuple[str, ...]
@@ -182,6 +182,25 @@ def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
                 f"Raise dp.epsilon, ask for fewer aggregates or groups at once, or ask the data owner for "
                 f"`mechanism: best`, which needs far fewer."
             )
+        if isinstance(release, OrderStatistic):
+            yield from _unbounded(release, [row.values[place] for row in noisy.rows])
+
+
+def _unbounded(release: OrderStatistic, values: Sequence[NoisyValue]) -> Iterator[str]:
+    """Of an interval that says nothing: where the ranks of its ends were not there, it is all of the bounds."""
+    measured = release.measured
+    whole = sum(
+        (value.ends.low, value.ends.high) == (measured.low, measured.high)
+        for value in values
+        if value.ends is not None
+    )
+    if whole and measured.low < measured.high:
+        where = f" in {whole} of {len(values)} groups" if len(values) > 1 else ""
+        yield (
+            f"the interval of {release.aggregate.kind.value} is all of its bounds{where}: there may be too few "
+            f"rows for the ranks that its ends take at this epsilon. Raise dp.epsilon, or ask for fewer "
+            f"aggregates or groups at once."
+        )
 
 
 def _columns(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import psycopg
 
 from proxy.accounting import amounts
+from proxy.ledger.bounds_account import renew_account
 from proxy.policy.policy_model import Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
@@ -165,6 +166,7 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
         " VALUES (%s, %s, %s, %s, %s, %s)",
         [(source, *line) for line in lines],
     )
+    renew_account(connection, source)
     connection.execute(
         "UPDATE ledger.source SET policy_digest = %s, budgets = %s WHERE id = %s",
         (policy.digest, budgets_text(budgets), source),

@@ -9,9 +9,10 @@ import psycopg
 
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.ledger.analysts_role import ANALYSTS
+from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.postgres.embedded import SUPERUSER
 
-_RESERVED = (SUPERUSER, ANALYSTS, "public", "none")
+_RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, "public", "none")
 
 
 class UserError(RuntimeError):

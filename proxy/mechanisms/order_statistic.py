@@ -106,7 +106,7 @@ def minimum(
              Values are clamped to low..high. An empty table gives any grid point
     Refuses  values out of order, a count below 1, low > high, epsilon <= 0, with ValueError
     """
-    return _drawn(bits, minimum_law(values, low, high, epsilon, rows_per_unit))
+    return drawn(bits, minimum_law(values, low, high, epsilon, rows_per_unit))
 
 
 def maximum(
@@ -121,7 +121,7 @@ def maximum(
 
     Given    as for minimum, ascending; all rows, or those that hold the values_needed *largest*
     """
-    return -_drawn(bits, maximum_law(values, low, high, epsilon, rows_per_unit))
+    return -drawn(bits, maximum_law(values, low, high, epsilon, rows_per_unit))
 
 
 def quantile_half_width(steps: int, epsilon: Fraction, q: Fraction, rows_per_unit: int = 1) -> int:
@@ -155,7 +155,7 @@ def quantile(
     Refuses  as minimum; q outside 0..1; rows left out that are nearer; with ValueError
     """
     law = quantile_law(values, q, low, high, epsilon, rows_per_unit, below, above)
-    return _drawn(bits, law)
+    return drawn(bits, law)
 
 
 def error_in_rank(
@@ -199,8 +199,12 @@ def quantile_law(
     rows_per_unit: int = 1,
     below: int = 0,
     above: int = 0,
+    beyond: int = 0,
 ) -> Law:
     """The law of `quantile`: secret. d(c) = max(#below - q n, q n - #(below or at), 0), capped.
+
+    beyond: the rank aimed at is so many rows above q n (rank_interval.py), and so many rows are taken to be at
+    `high`, over those that are there: a public number of public rows, so that the rank is always there.
 
     One row more changes each term by at most max(q, 1-q), n being no constant. The same holds for
     |(1-q) #below - q #above|, which is not used: beside a value that many rows share it prefers
@@ -209,14 +213,14 @@ def quantile_law(
     cap = quantile_half_width(high - low, epsilon, q, rows_per_unit) * q.denominator
     clamped = _clamped(values, low, high)
     rows = below + above + sum(value.count for value in clamped)
-    target, unit = q.numerator * rows, q.denominator
+    target, unit = q.numerator * rows + beyond * q.denominator, q.denominator
     if (below and target - below * unit < cap) or (above and (rows - above) * unit - target < cap):
         raise ValueError("rows within reach of the quantile are missing")
 
     def distance(under: int, under_or_at: int) -> int:
         return min(max(under * unit - target, target - under_or_at * unit, 0), cap)
 
-    runs = _runs(clamped, low, high, below, distance)
+    runs = _runs(_with_rows_at(clamped, high, beyond), low, high, below, distance)
     return Law(runs, epsilon / (2 * rows_per_unit * max(q, 1 - q) * unit))
 
 
@@ -224,8 +228,11 @@ def maximum_law(
     values: Sequence[ValueCount], low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1
 ) -> Law:
     """The law of `maximum`, over the reflected grid -high..-low: secret."""
-    reflected = [ValueCount(-value.value, value.count) for value in reversed(values)]
-    return minimum_law(reflected, -high, -low, epsilon, rows_per_unit)
+    return minimum_law(reflected(values), -high, -low, epsilon, rows_per_unit)
+
+
+def reflected(values: Sequence[ValueCount]) -> list[ValueCount]:
+    return [ValueCount(-value.value, value.count) for value in reversed(values)]
 
 
 def apart(mine: Law, theirs: Law) -> Fraction:
@@ -274,6 +281,15 @@ def _clamped(values: Sequence[ValueCount], low: int, high: int) -> list[ValueCou
     return clamped
 
 
+def _with_rows_at(values: list[ValueCount], high: int, rows: int) -> list[ValueCount]:
+    """So many rows more at the end of the grid."""
+    if rows == 0:
+        return values
+    if values and values[-1].value == high:
+        return [*values[:-1], ValueCount(high, values[-1].count + rows)]
+    return [*values, ValueCount(high, rows)]
+
+
 def _runs(
     values: Sequence[ValueCount], low: int, high: int, below: int, distance: _Distance
 ) -> tuple[GridRun, ...]:
@@ -290,7 +306,8 @@ def _runs(
     return tuple(runs)
 
 
-def _drawn(bits: RandomBits, law: Law) -> int:
+def drawn(bits: RandomBits, law: Law) -> int:
+    """A grid point by its law."""
     weights = [Weight(run.size, run.distance) for run in law.runs]
     run = law.runs[choose(bits, weights, law.rate)]
     return run.first + bits.below(run.size)

@@ -107,7 +107,8 @@ class UnitRows:
     at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut.
 
     untruncated: what has to be truncated before its rows are multiplied; formed: so many rows of a unit come at
-    most, once it is. is_chosen: `rows` is the largest bound, of which a smaller one is chosen privately."""
+    most, once it is. is_chosen: `rows` is the largest bound, of which a smaller one is chosen privately;
+    is_unbounded: there is no choice either, and no release may need a bound."""
 
     identifier: str
     column: ColumnRef
@@ -119,6 +120,7 @@ class UnitRows:
     untruncated: tuple[Untruncated, ...] = ()
     formed: int = 1
     is_chosen: bool = False
+    is_unbounded: bool = False
 
     @property
     def joined(self) -> int:

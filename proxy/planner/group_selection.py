@@ -6,10 +6,10 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.mechanisms import partition_selection, split
+from proxy.planner.key_plans import Selection
 from proxy.planner.measuring import Priced
 from proxy.planner.needed_loss import needs_delta
 from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.planner.plan import Selection
 
 
 def select_groups(priced: Priced, position: int | None) -> Selection:

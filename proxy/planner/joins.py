@@ -291,6 +291,7 @@ def _referred(
         untruncated=untruncated,
         formed=formed,
         is_chosen=a.is_chosen or b.is_chosen,
+        is_unbounded=a.is_unbounded or b.is_unbounded,
     )
     return RelationWithUnit(relation, facts, ownership)
 
@@ -314,4 +315,5 @@ def _both(a: UnitRows, b: UnitRows) -> UnitRows:
         rows_per_group=least(a.rows_per_group, b.rows_per_group),
         named_by=(),
         is_chosen=a.is_chosen or b.is_chosen,
+        is_unbounded=a.is_unbounded or b.is_unbounded,
     )

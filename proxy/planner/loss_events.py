@@ -36,6 +36,8 @@ def _of_block(block: BlockPlan) -> Iterator[Event]:
         yield dlaplace(choice.report, 2, choice.report_scale)
     for release in block.releases:
         yield _of_release(release)
+        if isinstance(release, OrderStatistic) and release.interval is not None:
+            yield from [mechanism(release.interval.each)] * release.interval.ends
 
 
 def _of_release(release: Release) -> Event:
@@ -48,7 +50,9 @@ def _of_release(release: Release) -> Event:
                     return gaussian(_of_noise(release), release.noise.sigma2)
                 case _:
                     assert_never(release.noise)
-        case RecentredMean() | OrderStatistic() | SampleAggregate():
+        case OrderStatistic():
+            return mechanism(release.own_loss)
+        case RecentredMean() | SampleAggregate():
             return mechanism(release.loss)
         case _:
             assert_never(release)

@@ -40,6 +40,9 @@ class MeasureContext:
     chosen: Mapping[int | None, int] = field(
         default_factory=dict
     )  # bounds, by release; None: on rows
+    levels: Mapping[int, Fraction] = field(
+        default_factory=dict
+    )  # of intervals that the statement asks for, by aggregate
 
     @property
     def rows(self) -> int:
@@ -56,6 +59,11 @@ class MeasureContext:
                 assert_never(self.neighbours)
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether the policy declares the rows of a unit unbounded."""
+        return isinstance(self.neighbours, UnitNeighbours) and self.neighbours.is_unbounded
+
+    @property
     def squared_change(self) -> Fraction:
         """Squared L2 sensitivity of a count over all groups, in rows."""
         match self.neighbours:
@@ -70,12 +78,14 @@ class MeasureContext:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
     """What planning one release needs to know. loss: all that it may spend; number: of the release; is_shared:
-    other answers are made of it too, so that its rows are cut as theirs are."""
+    other answers are made of it too, so that its rows are cut as theirs are; level: of the interval that the
+    statement asks for; None: it asks for none."""
 
     context: MeasureContext
     loss: Loss
     number: int = 0
     is_shared: bool = False
+    level: Fraction | None = None
 
 
 def column_facts(aggregate: Aggregate, context: MeasureContext) -> ColumnFacts | None:
@@ -126,11 +136,39 @@ def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | 
 
 
 def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
-    """The column's, else the policy's; never AUTO, which is BEST, as the rows of every unit are bounded."""
+    """The column's, else the policy's; never AUTO, which is BEST where the rows of a unit are bounded, publicly
+    or by choice, and else the smoothed median."""
     operand, chosen = aggregate.operand, context.privacy.mechanism
     if isinstance(operand, ColumnRef):
         chosen = context.facts[operand.relation, operand.column].mechanism or chosen
-    return Mechanism.BEST if chosen is Mechanism.AUTO else chosen
+    if chosen is not Mechanism.AUTO:
+        return chosen
+    return Mechanism.SMOOTH_MEDIAN if context.is_unbounded else Mechanism.BEST
+
+
+def check_bounded(aggregate: Aggregate, context: MeasureContext) -> None:
+    """Refuses  NO_BOUNDS: it needs a bound on what a unit adds, and its rows are declared unbounded"""
+    if not context.is_unbounded:
+        return
+    column = column_facts(aggregate, context)
+    match aggregate.kind:
+        case AggregateKind.COUNT_ROWS | AggregateKind.COUNT:
+            is_bounded = False
+        case AggregateKind.SUM:
+            is_bounded = column is not None and column.per_unit is not None
+        case AggregateKind.AVG if mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT:
+            is_bounded = False
+        case _:
+            is_bounded = not needs_rows(aggregate, context)
+    if not is_bounded:
+        raise Refusal(
+            Code.NO_BOUNDS,
+            f"{aggregate.kind.value} needs a bound on the rows of a privacy unit, which the policy declares"
+            " unbounded",
+            "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
+            " max_rows_per_unit: auto.",
+            aggregate.position,
+        )
 
 
 def operands_of(aggregate: Aggregate, context: MeasureContext) -> tuple[Measured, ...]:

@@ -40,6 +40,7 @@ class UnitNeighbours:
     rows: at most so many rows of a unit count; groups: at most so many groups of a unit count (None:
     the groups are few enough that nothing needs to be cut); rows_per_group: within each of them. is_summed:
     whether rows are counted over all groups of a unit to keep to `rows`; else the other two bounds see to it.
+    is_unbounded: nothing that is released takes any of these but groups: all rows of a unit count.
     """
 
     column: ColumnRef
@@ -47,6 +48,7 @@ class UnitNeighbours:
     groups: int | None
     rows_per_group: int | None
     is_summed: bool
+    is_unbounded: bool = False
 
 
 Neighbours = RowNeighbours | UnitNeighbours

@@ -12,7 +12,7 @@ from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbo
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
     """The largest bound on the rows of a unit, where one is chosen."""
     match ownership, neighbours:
-        case UnitRows(is_chosen=True), UnitNeighbours():
+        case UnitRows(is_chosen=True, is_unbounded=False), UnitNeighbours():
             return ownership.rows
         case _:
             return None
@@ -57,6 +57,7 @@ def neighbours_of(
                 groups=bound_groups,
                 rows_per_group=per_group,
                 is_summed=per_group is None or rows < most * per_group,
+                is_unbounded=ownership.is_unbounded,
             )
             return bounding, most
         case PublicRows():

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.base.result_columns import IntervalColumn
-from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_choices import BoundChoice, UnitTotal
 from proxy.planner.formulas import Formula
+from proxy.planner.key_plans import KeyPlan, Selection
 from proxy.planner.neighbour_kinds import Neighbours
 from proxy.planner.statistics import Counted, Measured, Statistic
 from proxy.policy.policy_model import MedianNoise
@@ -21,32 +21,6 @@ from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyPlan:
-    """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
-    group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
-    have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more.
-    omits_null: rows can have no value there, and are in no group then."""
-
-    expression: Expression
-    type: SqlType
-    type_name: str
-    values: tuple[str | None, ...] | None
-    is_long: bool
-    omits_null: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Private keys: a group appears with the optimal probability for its number of units.
-
-    loss: of the selection as a whole; each: what one group's decision may spend of it.
-    """
-
-    loss: Loss
-    each: Loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,17 +110,41 @@ class RecentredMean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankInterval:
+    """Of an order statistic: between two further quantiles, of MIN and MAX between one and a bound. It holds
+    the exact one with this level. each: of an end, over all groups."""
+
+    level: Fraction
+    ends: int
+    each: Loss
+
+    @property
+    def missed(self) -> Fraction:
+        """How likely an end may be on the wrong side."""
+        return (1 - self.level) / self.ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderStatistic:
     """MIN, MAX (`mechanism: best`) and quantiles: the exponential mechanism over the grid.
 
     needed: so many of the extreme values are fetched; of a quantile, the values so many rows to either side
-    of its rank; None: all distinct values.
+    of its rank; None: all distinct values. loss: with that of its interval.
     """
 
     aggregate: Aggregate
     measured: Measured
     needed: int | None
     loss: Loss
+    interval: RankInterval | None = None
+
+    @property
+    def own_loss(self) -> Loss:
+        """Without what its interval costs."""
+        if self.interval is None:
+            return self.loss
+        spent = self.interval.ends * self.interval.each.epsilon
+        return Loss(self.loss.epsilon - spent, self.loss.delta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

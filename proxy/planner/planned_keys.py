@@ -9,9 +9,9 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
 from proxy.planner.facts import Facts, typed
 from proxy.planner.group_combinations import combinations
+from proxy.planner.key_plans import KeyPlan
 from proxy.planner.mapped_texts import key_by_text
 from proxy.planner.narrowing import key_values, narrowed
-from proxy.planner.plan import KeyPlan
 from proxy.planner.public_keys import Values
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract

@@ -24,18 +24,19 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.group_selection import select_groups
-from proxy.planner.measuring import MeasureContext, Priced, chooses_total, needs_rows
+from proxy.planner.key_plans import KeyPlan
+from proxy.planner.measuring import (
+    MeasureContext,
+    Priced,
+    check_bounded,
+    chooses_total,
+    needs_rows,
+)
 from proxy.planner.narrowing import narrowed
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.neighbours import most_rows, neighbours_of
-from proxy.planner.plan import (
-    BlockPlan,
-    KeyPlan,
-    PrivatePlan,
-    Release,
-    SampleAggregate,
-)
+from proxy.planner.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.planner.plan_types import check_types
 from proxy.planner.planned_keys import listed_groups, planned_key
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
@@ -44,6 +45,7 @@ from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
 from proxy.planner.unowned_rows import columns_without_unit
+from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, uses_answers
@@ -152,9 +154,8 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     total = sum(map(_loss_of, blocks), NOTHING)
     if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
         raise Fault
-    return Planned(
-        private=PrivatePlan(blocks=blocks, loss=total), known=known, drafts=drafts, spent=spent
-    )
+    private = PrivatePlan(blocks=blocks, loss=total)
+    return Planned(private=private, known=known, drafts=drafts, spent=spent)
 
 
 def _loss_of(block: BlockPlan) -> Loss:
@@ -266,12 +267,15 @@ def _draft(
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
         most_rows=most_rows(ownership, neighbours),
+        levels=wanted_levels(block),
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(with_unit.relation, where)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
+    for aggregate in aggregates:
+        check_bounded(aggregate, context)
     return _Draft(
         block=block,
         relation=relation,

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from typing_extensions import assert_never
 
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, order_statistic, zcdp
+from proxy.mechanisms import discrete_gaussian, discrete_laplace, zcdp
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner import grids
 from proxy.planner.bound_choices import UnitTotal
@@ -26,13 +26,13 @@ from proxy.planner.measuring import (
 )
 from proxy.planner.needed_loss import needs_delta
 from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.planner.order_statistics import order_release
 from proxy.planner.plan import (
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
-    OrderStatistic,
     RecentredMean,
     Release,
 )
@@ -45,7 +45,6 @@ from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
-_ORDER_STEPS = 2**16  # grid points of an order statistic: so many values may be fetched at most
 _SHARED = "made of shared sums (planner/budget_allocation.py)"
 
 
@@ -68,9 +67,9 @@ def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
             return _average(aggregate, priced)
         case AggregateKind.MIN | AggregateKind.MAX:
             best = mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
-            return _order(aggregate, priced) if best else smoothed(aggregate, priced)
+            return order_release(aggregate, priced) if best else smoothed(aggregate, priced)
         case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
-            return _order(aggregate, priced)
+            return order_release(aggregate, priced)
         case (
             AggregateKind.VAR_POP
             | AggregateKind.VAR_SAMP
@@ -280,17 +279,3 @@ def _mean(aggregate: Aggregate, priced: Priced) -> RecentredMean:
         output_grid=grids.of_average(measured.grid, measured.clamp) / 1000,
         loss=Loss(priced.loss.epsilon, Fraction(0)),
     )
-
-
-def _order(aggregate: Aggregate, priced: Priced) -> OrderStatistic:
-    context = priced.context
-    measured = measured_of(aggregate, context, _ORDER_STEPS)
-    # Rows of one unit are cut to `rows` of them over all groups, whatever a group may hold.
-    measured = replace(measured, rows=context.neighbours.rows)
-    loss = Loss(priced.loss.epsilon, Fraction(0))
-    steps, rows = measured.width, measured.rows
-    if aggregate.fraction is None:
-        needed = order_statistic.values_needed(steps, loss.epsilon, rows)
-    else:
-        needed = order_statistic.quantile_half_width(steps, loss.epsilon, aggregate.fraction, rows)
-    return OrderStatistic(aggregate=aggregate, measured=measured, needed=needed, loss=loss)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from proxy.base.errors import Refusal
 from proxy.mechanisms.loss import Loss
@@ -68,7 +69,8 @@ class _Drawing:
             return
         made_of = allocation.made_of.get(number)
         if made_of is None:
-            self.own[number] = self._placed(aggregate, self.spent.independent[number])
+            loss, level = self.spent.independent[number], self.context.levels.get(number)
+            self.own[number] = self._placed(aggregate, loss, level=level)
         elif made_of.formula.of is None:
             (statistic,) = made_of.statistics
             if statistic not in self.places:
@@ -101,9 +103,15 @@ class _Drawing:
         made_of = self.allocation.made_of
         return [number for number in sorted(made_of) if statistic in made_of[number].statistics]
 
-    def _placed(self, aggregate: Aggregate, loss: Loss, is_shared: bool = False) -> int:
-        number = len(self.releases)
-        priced = Priced(context=self.context, loss=loss, number=number, is_shared=is_shared)
+    def _placed(
+        self,
+        aggregate: Aggregate,
+        loss: Loss,
+        is_shared: bool = False,
+        level: Fraction | None = None,
+    ) -> int:
+        number, context = len(self.releases), self.context
+        priced = Priced(context=context, loss=loss, number=number, is_shared=is_shared, level=level)
         try:
             release = plan_release(aggregate, priced)
         except Refusal as refusal:

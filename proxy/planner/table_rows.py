@@ -75,6 +75,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             untruncated=through,
             formed=joined,
             is_chosen=policy.chooses_rows,
+            is_unbounded=policy.is_unbounded,
         )
         return RelationWithUnit(relation, facts, ownership)
     facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
@@ -94,6 +95,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
         untruncated=() if unique else (whole,),
         formed=joined,
         is_chosen=policy.chooses_rows and not unique,
+        is_unbounded=policy.is_unbounded and not unique,
     )
     return RelationWithUnit(scan, facts, ownership)
 

@@ -191,6 +191,7 @@ def _per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUni
         untruncated=(),
         formed=1,
         is_chosen=False,
+        is_unbounded=False,
     )
     return RelationWithUnit(relation, facts, gathered)
 
@@ -259,6 +260,7 @@ def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
             untruncated=untruncated,
             formed=formed,
             is_chosen=any(unit.is_chosen for unit in units),
+            is_unbounded=any(unit.is_unbounded for unit in units),
         )
         relations = _with_hidden(relations, union, 1)
     elif all(isinstance(ownership, ProtectedRows) for ownership in ownerships):

@@ -147,7 +147,8 @@ class ProtectedTable:
     """A table about people. A column that is not in `columns` is not there, but for the unit's.
 
     chooses_rows: max_rows_per_unit is the largest bound, of which a smaller one is chosen privately;
-    join_rows_at_most: then so many rows of a unit are multiplied by a join."""
+    join_rows_at_most: then so many rows of a unit are multiplied by a join; is_unbounded: nor is one chosen,
+    and nothing is answered that needs one."""
 
     name: TableName
     unit: Unit
@@ -158,6 +159,7 @@ class ProtectedTable:
     join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
     chooses_rows: bool = False
     join_rows_at_most: int = JOIN_ROWS_AT_MOST
+    is_unbounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from proxy.policy_file.yaml_positions import (
 
 COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references", "per_unit")
 CHOSEN_PRIVATELY = "auto"
+UNBOUNDED = "none"
 
 LEAST_PARTITIONS = 3
 

@@ -19,6 +19,7 @@ from proxy.policy.policy_model import (
 )
 from proxy.policy_file.policy_columns import (
     CHOSEN_PRIVATELY,
+    UNBOUNDED,
     column_of_table,
     read_column,
     read_mechanism,
@@ -122,7 +123,9 @@ def _table(
         return None
     mechanism = read_mechanism(found.get("mechanism"), problems)
     unit = _unit(found["unit"], problems) if "unit" in found else None
-    chooses_rows = isinstance(unit, IdentifierUnit) and _is_chosen(found.get(TABLE_KEYS[1]))
+    of_people, bound_on_rows = isinstance(unit, IdentifierUnit), found.get(TABLE_KEYS[1])
+    is_unbounded = of_people and _is_unbounded(bound_on_rows)
+    chooses_rows = of_people and (is_unbounded or _is_chosen(bound_on_rows))
     stated = dict(found)
     if chooses_rows:
         stated.pop(TABLE_KEYS[1], None)
@@ -170,6 +173,7 @@ def _table(
         join_keys,
         chooses_rows=chooses_rows,
         join_rows_at_most=joined or JOIN_ROWS_AT_MOST,
+        is_unbounded=is_unbounded,
     )
 
 
@@ -177,6 +181,13 @@ def _is_chosen(entry: Entry | None) -> bool:
     """Whether the bound on rows is chosen privately, as it is where nothing is said."""
     return entry is None or (
         isinstance(entry.value, ScalarNode) and entry.value.text == CHOSEN_PRIVATELY
+    )
+
+
+def _is_unbounded(entry: Entry | None) -> bool:
+    """Whether the rows of a unit are declared unbounded."""
+    return (
+        entry is not None and isinstance(entry.value, ScalarNode) and entry.value.text == UNBOUNDED
     )
 
 
@@ -244,12 +255,19 @@ def _check_contributions(
 ) -> None:
     match unit:
         case IdentifierUnit():
-            for key in _CHOSEN_KEYS:
-                if key in found and not _is_chosen(found.get(TABLE_KEYS[1])):
+            bound = found.get(TABLE_KEYS[1])
+            useless: tuple[str, ...] = () if _is_chosen(bound) else _CHOSEN_KEYS
+            how = f"a fixed {TABLE_KEYS[1]}"
+            if _is_unbounded(
+                bound
+            ):  # a join that multiplies rows truncates them first all the same
+                useless, how = _CHOSEN_KEYS[:1], f"{TABLE_KEYS[1]}: {UNBOUNDED}"
+            for key in useless:
+                if key in found:
                     problems.add(
                         found[key].key_at,
-                        f"{key} has no effect with a fixed max_rows_per_unit",
-                        f"write max_rows_per_unit: {CHOSEN_PRIVATELY}, or leave it out",
+                        f"{key} has no effect with {how}",
+                        f"write {TABLE_KEYS[1]}: {CHOSEN_PRIVATELY}, or leave it out",
                     )
         case RowUnit():
             for key in (*TABLE_KEYS[1:4], *_CHOSEN_KEYS):

@@ -24,6 +24,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
+from proxy.planner.key_plans import Selection
 from proxy.planner.plan import (
     Answer,
     BlockPlan,
@@ -38,7 +39,6 @@ from proxy.planner.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
-    Selection,
     SmoothedMedian,
 )
 from proxy.policy.policy_model import MedianNoise

@@ -99,12 +99,12 @@ def choose_bounds(
     plan: BlockPlan, totals: Totals, bits: RandomBits
 ) -> Mapping[int | None, ChosenBound]:
     return {
-        release: _chosen(choice, totals.choices[release], bits)
+        release: chosen_bound(choice, totals.choices[release], bits)
         for release, choice in plan.choices.items()
     }
 
 
-def _chosen(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
+def chosen_bound(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:
     place: int | None = 0
     needed = 0
     if not choice.is_given:

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.estimate import LEVEL
+from proxy.planner.wanted_intervals import level_of
 from proxy.query.ir.expressions import NumericFunction
 from proxy.query.ir.noisy_expressions import (
     AnswerOf,
@@ -28,7 +28,6 @@ from proxy.query.ir.noisy_expressions import (
     NoisyNullIf,
     NoisyOperator,
     PublicNumber,
-    answers_in,
 )
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
@@ -46,18 +45,12 @@ def interval_of(
     Source   docs/design/mechanisms.md 9.1
     """
     try:
-        box = _Box(values=values, level=_level(expression)).of(expression)
+        box = _Box(values=values, level=level_of(expression)).of(expression)
     except _NoneFound as none:
         return none.reason
     if max(abs(box.low), abs(box.high)) >= _TOO_LARGE:
         return NoInterval.TOO_LARGE  # Python prints no number of any length
     return NoisyInterval(box.value, box.low, box.high, expression.type)
-
-
-@lru_cache(maxsize=256)
-def _level(expression: NoisyExpression) -> Fraction:
-    """With which each of the answers has to be in its interval."""
-    return 1 - (1 - LEVEL) / max(1, len(answers_in(expression)))
 
 
 class _NoneFound(Exception):
@@ -108,12 +101,14 @@ class _Box:
                 assert_never(expression)
 
     def _answer(self, noisy: NoisyValue) -> _Ends:
+        index, grid, ends = noisy.index, noisy.grid, noisy.ends
+        if ends is not None and self.level <= ends.level:
+            return _Ends(index * grid, ends.low * grid, ends.high * grid)
         half_width = noisy.half_width
         if half_width is not None and self.level != LEVEL:
             half_width = None if noisy.at is None else noisy.at(self.level)
         if half_width is None:
             raise _NoneFound(NoInterval.OF_AN_ANSWER)
-        index, grid = noisy.index, noisy.grid
         return _Ends(index * grid, (index - half_width) * grid, (index + half_width) * grid)
 
 

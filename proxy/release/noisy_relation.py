@@ -24,10 +24,20 @@ from proxy.release.noisy_interval import NoInterval, NoisyInterval
 
 
 @dataclass(frozen=True, slots=True)
+class IntervalEnds:
+    """Grid indices between which the exact answer is with this probability; the noisy one is, too."""
+
+    low: int
+    high: int
+    level: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
     None where the scale is private (smoothed median); at: the half width at another probability; is_missing:
-    NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known."""
+    NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known;
+    ends: of its interval, where it is not the same to both sides."""
 
     index: int
     grid: Fraction
@@ -36,6 +46,7 @@ class NoisyValue:
     at: Callable[[Fraction], int] | None = field(default=None, compare=False, repr=False)
     is_missing: bool = False
     clipped: Fraction | None = None
+    ends: IntervalEnds | None = None
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
@@ -65,9 +76,11 @@ class NoisyValue:
             return "null"
         match end:
             case IntervalEnd.LOW:
-                return self.json(self.index - self.half_width)
+                ends = self.ends
+                return self.json(self.index - self.half_width if ends is None else ends.low)
             case IntervalEnd.HIGH:
-                return self.json(self.index + self.half_width)
+                ends = self.ends
+                return self.json(self.index + self.half_width if ends is None else ends.high)
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(self.half_width * self.grid, SqlType.FLOAT8))
             case _:

@@ -2,53 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow
-from proxy.mechanisms import order_statistic
+from proxy.mechanisms import order_statistic, rank_interval
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.order_statistic import ValueCount
 from proxy.planner.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.noisy_relation import NoisyValue
+from proxy.release.noisy_relation import IntervalEnds, NoisyValue
 
 
 def order_statistic_of(
     release: OrderStatistic, slots: Slots, group: Sequence[ExactRow], bits: RandomBits
 ) -> NoisyValue:
     measured, values = release.measured, _value_counts(slots, group)
-    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
+    low, high, rows = measured.low, measured.high, measured.rows
+    epsilon = release.own_loss.epsilon
     match release.aggregate.kind:
         case AggregateKind.MIN:
             found = order_statistic.minimum(values, low, high, epsilon, bits, rows)
         case AggregateKind.MAX:
             found = order_statistic.maximum(values, low, high, epsilon, bits, rows)
         case _:
-            fraction = release.aggregate.fraction
-            assert fraction is not None
+            fraction = release.aggregate.rank
             found = order_statistic.quantile(values, fraction, low, high, epsilon, bits, rows)
-    return NoisyValue(found, measured.grid, release.aggregate.type, None)
+    value = NoisyValue(found, measured.grid, release.aggregate.type, None)
+    return value if release.interval is None else _between(value, release, values, bits)
 
 
-def order_law(
+def _between(
+    value: NoisyValue, release: OrderStatistic, values: Sequence[ValueCount], bits: RandomBits
+) -> NoisyValue:
+    """With its interval: between further quantiles, as wide as the noisy value needs, within the bounds.
+
+    Values off the grid were rounded to it, by less than a step.
+    """
+    assert release.interval is not None
+    measured, rank, missed = release.measured, release.aggregate.rank, release.interval.missed
+    off = 0 if measured.on_grid else 1
+    law = (rank, measured.low, measured.high, release.interval.each.epsilon, missed)
+    least, most = measured.low, measured.high
+    if rank > 0:
+        least = rank_interval.lower(values, *law, bits, measured.rows) - off
+    if rank < 1:
+        most = rank_interval.upper(values, *law, bits, measured.rows) + off
+    ends = IntervalEnds(
+        low=min(value.index, max(least, measured.low)),
+        high=max(value.index, min(most, measured.high)),
+        level=release.interval.level,
+    )
+    half_width = max(ends.high - value.index, value.index - ends.low)
+    return replace(value, half_width=half_width, ends=ends)
+
+
+def order_laws(
     release: OrderStatistic, slots: Slots, group: Sequence[ExactRow]
-) -> order_statistic.Law:
-    """The law that an order statistic of one group is drawn from: secret."""
+) -> Iterator[order_statistic.Law]:
+    """The laws of all that is drawn for an order statistic of one group, its answer first: secret."""
     measured, values = release.measured, _value_counts(slots, group)
-    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
+    low, high, rows = measured.low, measured.high, measured.rows
+    epsilon, rank = release.own_loss.epsilon, release.aggregate.rank
     match release.aggregate.kind:
         case AggregateKind.MIN:
-            return order_statistic.minimum_law(values, low, high, epsilon, rows)
+            yield order_statistic.minimum_law(values, low, high, epsilon, rows)
         case AggregateKind.MAX:
-            return order_statistic.maximum_law(values, low, high, epsilon, rows)
+            yield order_statistic.maximum_law(values, low, high, epsilon, rows)
         case _:
-            fraction = release.aggregate.fraction
-            assert fraction is not None
-            return order_statistic.quantile_law(values, fraction, low, high, epsilon, rows)
+            yield order_statistic.quantile_law(values, rank, low, high, epsilon, rows)
+    interval = release.interval
+    if interval is None:
+        return
+    end = (rank, low, high, interval.each.epsilon, interval.missed, rows)
+    if rank > 0:
+        yield rank_interval.lower_law(values, *end)
+    if rank < 1:
+        yield rank_interval.upper_law(values, *end)
 
 
-def _value_counts(slots: Slots, group: Sequence[ExactRow]) -> list[order_statistic.ValueCount]:
+def _value_counts(slots: Slots, group: Sequence[ExactRow]) -> list[ValueCount]:
     assert slots.extreme is not None and slots.count is not None
     found = ((row.values[slots.extreme], row.values[slots.count]) for row in group)
     known = [(index, count) for index, count in found if index is not None and count]
-    return [order_statistic.ValueCount(index, count) for index, count in sorted(known)]
+    return [ValueCount(index, count) for index, count in sorted(known)]

@@ -18,8 +18,11 @@ _NICE = (5, 2, 1)
 
 
 def rounded(value: NoisyValue) -> NoisyValue:
-    """The value at the nearest multiple of its step, its interval wider by half a step."""
-    if value.half_width is None or value.is_missing:
+    """The value at the nearest multiple of its step, its interval wider by half a step.
+
+    A quantile stays as it was drawn: as a rule it is a value that rows have.
+    """
+    if value.half_width is None or value.is_missing or value.ends is not None:
         return value
     step = step_of(value.half_width)
     if step == 1:

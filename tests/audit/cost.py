@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.slots import Slots
 from proxy.mechanisms import clipped_mean
 from proxy.mechanisms.loss import Loss
 from proxy.planner.plan import (
@@ -24,6 +26,7 @@ from proxy.planner.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
+from proxy.release.ordering import order_laws
 from tests.audit.movement import mean_cost
 from tests.audit.reach import Promise, Reach, by_policy
 
@@ -56,13 +59,21 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
                 return Loss(Fraction(0), Fraction(0))
             return Loss(mean_cost(release, rows, rows * width), Fraction(0))
         case OrderStatistic():
-            return release.loss
+            return Loss(sum(_of_draws(release), Fraction(0)), Fraction(0))
         case SampleAggregate():
             touched = _outputs_touched(block, reach)
             gate = Loss(touched / release.gate.noise.scale, Fraction(0))
             return gate + _of_partitions(block, release, reach)
         case _:
             assert_never(release)
+
+
+def _of_draws(release: OrderStatistic) -> Iterator[Fraction]:
+    """Of the answer and the ends of its interval: twice the rate, times what a unit changes of a distance."""
+    part, rows = release.aggregate.fraction, release.measured.rows
+    each = 1 if part is None else max(part, 1 - part) * part.denominator
+    for law in order_laws(release, Slots(extreme=0, count=1), []):
+        yield 2 * law.rate * rows * each
 
 
 def _of_partitions(block: BlockPlan, release: SampleAggregate, reach: Reach) -> Loss:

@@ -16,7 +16,7 @@ import psycopg
 from proxy.audit import neighbour_audit
 from proxy.audit.movement import bounded_tables
 from proxy.exact.table import ExactTable
-from proxy.mechanisms import order_statistic
+from proxy.mechanisms import order_statistic, rank_interval
 from proxy.planner.plan import (
     BlockPlan,
     OrderStatistic,
@@ -133,7 +133,8 @@ def _are_ends(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
             pairs = list(zip(values[::2], values[1::2], strict=True))
             if release.aggregate.fraction is not None:
                 seen = cut.numbers[n].get(keys, ())
-                if order_statistic.apart(*(_quantile_law(release, v) for v in (values, seen))):
+                both = (_quantile_laws(release, v) for v in (values, seen))
+                if any(order_statistic.apart(*laws) for laws in zip(*both, strict=True)):
                     yield f"release {n + 1} has another law than of all its values"
                 continue
             last = release.aggregate.kind.value == "max"
@@ -143,13 +144,18 @@ def _are_ends(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
                 yield f"release {n + 1} does not see the end of its values"
 
 
-def _quantile_law(release: OrderStatistic, numbers: Numbers) -> order_statistic.Law:
+def _quantile_laws(release: OrderStatistic, numbers: Numbers) -> Iterator[order_statistic.Law]:
     counts = zip(numbers[::2], numbers[1::2], strict=True)
     values = [order_statistic.ValueCount(*count) for count in counts]
     measured, fraction = release.measured, release.aggregate.fraction
     assert fraction is not None
-    low, high, epsilon = measured.low, measured.high, release.loss.epsilon
-    return order_statistic.quantile_law(values, fraction, low, high, epsilon, measured.rows)
+    low, high, epsilon = measured.low, measured.high, release.own_loss.epsilon
+    yield order_statistic.quantile_law(values, fraction, low, high, epsilon, measured.rows)
+    found = release.interval
+    if found is not None:
+        end = (fraction, low, high, found.each.epsilon, found.missed, measured.rows)
+        yield rank_interval.lower_law(values, *end)
+        yield rank_interval.upper_law(values, *end)
 
 
 def _grouped(block: BlockPlan, here: Exact, base: Base) -> Iterator[str]:

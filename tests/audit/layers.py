@@ -41,6 +41,7 @@ QUESTIONS = (
     "SELECT count(DISTINCT i8 + i4 * 7 + n2) FROM visits",
     "SELECT variance(i4), stddev(i4 + i2) FROM people",
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits",
+    "SELECT dp.error(percentile_cont(0.9) WITHIN GROUP (ORDER BY i4)) FROM visits GROUP BY t",
     "SELECT s, count(*) FROM notes GROUP BY s",
     "SELECT s, count(*) FROM trips GROUP BY s",
     "SELECT count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM people) q",
@@ -51,6 +52,7 @@ QUESTIONS = (
 # Of other policies, at the same epsilon and delta.
 OTHER_QUESTIONS = (
     ("best", "SELECT sum(i4), count(i4), avg(i4), variance(i4) FROM visits"),
+    ("best", "SELECT dp.low(min(i4) - max(i2)) FROM visits"),
     ("ratio", "SELECT avg(n2) FROM trips"),
     ("clipped", "SELECT t, avg(f8), count(*) FROM orders GROUP BY t"),
 )

@@ -24,7 +24,7 @@ from proxy.planner import (
 from proxy.planner.facts import ProtectedRows, RelationWithUnit, RowOwnership, UnitRows
 from proxy.planner.measuring import MeasureContext
 from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
-from proxy.planner.plan import Gate, NoisyStatistic
+from proxy.planner.plan import Gate, NoisyStatistic, OrderStatistic
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
@@ -51,6 +51,10 @@ def epsilon_not_split(patch: pytest.MonkeyPatch) -> None:
 
 def gate_not_paid(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sample_aggregate, "_after_gate", lambda loss: loss)
+
+
+def interval_of_a_quantile_not_paid(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OrderStatistic, "own_loss", property(lambda release: release.loss))
 
 
 def groups_of_a_gate_not_counted(patch: pytest.MonkeyPatch) -> None:

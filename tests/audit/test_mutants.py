@@ -27,6 +27,7 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (planner_mutants.delta_not_split, cost_complains),
     (planner_mutants.groups_of_a_unit_not_paid, cost_complains),
     (planner_mutants.gate_not_paid, cost_complains),
+    (planner_mutants.interval_of_a_quantile_not_paid, cost_complains),
     (planner_mutants.groups_of_a_gate_not_counted, neighbours_complain),
     (planner_mutants.groups_of_a_clipped_mean_not_paid, cost_complains),
     (planner_mutants.rows_of_a_shared_sum_not_paid, neighbours_complain),

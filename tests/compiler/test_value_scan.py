@@ -15,7 +15,7 @@ from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms import order_statistic
 from proxy.planner.plan import BlockPlan, OrderStatistic
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release.ordering import order_law
+from proxy.release.ordering import order_laws
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
@@ -30,6 +30,12 @@ SELECT g AS id, g % 5000 AS owner,
             ELSE ((g::bigint * 7919) % 100003)::integer END AS v
 FROM generate_series(1, {_ROWS}) g
 """
+_WITH_INTERVALS = (
+    "dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY v))",
+    "dp.low(percentile_disc(0.95) WITHIN GROUP (ORDER BY v))",
+    "dp.high(min(v))",
+    "dp.error(max(v))",
+)
 _TABLES = """\
 tables:
   public.t:
@@ -86,6 +92,7 @@ def _by_group(table: ExactTable) -> dict[tuple[str | None, ...], list[ExactRow]]
         ("percentile_cont(1) WITHIN GROUP (ORDER BY v)", "k"),
         ("min(v)", "k"),
         ("max(v)", ""),
+        *((text, "k") for text in _WITH_INTERVALS),
     ],
 )
 def test_what_is_fetched_gives_the_law_of_all_rows(
@@ -97,19 +104,23 @@ def test_what_is_fetched_gives_the_law_of_all_rows(
     block = _block(database, question)
     (release,) = block.releases
     assert isinstance(release, OrderStatistic) and release.needed is not None
+    assert (release.interval is not None) == ("dp." in aggregate)
     everything = replace(block, releases=(replace(release, needed=None),))
     tables = [_exact(plan, source) for plan in (block, everything)]
     some, whole = map(_by_group, tables)
     assert set(some) == set(whole)
     for keys in whole:
-        laws = [
-            order_law(release, table.slots[0], groups[keys])
+        fetched, every = (
+            list(order_laws(release, table.slots[0], groups[keys]))
             for table, groups in zip(tables, (some, whole), strict=True)
-        ]
-        assert order_statistic.apart(*laws) == 0, keys
-        assert order_statistic.apart(*reversed(laws)) == 0, keys
+        )
+        for laws in zip(fetched, every, strict=True):
+            assert order_statistic.apart(*laws) == 0, keys
+            assert order_statistic.apart(*reversed(laws)) == 0, keys
         assert len(some[keys]) <= 2 * release.needed + 3
-    assert max(map(len, whole.values())) > 8 * max(map(len, some.values()))
+    # The ends of an interval have a fifth of the answer's epsilon each, and look at ranks further out.
+    times = 8 if release.interval is None else 2
+    assert max(map(len, whole.values())) > times * max(map(len, some.values()))
 
 
 def test_a_law_of_other_rows_is_reported_apart() -> None:

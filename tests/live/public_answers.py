@@ -273,7 +273,7 @@ def _of_variance(
 
 def _of_order(release: OrderStatistic, values: Sequence[Fraction]) -> Interval:
     measured = release.measured
-    low, high, epsilon, rows = measured.low, measured.high, release.loss.epsilon, measured.rows
+    low, high, epsilon, rows = measured.low, measured.high, release.own_loss.epsilon, measured.rows
     counted: dict[int, int] = {}
     for value in values:
         index = round(value / measured.grid)

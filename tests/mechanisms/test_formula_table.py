@@ -17,6 +17,7 @@ from tests.mechanisms import (
     order_statistic_layers,
     pair_layers,
     polyplace_layers,
+    rank_interval_layers,
     selection_layers,
     shared_layers,
     test_private_bound,
@@ -223,6 +224,15 @@ FORMULAS = (
         "floor of a median's noise: (high - low) e^(-beta (m-1)/2)/epsilon",
         "PROOFS.md 4",
         (formula_goldens.intervals_are_golden,),
+    ),
+    Formula(
+        "9.3",
+        "k = ceil((2 s/e_i) ln((G + 1)/a)) + 1 ranks to either side",
+        "PROOFS.md 9",
+        (
+            rank_interval_layers.interval_formulas_are_golden,
+            rank_interval_layers.ends_hold_the_quantile,
+        ),
     ),
     Formula(
         "2.4",

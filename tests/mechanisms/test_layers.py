@@ -16,6 +16,7 @@ from tests.mechanisms import (
     order_statistic_layers,
     pair_layers,
     polyplace_layers,
+    rank_interval_layers,
     selection_layers,
     shared_layers,
 )
@@ -37,6 +38,7 @@ LAYERS = [
     *polyplace_layers.LAYERS,
     *selection_layers.LAYERS,
     *order_statistic_layers.LAYERS,
+    *rank_interval_layers.LAYERS,
     *moments_layers.LAYERS,
     *shared_layers.LAYERS,
     *pair_layers.LAYERS,

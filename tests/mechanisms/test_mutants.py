@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mechanisms import choice_mutants, mutants, noise_mutants, pair_mutants, shared_mutants
+from tests.mechanisms import (
+    choice_mutants,
+    mutants,
+    noise_mutants,
+    pair_mutants,
+    rank_interval_mutants,
+    shared_mutants,
+)
 from tests.mechanisms.mutants import Mutant
 
 MUTANTS = [
     *mutants.MUTANTS,
     *noise_mutants.MUTANTS,
     *choice_mutants.MUTANTS,
+    *rank_interval_mutants.MUTANTS,
     *shared_mutants.MUTANTS,
     *pair_mutants.MUTANTS,
 ]

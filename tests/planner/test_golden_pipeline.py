@@ -20,6 +20,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.identifiers import column_sql
 from proxy.mechanisms.loss import Loss
+from proxy.planner.key_plans import KeyPlan
 from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import (
     Answer,
@@ -27,11 +28,11 @@ from proxy.planner.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
-    KeyPlan,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
     OrderStatistic,
+    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -212,12 +213,20 @@ def _release(release: Release, is_part: bool = False) -> str:
         case OrderStatistic():
             return (
                 f"{name} of order: {_measured(release.measured)}, rows {release.measured.rows}, "
-                f"needed {release.needed}, {loss}"
+                f"needed {release.needed}, {loss}{_further(release.interval)}"
             )
         case SampleAggregate():
             return f"{name}: {_sampled(release)}"
         case _:
             raise AssertionError(release)
+
+
+def _further(interval: RankInterval | None) -> str:
+    if interval is None:
+        return ""
+    return (
+        f", {interval.ends} end(s) of an interval with epsilon {interval.each.epsilon} each of it"
+    )
 
 
 def _sampled(release: SampleAggregate) -> str:

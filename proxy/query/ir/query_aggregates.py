@@ -53,6 +53,13 @@ class Aggregate:
     def operands(self) -> tuple[Expression, ...]:
         return tuple(part for part in (self.operand, self.second) if part is not None)
 
+    @property
+    def rank(self) -> Fraction:
+        """Of an order statistic: which part of the values are below it."""
+        if self.kind is AggregateKind.MIN:
+            return Fraction(0)
+        return Fraction(1) if self.fraction is None else self.fraction
+
     def changed(self, change: Callable[[Expression], Expression]) -> Aggregate:
         operand = None if self.operand is None else change(self.operand)
         second = None if self.second is None else change(self.second)

@@ -1,0 +1,122 @@
+"""`dpproxy policy bounds`: bounds of a policy, chosen privately and paid by the shared budget."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from proxy.base.errors import Code, Refusal
+from proxy.catalog.catalog_model import TableName
+from proxy.cli.bounds_report import bounds_report
+from proxy.cli.building import known_source
+from proxy.cli.cli_error import CliError
+from proxy.cli.findings_report import refusal_text
+from proxy.cli.loading import CheckedPolicy, verdict_of
+from proxy.cli.proxy_servers import accept_command, ledger_only
+from proxy.cli.running import run
+from proxy.cli.state_folder import state_folder
+from proxy.engine.accuracy import text_of
+from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
+from proxy.engine.os_random import OsRandom
+from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
+from proxy.ledger.engine_ledger import EngineLedger
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.ledger.ledger_restored import restored_as_of, restored_text
+from proxy.ledger.ledger_sources import SourceError
+from proxy.ledger.ledger_tables import LedgerTables
+from proxy.planner.bound_proposals import ProposalPlan, proposal_plan
+from proxy.planner.facts import PlanningContext
+from proxy.protected.protected_database import ProtectedDatabase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """table None: all that has no bounds."""
+
+    table: str | None
+    columns: Sequence[str]
+    epsilon: Fraction
+
+
+def proposed(
+    checked: CheckedPolicy, wanted: Wanted, state: Path | None, ledger_dsn: str | None
+) -> list[str]:
+    """Lines of YAML, after the charge.
+
+    Refuses  CliError: not charged; Fault of what goes wrong later: charged
+    """
+    plan = _plan(checked, wanted)
+    verdict = verdict_of(checked)
+    if verdict.refuses:
+        raise CliError(refusal_text(verdict, checked.text, checked.file))
+    home = state_folder(state)
+    options = f"--state {shlex.quote(str(home))}" if ledger_dsn is None else "--ledger DSN"
+    with ledger_only(state, ledger_dsn) as dsn:
+        source = known_source(checked, dsn, Path(checked.file), options)
+        mark = MarkFile(home)
+        try:
+            mark.check(mark_of(dsn))
+            if (as_of := restored_as_of(dsn)) is not None:
+                raise LedgerWentBack(restored_text(as_of))
+            lease = BudgetLease(dsn, source.id, checked.policy)
+        except LedgerWentBack as error:
+            accept = accept_command(home, ledger_dsn)
+            raise CliError(f"{error}. If that is meant: {accept}") from None
+        except SourceError as error:
+            raise CliError(str(error)) from None
+        try:
+            open_account(dsn, source.id)
+            found = run(_run(checked, plan, LedgerTables(dsn, source.id, connections=1)))
+        except Refusal as refusal:
+            raise CliError(_refused(refusal, plan)) from None
+        finally:
+            lease.close()
+            mark.follow(mark_of(dsn))
+    receipt = found.charged.receipt
+    return list(bounds_report(plan, found.tables, checked.policy.database, POLICY_BOUNDS, receipt))
+
+
+def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:
+    known = PlanningContext(checked.policy, checked.catalog, {})
+    table = None
+    if wanted.table is not None:
+        schema, _, name = wanted.table.rpartition(".")
+        table = TableName(schema or "public", name)
+    elif wanted.columns:
+        raise CliError("--column needs --table")
+    try:
+        return proposal_plan(known, wanted.epsilon, table, wanted.columns)
+    except Refusal as refusal:
+        raise CliError(f"{refusal.message}. {refusal.hint}") from None
+
+
+async def _run(checked: CheckedPolicy, plan: ProposalPlan, tables: LedgerTables) -> BoundProposals:
+    policy, data, ledger = (
+        checked.policy,
+        ProtectedDatabase(checked.policy.source),
+        EngineLedger(tables),
+    )
+    await data.open()
+    try:
+        await ledger.open()
+        try:
+            return await proposed_bounds(
+                plan, POLICY_BOUNDS, policy.digest, data, ledger, OsRandom()
+            )
+        finally:
+            await ledger.close()
+    finally:
+        await data.close()
+
+
+def _refused(refusal: Refusal, plan: ProposalPlan) -> str:
+    if refusal.code is not Code.OVER_BUDGET:
+        return f"{refusal.message}. {refusal.hint}"
+    return (
+        f"the shared budget (total) does not cover epsilon {text_of(plan.loss.epsilon)}. Nothing was"
+        " read, and nothing is charged. A smaller --epsilon costs less; the total is in the policy"
+    )

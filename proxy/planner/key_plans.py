@@ -1,0 +1,35 @@
+"""The keys of GROUP BY in a plan, and how groups of private keys are selected. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proxy.base.sql_types import SqlType
+from proxy.mechanisms.loss import Loss
+from proxy.query.ir.expressions import Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPlan:
+    """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
+    group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
+    have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more.
+    omits_null: rows can have no value there, and are in no group then."""
+
+    expression: Expression
+    type: SqlType
+    type_name: str
+    values: tuple[str | None, ...] | None
+    is_long: bool
+    omits_null: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Private keys: a group appears with the optimal probability for its number of units.
+
+    loss: of the selection as a whole; each: what one group's decision may spend of it.
+    """
+
+    loss: Loss
+    each: Loss

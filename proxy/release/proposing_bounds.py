@@ -1,0 +1,24 @@
+"""Exact numbers of units by the size of their totals + a plan + bits -> proposed bounds."""
+
+from __future__ import annotations
+
+from proxy.exact.table import ExactTable
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.private_bound import UnitTotals
+from proxy.planner.bound_proposals import TableProposals
+from proxy.release.choosing_bounds import ChosenBound, chosen_bound
+
+
+def propose(table: TableProposals, exact: ExactTable, bits: RandomBits) -> tuple[ChosenBound, ...]:
+    """One for each of the table's bounds, in their order.
+
+    Given    exact: what compiler.proposal_scan returned
+    """
+    units: dict[int, dict[int, int]] = {}
+    for row in exact.rows:
+        place, band, number = (value or 0 for value in row.values)
+        units.setdefault(place, {})[band] = number
+    return tuple(
+        chosen_bound(bound.choice, UnitTotals(units=units.get(place, {}), sums={}), bits)
+        for place, bound in enumerate(table.bounds)
+    )
