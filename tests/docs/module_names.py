@@ -46,7 +46,8 @@ class Modules:
         Given    the text of a module
         Gives    lines and names that lead to no module, or to no word in it
         """
-        if not self._names.search(_IMPORT.sub("", text)):
+        named = {found[1] for found in self._names.finditer(_IMPORT.sub("", text))}
+        if all(name.endswith(".sql") or self._is_there(name) for name in named):
             return  # and need not be taken apart, which takes longer than all else
         for line, comment in _comments(text):
             for found in self._names.finditer(comment):

@@ -45,8 +45,11 @@ LAYERS = [
 ]
 
 
-# That errors are as stated, by many draws; what is private is looked at each time.
+# That errors are as stated, by many draws, and what takes seconds: after a change in mechanisms it is run whole.
 _AT_NIGHT = (
+    moments_layers.recentred_means_are_private,
+    polyplace_layers.polyplace_is_private,
+    polyplace_layers.the_polyplace_sampler_fits,
     pair_layers.pair_errors_are_the_closed_form,
     pair_layers.pair_intervals_hold_the_truth,
     shared_layers.the_sum_over_count_sampler_fits,
