@@ -45,7 +45,7 @@ LAYERS = [
 ]
 
 
-# That errors are as stated, by many draws, and what takes seconds: after a change in mechanisms it is run whole.
+# That errors are as stated, by many draws, and what takes seconds: after a change in mechanisms all are run.
 _AT_NIGHT = (
     moments_layers.recentred_means_are_private,
     polyplace_layers.polyplace_is_private,
