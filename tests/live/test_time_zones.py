@@ -54,6 +54,7 @@ STATEMENTS = (
     "SELECT date_trunc('month', at)::timestamp AS d, count(*) FROM w.calls GROUP BY 1",
     "SELECT date_trunc('day', at, 'Australia/Lord_Howe') AS d, count(*) FROM w.calls GROUP BY 1",
     "SELECT date_trunc('day', at AT TIME ZONE 'America/Sao_Paulo') AS d, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('day', timezone('America/New_York', at)) AS d, count(*) FROM w.calls GROUP BY 1",
     "SELECT date_trunc('month', at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS d, count(*) FROM w.calls"
     " GROUP BY 1",
     "SELECT date_trunc('month', at) AS d, kind, count(*) FROM w.calls WHERE at >= '2024-01-01' GROUP BY 1, 2",

@@ -161,6 +161,7 @@ class Grammar:
             lambda d: f"date({self.instant(d)})",
             lambda d: f"({self._one(columns)})::{self._one(('timestamp', 'timestamptz', 'date'))}",
             lambda d: f"({self.instant(d)} AT TIME ZONE 'UTC')",
+            lambda d: f"timezone('{self._one(_ZONES)}', {self._one(columns)})",
             lambda d: f"({self._one(columns)} AT TIME ZONE '{self._one(_ZONES)}')",
             lambda d: (
                 f"date_trunc('{self._one(_UNITS)}', {self._one(columns)}, '{self._one(_ZONES)}')"

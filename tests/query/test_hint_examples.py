@@ -48,11 +48,7 @@ def _planned(example: str, column: str) -> None:
         (f"{_COUNT} WHERE tz AT TIME ZONE 'CET' > '2020-01-01'", _ZONED, "tz"),
         (f"{_COUNT} WHERE tz AT TIME ZONE INTERVAL '1' > '2020-01-01'", _ZONED, "tz"),
         (f"{_COUNT} WHERE tz AT TIME ZONE t > '2020-01-01'", _ZONED, "tz"),
-        (
-            f"{_COUNT} WHERE timezone('UTC', tz) > '2020-01-01'",
-            ("column AT TIME ZONE 'UTC'",),
-            "tz",
-        ),
+        (f"{_COUNT} WHERE timezone('Mars', tz) > '2020-01-01'", _ZONED, "tz"),
         ("SELECT sum(i4 / i2) FROM people", _QUOTIENTS, ""),
         ("SELECT avg(f8 / (i4 + 1)) FROM people", _QUOTIENTS, ""),
         ("SELECT sum(1 / i4) FROM people", _QUOTIENTS, ""),

@@ -163,7 +163,6 @@ _PATTERN = (
 )
 _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "UNNEST"), _LIST),
-    "TIMEZONE": "Write column AT TIME ZONE 'UTC', which is timezone('UTC', column).",
     **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO"), _PATTERN),
 }
 _NOW = (

@@ -59,6 +59,15 @@ def _at_zone(node: exp.Expr, scope: Scope) -> Expression:
     raise unknown(node)
 
 
+def _timezone(node: exp.Expr, scope: Scope) -> Expression:
+    """timezone('Europe/Berlin', x), which is x AT TIME ZONE 'Europe/Berlin'. The parser has no name for it."""
+    only(node, "this", "expressions")
+    if str(node.name).lower() != "timezone" or len(node.expressions) != 2:
+        raise unknown(node)
+    zone, operand = node.expressions
+    return _at_zone(exp.AtTimeZone(this=operand, zone=zone), scope)
+
+
 def _zone(written: object, node: exp.Expr) -> Zone:
     zone = None
     if isinstance(written, exp.Literal) and written.is_string:
@@ -125,6 +134,7 @@ READERS: Readers = {
     exp.Extract: _extract,
     exp.TimestampTrunc: _date_trunc,
     exp.AtTimeZone: _at_zone,
+    exp.Anonymous: _timezone,
     exp.Date: _date,
     exp.TimeToStr: _formatted,
 }
