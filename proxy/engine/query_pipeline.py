@@ -33,6 +33,7 @@ from proxy.engine.noisy_answers import (
     compiled_block,
     noisy_relation,
 )
+from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -89,6 +90,7 @@ class Engine:
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
         self._bits = bits
         self._zones = ZoneRules()
+        self._turns = PlanningTurns()
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
@@ -141,9 +143,7 @@ class Engine:
     ) -> NoisyAnswer:
         if question.reads_nothing:
             return NoisyAnswer("{}", NOTHING, None, None, (), False)
-        # In a thread: many groups or a long statement take long, and other sessions go on meanwhile.
-        planned = asyncio.to_thread(self._prepared, question, arguments, settings)
-        found = await planned
+        found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
         chosen, private, bounded = found.settings, found.private, found.bounded
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
@@ -224,8 +224,8 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        planned = asyncio.to_thread(self._prepared, question, arguments, settings)
-        private = (await planned).private
+        found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
+        private = found.private
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 

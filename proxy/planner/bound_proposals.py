@@ -111,7 +111,8 @@ def proposal_plan(
     Refuses  UNSUPPORTED: there is nothing to propose, or not for such a table or column
     """
     wanted = _wanted(known, only, columns)
-    parts = {name: list(_parts(known, name, found)) for name, found in wanted.items()}
+    listed = {name: list(_parts(known, name, found)) for name, found in wanted.items()}
+    parts = {name: found for name, found in listed.items() if found}  # no table is read for nothing
     count = sum(len(found) for found in parts.values())
     if count == 0:
         raise Refusal(

@@ -118,6 +118,21 @@ def test_what_is_charged_is_what_is_drawn() -> None:
         assert cost <= charged == plan.loss.epsilon <= Fraction(3, 4), name
 
 
+def test_a_table_with_nothing_to_propose_is_not_read() -> None:
+    """Rows that are units, of which all columns have bounds: beside it there is something, which is paid."""
+    tables = dict(_POLICY.tables)
+    for name, columns in (("members", {}), ("orders", _policy("orders").columns)):
+        table = _policy(name)
+        tables[table.name] = replace(table, columns=columns, chooses_rows=True)
+    for name in _TABLES:
+        if name not in ("members", "orders"):
+            del tables[_policy(name).name]
+    known = PlanningContext(replace(_POLICY, tables=tables), CATALOG, {})
+    plan = proposal_plan(known, Fraction(1), None, ())
+    assert [table.table.name for table in plan.tables] == ["orders"]
+    assert plan.loss.epsilon == 1
+
+
 def test_a_walk_that_is_not_charged_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real = private_bounds.choice_of
 

@@ -1,0 +1,74 @@
+"""What one analyst has planned keeps no other waiting, also where the client goes away at once."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Event
+from time import sleep
+from typing import Any
+
+import pytest
+
+from proxy.engine.planning_turns import PlanningTurns
+from tests.engine.test_order import Recorder, asked
+
+
+def test_one_analyst_plans_one_statement_at_a_time() -> None:
+    async def run() -> None:
+        turns, go_on, began = PlanningTurns(), Event(), []
+
+        def plan(name: str) -> str:
+            began.append(name)
+            assert go_on.wait(20)
+            return name
+
+        async def started(count: int) -> None:
+            while len(began) < count:
+                await asyncio.sleep(0.001)
+
+        many = [asyncio.create_task(turns.run("mallory", plan, f"m{n}")) for n in range(40)]
+        await started(1)
+        for task in many[:20]:
+            task.cancel()  # whose thread goes on: its place is not free
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(turns.run("bob", str.upper, "b"), 10) == "B"
+        assert began == ["m0"]
+        go_on.set()
+        assert await asyncio.gather(*many[20:]) == [f"m{n}" for n in range(20, 40)]
+        assert all(task.cancelled() for task in many[:20])
+        assert began == ["m0", *(f"m{n}" for n in range(20, 40))]
+
+    asyncio.run(run())
+
+
+def test_a_refusal_gives_the_place_back() -> None:
+    async def run() -> None:
+        turns = PlanningTurns()
+        for _ in range(3):
+            with pytest.raises(ValueError, match="invalid literal"):
+                await turns.run("mallory", int, "x")
+        assert await asyncio.wait_for(turns.run("mallory", int, "7"), 10) == 7
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
+    engine, question = asked(Recorder(), "EXPLAIN SELECT count(*) FROM people")
+    real, planning, most = engine._planned, [0], [0]
+
+    def counted(*given: Any) -> Any:
+        planning[0] += 1
+        most[0] = max(most[0], planning[0])
+        sleep(0.01)
+        planning[0] -= 1
+        return real(*given)
+
+    monkeypatch.setattr(engine, "_planned", counted)
+
+    async def run() -> None:
+        start = engine.explain if as_json else engine.run
+        await asyncio.gather(*(start(question, (), {}, "mallory") for _ in range(4)))
+
+    asyncio.run(run())
+    assert most == [1]
