@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 # Before, zones differ between builds of the database; after, rules are a guess.
 FIRST, LAST = 0, 4_102_444_800  # 1970-01-01, 2100-01-01
-_DAY = 86_400
+_STEP = 3 * 86_400  # no clock has ever changed twice within 6 days
 _FIXED = re.compile(r"<([+-])(\d\d)(?::?(\d\d))?>([+-])(\d\d?)(?::(\d\d))?")
 
 
@@ -145,10 +145,10 @@ def _rules(name: str) -> _Rules:
         return _seconds(datetime.fromtimestamp(at, rules).utcoffset())
 
     changes = [(FIRST, before := offset(FIRST))]
-    for day in range(FIRST, LAST, _DAY):
-        after = offset(day + _DAY)
+    for at in range(FIRST, LAST, _STEP):
+        after = offset(at + _STEP)
         if after != before:
-            low, high = day, day + _DAY
+            low, high = at, at + _STEP
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (middle, high) if offset(middle) == before else (low, middle)

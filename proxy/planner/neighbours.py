@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
 from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
@@ -43,7 +44,9 @@ def neighbours_of(
                 raise Refusal(
                     Code.NO_BOUNDS,
                     "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit",
-                    "Ask the data owner for max_groups_per_unit, or group by a column with public values.",
+                    "Group by a column with public values, or by parts of a time or number with bounds that"
+                    f" has at most {limits.GROUPS_PER_STATEMENT} of them in WHERE (at >= '2026-01-01' AND"
+                    " at < '2026-02-01'); or ask the data owner for max_groups_per_unit.",
                 )
             group_bound = min(ownership.rows, ownership.groups or ownership.rows)
             bound_groups = group_bound if groups is None or group_bound < groups else None
