@@ -25,7 +25,17 @@ def iso_text(value: Fraction, kind: SqlType) -> str:
     """
     if kind is SqlType.DATE:
         return (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
-    text = moment(value).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return time_text(moment(value), kind, "microseconds")
+
+
+def time_text(at: datetime, kind: SqlType, digits: str = "seconds") -> str:
+    """What a clock shows, with four digits of the year: of fewer, which strftime() writes on some systems,
+    PostgreSQL takes the last two.
+
+    >>> time_text(datetime(1, 2, 3), SqlType.TIMESTAMP)
+    '0001-02-03 00:00:00'
+    """
+    text = at.replace(tzinfo=None).isoformat(sep=" ", timespec=digits)
     return text + "+00" if kind is SqlType.TIMESTAMPTZ else text
 
 
