@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
+from typing import Literal
 
 from proxy.base.sql_types import SqlType
 
@@ -13,6 +14,9 @@ _TIME = re.compile(
     r"(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
 
 
 def iso_text(value: Fraction, kind: SqlType) -> str:
@@ -25,13 +29,30 @@ def iso_text(value: Fraction, kind: SqlType) -> str:
     """
     if kind is SqlType.DATE:
         return (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
-    text = moment(value).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return time_text(moment(value), kind, "microseconds")
+
+
+def time_text(
+    at: datetime, kind: SqlType, digits: Literal["seconds", "microseconds"] = "seconds"
+) -> str:
+    """What a clock shows, with four digits of the year: of fewer, which strftime() writes on some systems,
+    PostgreSQL takes the last two.
+
+    >>> time_text(datetime(1, 2, 3), SqlType.TIMESTAMP)
+    '0001-02-03 00:00:00'
+    """
+    text = at.replace(tzinfo=None).isoformat(sep=" ", timespec=digits)
     return text + "+00" if kind is SqlType.TIMESTAMPTZ else text
 
 
 def moment(seconds: Fraction) -> datetime:
-    """The instant of a second number, in UTC."""
-    return _EPOCH + timedelta(microseconds=int(seconds * 10**6))
+    """The instant of a second number, in UTC; beyond the years 1 to 9999 the nearest one in them."""
+    return _EPOCH + timedelta(microseconds=min(max(int(seconds * 10**6), _FIRST), _LAST))
+
+
+def is_in_calendar(seconds: Fraction) -> bool:
+    """Whether the instant of a second number is within the years 1 to 9999."""
+    return _FIRST <= seconds * 10**6 <= _LAST
 
 
 def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:

@@ -60,7 +60,7 @@ class _Units:
         self._by_group = bool(plan.keys) and (
             selects_groups
             or (None in plan.choices and unit.rows_per_group is not None)
-            or any(_is_signed(release) for release in own if isinstance(release, NoisyStatistic))
+            or any(release.is_signed for release in own if isinstance(release, NoisyStatistic))
         )
 
     def add_choice(self, number: int | None, choice: BoundChoice) -> None:
@@ -71,7 +71,7 @@ class _Units:
             release = self._plan.releases[number]
             assert isinstance(release, NoisyStatistic)
             value = f"v{self._inner.add(statistic_sql(release, self._rows))}"
-            is_signed = _is_signed(release)
+            is_signed = release.is_signed
         if self._by_group:
             size = f"pg_catalog.abs({value}::numeric)" if is_signed else value
             value, is_signed = f"pg_catalog.sum({size})", False
@@ -136,10 +136,6 @@ class _Units:
         name = f"t{len(self.columns)}"
         self.columns[name] = sql
         return name
-
-
-def _is_signed(release: NoisyStatistic) -> bool:
-    return release.total is not None and release.total.low < 0
 
 
 def _is_count(plan: BlockPlan, number: int) -> bool:

@@ -79,8 +79,9 @@ def _with_totals(
     counts, sizes = set(), {}
     for release in found:
         match release:
-            case NoisyStatistic(total=UnitTotal() as most):
-                sizes[inner.add(statistic_sql(release, rows))] = most.low < 0
+            case NoisyStatistic(total=UnitTotal()):
+                # Of values of both signs the sum is no size, even where a given total is not below 0.
+                sizes[inner.add(statistic_sql(release, rows))] = release.is_signed
             case NoisyStatistic() if unit.is_summed:
                 counts.add(inner.add(rows_sql(release, rows)))
             case RecentredMean() if unit.is_summed:

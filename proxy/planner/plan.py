@@ -14,7 +14,7 @@ from proxy.planner.bound_choices import BoundChoice, UnitTotal
 from proxy.planner.formulas import Formula
 from proxy.planner.key_plans import KeyPlan, Selection
 from proxy.planner.neighbour_kinds import Neighbours
-from proxy.planner.statistics import Counted, Measured, Statistic
+from proxy.planner.statistics import Counted, Measured, Statistic, of_row
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
@@ -69,6 +69,11 @@ class NoisyStatistic:
         if self.choice is None:
             return self.loss
         return Loss(self.loss.epsilon - self.choice.loss.epsilon, self.loss.delta)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether what a row adds can be below 0, whatever a bound on the total lets count."""
+        return of_row(self.statistic, () if isinstance(self.of, Counted) else self.of)[0] < 0
 
     @property
     def parts(self) -> int:

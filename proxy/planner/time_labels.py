@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 
-from proxy.base import limits
+from proxy.base import instants, limits
 from proxy.base.errors import Refusal
 from proxy.base.instants import moment
 from proxy.base.sql_types import SqlType
@@ -168,7 +168,7 @@ def start_of(at: datetime, unit: str) -> datetime:
 
 
 def day_of(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d")
+    return at.date().isoformat()
 
 
 def time_text(at: datetime, kind: SqlType, zone: Zone) -> str:
@@ -194,7 +194,7 @@ def _text(seconds: Fraction, kind: SqlType) -> str:
     at = moment(seconds)
     if kind is SqlType.DATE:
         return day_of(at)
-    return at.strftime("%Y-%m-%d %H:%M:%S") + ("+00" if kind is SqlType.TIMESTAMPTZ else "")
+    return instants.time_text(at, kind)
 
 
 def _values(key: Expression, facts: Facts) -> Iterator[Fraction] | None:

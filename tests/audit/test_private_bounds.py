@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import pytest
@@ -18,7 +19,14 @@ from proxy.mechanisms import private_bound
 from proxy.mechanisms.unit_means import UnitMeans
 from proxy.planner.plan import BlockPlan, NoisyStatistic
 from proxy.planner.statistics import Statistic
-from proxy.policy.policy_model import IdentifierUnit, Mechanism, Policy, ProtectedTable
+from proxy.policy.policy_model import (
+    Bounds,
+    BoundsKind,
+    IdentifierUnit,
+    Mechanism,
+    Policy,
+    ProtectedTable,
+)
 from tests.audit.exact_results import Auditor
 from tests.pipeline_world import POLICIES, walk
 
@@ -128,6 +136,34 @@ def test_units_counted_by_rows_are_seen(
     assert pipeline is not None
     moved = list(_moved(auditor, pipeline.plan.blocks[0]))
     assert any(measure is Measure.TOTALS for _, measure, _, _ in moved)
+
+
+@pytest.mark.parametrize("given", [(0, 300), (5, 90), (-200, -10), (-50, 120)])
+@pytest.mark.parametrize("by_choice", [True, False])
+def test_sizes_of_sums_are_added_up_whatever_sign_a_given_total_has(
+    given: tuple[int, int], by_choice: bool, auditor: Auditor
+) -> None:
+    """Values of both signs in several groups: what is bounded are the sizes, not what is left of them."""
+    total = Bounds(Fraction(given[0]), Fraction(given[1]), BoundsKind.NUMBER)
+
+    def table(one: ProtectedTable) -> ProtectedTable:
+        signed = {"i8": replace(one.columns["i8"], per_unit=total)}
+        wide = Bounds(Fraction(-(2**31)), Fraction(2**31 - 1), BoundsKind.NUMBER)
+        signed["i4"] = replace(one.columns["i4"], bounds=wide, per_unit=total)
+        return replace(one, columns={**one.columns, **signed})
+
+    policy = chosen_by_choice(POLICIES["best"]) if by_choice else POLICIES["best"]
+    tables = {
+        name: table(one) if isinstance(one, ProtectedTable) else one
+        for name, one in policy.tables.items()
+    }
+    for question in ("SELECT t, sum(i8), sum(i4) FROM orders GROUP BY t",
+                     "SELECT s, sum(i8), sum(i4) FROM notes GROUP BY s",
+                     "SELECT sum(i8), sum(i4) FROM orders"):  # fmt: skip
+        pipeline = walk(question, replace(policy, tables=tables), chosen=audited_bounds)
+        assert pipeline is not None
+        (block,) = pipeline.plan.blocks
+        assert list(_moved(auditor, block)) == []
 
 
 @pytest.mark.parametrize("question", [_QUESTIONS[14], _QUESTIONS[7], _QUESTIONS[9]])

@@ -9,8 +9,11 @@ from fractions import Fraction
 import psycopg
 import pytest
 
+from proxy.base.instants import iso_text
+from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import template
 from proxy.base.zones import FIRST, LAST, Zone, zone_named
+from proxy.planner.time_labels import day_of, time_text
 
 # Not those whose rules, past or expected, have changed in the last years: servers have older ones.
 ZONES = (
@@ -59,6 +62,25 @@ def test_clocks(name: str, hostile: psycopg.Connection) -> None:
     ).fetchall()
     found = [(zone.local(Fraction(at)), zone.instant(Fraction(at))) for at in instants]
     assert found == [(Fraction(local), Fraction(instant)) for local, instant in shown]
+
+
+@pytest.mark.parametrize("year", [1, 9, 10, 99, 100, 999, 1000, 1969, 9999])
+def test_times_are_written_as_they_are_read(year: int, hostile: psycopg.Connection) -> None:
+    """Of a year of fewer than four digits PostgreSQL takes the last two: 1-01-01 is 2001."""
+    at = datetime(year, 1, 1, 12, 30, tzinfo=timezone.utc)
+    seconds = Fraction((at - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(seconds=1))
+    for kind in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.DATE):
+        days = seconds // 86_400
+        value = Fraction(days) if kind is SqlType.DATE else seconds
+        row = hostile.execute(
+            f"SELECT extract(epoch FROM %s::{kind.sql})::bigint".encode(), (iso_text(value, kind),)
+        ).fetchone()
+        assert row == (days * 86_400 if kind is SqlType.DATE else int(seconds),), kind
+    row = hostile.execute(
+        "SELECT (t::date)::text, t::text FROM CAST(%s AS timestamp) t",
+        (iso_text(seconds, SqlType.TIMESTAMP),),
+    ).fetchone()
+    assert row == (day_of(at), time_text(at, SqlType.TIMESTAMP, _zone("UTC")))
 
 
 @pytest.mark.parametrize("name", ZONES)

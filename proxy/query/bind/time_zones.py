@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.instants import iso_text, seconds_of
+from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.query.ir.expressions import (
@@ -132,7 +132,7 @@ def _instant(part: Expression, zone: Zone) -> Expression:
         return replace(part, type=SqlType.TIMESTAMPTZ)
     local = seconds_of(part.value, is_local=True)
     at = None if local is None else zone.instant(local)
-    if at is None or not zone.covers(at, at):
+    if at is None or not zone.covers(at, at) or not is_in_calendar(at):
         raise Refusal(
             Code.UNSUPPORTED,
             f"a time before 1970 or after 2099 is not read by the clock of {zone.name}",
