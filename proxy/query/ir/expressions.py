@@ -13,7 +13,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
-from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
 
 ConstantValue = Fraction | str | bool | None
 
@@ -32,9 +32,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A constant whose value is known when the statement is run."""
+    """A constant whose value is known when the statement is run; of a ClientArray the type is an element's."""
 
-    source: ClientParameter | ScalarAnswer
+    source: ClientParameter | ClientArray | ScalarAnswer
     type: SqlType
     position: int | None = field(default=None, compare=False)
 

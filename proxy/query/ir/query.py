@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.ir.expressions import Constant, Expression, In, InPublic, Parameter
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
 from proxy.query.ir.typing_rules import settle
-from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +72,63 @@ class Query:
     scalars: tuple[Scalar, ...] = ()
 
 
-def bind(block: AggregateBlock, values: Mapping[int, Constant]) -> AggregateBlock:
-    """The block with the client's parameters, by number, replaced by constants; a text that the question
-    casts ($1::date) is read as that type.
+# By number: a constant; of an array each of its elements.
+Values = Mapping[int, Constant | tuple[Constant, ...]]
+
+
+def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
+    """The block with the client's parameters, and what the shadow has evaluated, replaced by constants; a text
+    that the question casts ($1::date) is read as that type.
 
     Refuses  SYNTAX: text that is no value of the type
     """
 
     def change(part: Expression) -> Expression:
-        if not isinstance(part, Parameter):
+        if isinstance(part, In):
+            return _listed(part, values)
+        if isinstance(part, InPublic) and part.condition is not None:
+            return replace(part, condition=rebuild(part.condition, change))
+        if not isinstance(part, Parameter) or not isinstance(part.source, ClientParameter):
             return part
-        found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
-        if found is None or found.type is part.type:
-            return part if found is None else found
+        found = values.get(part.source.number)
+        if not isinstance(found, Constant):
+            return part
+        if found.type is part.type:
+            return found
         return settle(Constant(found.value, None, part.position), part.type)
 
     def again(part: Expression) -> Expression:
         return rebuild(part, change)
 
     return changed(block, again)
+
+
+def _listed(part: In, values: Values) -> Expression:
+    """With the elements of an array; of one that is NULL nothing is known, in an empty one is nothing."""
+    array = part.items[0] if part.items else None
+    if not isinstance(array, Parameter) or not isinstance(array.source, ClientArray):
+        return part
+    elements = values.get(array.source.number)
+    if elements is None:
+        return part
+    if isinstance(elements, Constant):
+        return Constant(None, SqlType.BOOL, array.position)
+    if not elements:
+        return Constant(False, SqlType.BOOL, array.position)
+    return replace(part, items=elements)
+
+
+def parameters_of(block: AggregateBlock) -> frozenset[int]:
+    """The numbers of what is to be bound in it."""
+    found: set[int] = set()
+
+    def visit(part: Expression) -> Expression:
+        if isinstance(part, Parameter) and isinstance(part.source, ClientParameter | ClientArray):
+            found.add(part.source.number)
+        return part
+
+    changed(block, lambda part: rebuild(part, visit))
+    return frozenset(found)
 
 
 def uses_answers(block: AggregateBlock) -> bool:

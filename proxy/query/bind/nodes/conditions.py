@@ -19,7 +19,12 @@ from proxy.query.bind.nodes.operands import (
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
-from proxy.query.syntax.placeholders import PublicSubquery, of_token
+from proxy.query.syntax.placeholders import (
+    ClientArray,
+    EvaluatedConstant,
+    PublicSubquery,
+    of_token,
+)
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
     exp.EQ: ir.Comparator.EQ,
@@ -47,12 +52,46 @@ def condition(node: exp.Expr, scope: Scope) -> Expression:
 
 def comparison(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
+    listed = _list_of(node.expression, scope)
+    if listed is not None:
+        return _in_list(node, listed, scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
     (left, right), meeting = together(operands, node)
     _no_condition_as_operand(node, left, right)
     if meeting is SqlType.OTHER:
         raise unknown(node)
     return ir.Comparison(_COMPARATORS[type(node)], left, right)
+
+
+def _list_of(node: exp.Expr, scope: Scope) -> tuple[str, ir.Parameter] | None:
+    """any or all, and the array that the shadow evaluates."""
+    if isinstance(node, exp.Any):
+        word, inner = "any", node.this.unnest()
+    elif isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        word, (inner,) = str(node.this).lower(), node.expressions
+    else:
+        return None
+    placeholder = of_token(parameter_text(inner)) if isinstance(inner, exp.Parameter) else None
+    if not isinstance(placeholder, EvaluatedConstant):
+        return None
+    known = scope.constants.get(placeholder.index)
+    if known is None or not known.is_list or word not in ("any", "some", "all"):
+        return None
+    return word, ir.Parameter(ClientArray(placeholder.index), known.type, position_of(node))
+
+
+def _in_list(node: exp.Expr, listed: tuple[str, ir.Parameter], scope: Scope) -> Expression:
+    """= ANY(array) is IN, <> ALL(array) NOT IN."""
+    word, array = listed
+    is_negated = word == "all"
+    if not isinstance(node, exp.NEQ if is_negated else exp.EQ):
+        raise unknown(node.expression)
+    (operand, items), _ = together([scope.read(node.this), array], node)
+    _no_condition_as_operand(node, operand)
+    if not isinstance(items, ir.Parameter):
+        raise unknown(node)
+    found = ir.In(operand, (items,))
+    return ir.Not(found) if is_negated else found
 
 
 def _no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
