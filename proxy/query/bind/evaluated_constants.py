@@ -26,8 +26,10 @@ NOTHING_EVALUATED = Evaluated()
 def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: int) -> Evaluated:
     """
     Given    oids: the type of each span's expression; parameters: how many the client's statement has
-    Gives    those of types that questions can use; others are left to the reader, which refuses them
+    Gives    those of types that questions can use; others are left to the reader, which refuses them. Equal
+             texts are one constant, so that equal aggregates stay one
     """
+    numbers: dict[tuple[str, bool], int] = {}
     placeholders: dict[int, EvaluatedConstant] = {}
     types: dict[int, ConstantType] = {}
     texts: dict[int, str] = {}
@@ -35,7 +37,7 @@ def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: in
         kind = element_of(oid) if span.is_list else by_oid(oid)
         if kind is SqlType.OTHER:
             continue
-        number = parameters + len(types) + 1
+        number = numbers.setdefault((span.text, span.is_list), parameters + len(types) + 1)
         placeholders[span.span[0]] = EvaluatedConstant(number, span.span[1])
         types[number] = ConstantType(kind, span.is_list)
         texts[number] = span.text

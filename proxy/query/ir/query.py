@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expressions import Constant, Expression, In, InPublic, Parameter
+from proxy.query.ir.expressions import (
+    Connective,
+    Constant,
+    Expression,
+    In,
+    InPublic,
+    Like,
+    Parameter,
+)
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
@@ -86,6 +94,8 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     def change(part: Expression) -> Expression:
         if isinstance(part, In):
             return _listed(part, values)
+        if isinstance(part, Like):
+            return _patterns(part, values)
         if isinstance(part, InPublic) and part.condition is not None:
             return replace(part, condition=rebuild(part.condition, change))
         if not isinstance(part, Parameter) or not isinstance(part.source, ClientParameter):
@@ -116,6 +126,20 @@ def _listed(part: In, values: Values) -> Expression:
     if not elements:
         return Constant(False, SqlType.BOOL, array.position)
     return replace(part, items=elements)
+
+
+def _patterns(part: Like, values: Values) -> Expression:
+    """A condition for each element of an array of patterns."""
+    array = part.pattern.source if isinstance(part.pattern, Parameter) else None
+    elements = values.get(array.number) if isinstance(array, ClientArray) else None
+    if elements is None or not isinstance(array, ClientArray):
+        return part
+    if isinstance(elements, Constant):
+        return Constant(None, SqlType.BOOL)
+    each = tuple(replace(part, pattern=element) for element in elements)
+    if len(each) < 2:
+        return each[0] if each else Constant(array.is_all, SqlType.BOOL)
+    return Connective("AND" if array.is_all else "OR", each)
 
 
 def parameters_of(block: AggregateBlock) -> frozenset[int]:

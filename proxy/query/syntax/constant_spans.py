@@ -68,7 +68,7 @@ _AFTER_KINDS = (
 )
 _AFTER_WORDS = frozenset(
     {
-        *("and", "or", "then", "when", "else", "end", "between", "is", "in", "not", "as"),
+        *("and", "or", "then", "when", "else", "end", "between", "is", "in", "not", "as", "at"),
         *("like", "ilike", "group by", "group", "order by", "order", "having", "limit", "offset"),
         *("fetch", "for", "window", "union", "intersect", "except", "where", "on", "join"),
         *("left", "right", "inner", "cross", "full", "natural", "asc", "desc", "nulls"),
@@ -152,10 +152,12 @@ class _Finder:
         return kind is None or kind in _AFTER_KINDS or self.word(index) in _AFTER_WORDS
 
     def list_at(self, index: int) -> int | None:
-        """The end of what stands in the brackets of = ANY ( or <> ALL (, if it is a constant."""
+        """The end of what stands in the brackets of = ANY ( or LIKE ALL (, if it is a constant."""
         if self.kind(index - 1) is not TokenType.L_PAREN or self.word(index - 2) not in _ANY:
             return None
-        if self.kind(index - 3) not in (TokenType.EQ, TokenType.NEQ):
+        before = index - 3
+        is_compared = self.kind(before) in (TokenType.EQ, TokenType.NEQ)
+        if not is_compared and self.word(before) not in ("like", "ilike"):
             return None
         found = self.expression(index, 0, takes_arrays=True)
         is_whole = found is not None and found[0] == self.lexed.partner[index - 1]
@@ -165,7 +167,7 @@ class _Finder:
         """Operators that bind at least so much, and their operands; as much of it as is constant."""
         left = self._operand(index, takes_arrays=takes_arrays)
         while left is not None:
-            end, form = left
+            end = left[0]
             level, after = self._operator(end)
             if level is None or level < least:
                 return left
@@ -175,8 +177,7 @@ class _Finder:
             beyond, _ = self._operator(right[0])
             if beyond is not None and beyond > level:
                 return left  # the operand goes on, with something that is not constant
-            is_number = form is right[1] is _Form.NUMBER
-            left = right[0], _Form.NUMBER if is_number else _Form.MADE
+            left = right[0], _Form.MADE
         return None
 
     def _operator(self, index: int) -> tuple[int | None, int]:

@@ -20,10 +20,11 @@ class ClientParameter:
 
 @dataclass(frozen=True, slots=True)
 class ClientArray:
-    """An array of which each element is one of a list, known when the statement is run; numbered with the
-    parameters."""
+    """An array, known when the statement is run; numbered with the parameters. is_all: a condition is on all of
+    its elements, not on any."""
 
     number: int
+    is_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
