@@ -2,164 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
+import asyncpg  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
 from proxy.query.syntax.statements import Statement
+from tests.live.constant_statements import (
+    COUNT,
+    FORMATS,
+    HOSTILE,
+    LISTS,
+    RELATIVE,
+    SCRIPT,
+    TABLES,
+    statements,
+)
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
-from tests.servers_fixture import servers
+from tests.servers_fixture import PASSWORD, servers
 
 ZONES = ("UTC", "America/New_York")
-
-# A row of each person, each 13 hours, from some weeks ahead of now back through four years.
-_SCRIPT = """\
-CREATE SCHEMA w;
-CREATE TABLE w.calls
-(person int PRIMARY KEY, at timestamptz NOT NULL, shown timestamp NOT NULL, day date NOT NULL,
-kind text NOT NULL, n int NOT NULL, amount numeric NOT NULL);
-INSERT INTO w.calls
-SELECT n, t, t AT TIME ZONE 'UTC', (t AT TIME ZONE 'UTC')::date, (ARRAY['a','b','c','d'])[1 + n % 4], n % 100,
-    (n % 1000) / 10.0
-FROM generate_series(0, 2999) n, LATERAL (SELECT now() + interval '20 days 1 hour 7 minutes'
-    - n * interval '13 hours') g(t);
-CREATE TABLE w.kinds (id int PRIMARY KEY, name text NOT NULL UNIQUE);
-INSERT INTO w.kinds VALUES (1, 'a'), (2, 'b'), (30, 'z');
-"""
-_TABLES = """\
-tables:
-  w.calls:
-    unit: {person: person}
-    columns:
-      at: {bounds: ["2015-01-01 00:00:00+00", "2045-01-01 00:00:00+00"]}
-      shown: {bounds: ["2015-01-01 00:00:00", "2045-01-01 00:00:00"]}
-      day: {bounds: [2015-01-01, 2045-01-01]}
-      kind: {values: [a, b, c, d]}
-      n: {bounds: [0, 100]}
-      amount: {bounds: [0, 100]}
-  w.kinds: public
-"""
-_COUNT = "SELECT count(*) FROM w.calls"
-
-RELATIVE = (
-    "at >= now() - interval '30 days'",
-    "at >= NOW() - INTERVAL '30' DAY",
-    "at > current_timestamp - interval '1 month' AND at <= current_timestamp",
-    "at BETWEEN now() - interval '1 year' AND now()",
-    "at >= date_trunc('month', now())",
-    "at >= date_trunc('month', now()) - interval '1 month' AND at < date_trunc('month', now())",
-    "at >= date_trunc('week', current_date)",
-    "at >= current_date",
-    "at >= current_date - 7",
-    "day >= current_date - 7 AND day < current_date",
-    "day = current_date",
-    "day >= date_trunc('year', current_date)::date",
-    "shown >= localtimestamp - interval '2 weeks'",
-    "shown >= CAST(NOW() + (-1 * interval '1 month') AS timestamp)",
-    "shown >= date_trunc('quarter', LOCALTIMESTAMP + -2 * interval '1 YEAR')",
-    "date_trunc('day', shown) <= date_trunc('day', LOCALTIMESTAMP + -5 * interval '1 DAY')",
-    "now() - interval '90 days' < at",
-    "NOT at < now() - make_interval(months => 2)",
-    "at >= now() - make_interval(0, 1, 2, 3)",
-    "extract(year FROM at) = extract(year FROM now())",
-    "date_part('month', at) = date_part('month', now() - interval '1 month')",
-    "to_char(at, 'YYYY-MM') = to_char(now() - interval '1 month', 'YYYY-MM')",
-    "at::date = current_date - 1",
-    "at >= coalesce(NULL, now() - interval '10 days')",
-    "at >= greatest(now() - interval '10 days', timestamptz '2020-01-01')",
-    "at < ('today'::date + 1)",
-    "at >= TIMESTAMPTZ 'yesterday' - interval '1 week'",
-    "day IN (current_date, current_date - 1, current_date - interval '2 days')",
-    "CASE WHEN at >= now() - interval '1 month' THEN n ELSE 0 END > 50",
-    "at >= now() AT TIME ZONE 'Asia/Tokyo' - interval '3 days'",
-)
-FORMATS = (
-    "at >= TO_TIMESTAMP('2024-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US')",
-    "shown < TO_TIMESTAMP('2025-03-09 02:30', 'YYYY-MM-DD HH24:MI')",
-    "day >= TO_DATE('01.02.2024', 'DD.MM.YYYY')",
-    "date_trunc('quarter', at) = date_trunc('quarter', TO_TIMESTAMP('2025-08-27 19:43', 'yyyy-MM-dd HH24:mi'))",
-    "day >= make_date(2025, 2, 28) + 1",
-    "at >= make_timestamptz(2025, 3, 9, 2, 30, 0)",
-    "at >= make_timestamptz(2025, 3, 9, 2, 30, 0, 'Europe/Berlin')",
-    "day >= date '2025-01-31' + interval '1 month'",
-    "at >= timestamptz '2025-06-01 00:00' AT TIME ZONE 'Asia/Tokyo'",
-    "at >= to_timestamp(1750000000)",
-    "n > to_number('1,2', '9G9')",
-    "kind = lower('A')",
-    "kind = 'A' || 'b' OR kind = left('abc', 1)",
-    "kind LIKE lower('A') || '%%'",
-    "n * 2 > abs(-10) + 5",
-    "amount > '12.5'::numeric(3,1) + 1",
-    "amount > round(10.55::numeric, 1)",
-    "n > extract(epoch FROM interval '1 minute') - 20",
-    "pg_catalog.now() - interval '1 day' /* ) */ < at -- x",
-)
-LISTS = (
-    "n = ANY(ARRAY[1, 2, 3])",
-    "n <> ALL(ARRAY[1, 2, 3])",
-    "n = ANY('{1,2}'::int[])",
-    "n = SOME(ARRAY[1, 2 + 3])",
-    "n = ANY('{}'::int[])",
-    "n <> ALL('{}'::int[])",
-    "n = ANY(NULL::int[])",
-    "n = ANY(ARRAY[1, NULL])",
-    "n <> ALL(ARRAY[1, NULL])",
-    "kind = ANY(ARRAY['a', 'b'])",
-    "kind = ANY(string_to_array('a,c', ','))",
-    "NOT kind = ANY(ARRAY['a', 'b']::varchar[])",
-    "kind LIKE ANY(ARRAY['a%%', '_'])",
-    "kind NOT LIKE ANY(ARRAY['a%%', 'b'])",
-    "kind NOT LIKE ALL(ARRAY['a%%', 'b'])",
-    "kind ILIKE ALL(ARRAY['A%%', '_'])",
-    "kind LIKE ANY(ARRAY['a', NULL])",
-    "kind LIKE ALL('{}'::text[])",
-    "NOT kind LIKE ANY('{}'::text[])",
-    "kind LIKE ANY(NULL::text[])",
-    "(kind, n) IN (('a', 4), ('b', 5), ('c', 5))",
-    "(n, day) IN ((1, current_date), (2, '2025-01-01')) OR n = 3",
-    "(kind, n) NOT IN (('a', 4), ('b', NULL))",
-    "(kind, n) = ('a', 2 + 2)",
-    "day = ANY(ARRAY[current_date, current_date - 1])",
-    "at::date = ANY(ARRAY['2025-11-02', '2025-11-03']::date[])",
-)
-CLAUSES = (
-    "SELECT kind, count(*) FILTER (WHERE at >= now() - interval '1 year') FROM w.calls GROUP BY kind",
-    "SELECT at >= now() - interval '1 year' AS recent, count(*) FROM w.calls GROUP BY 1",
-    "SELECT kind, sum(CASE WHEN day > current_date - 100 THEN 1 ELSE 0 END) FROM w.calls GROUP BY kind",
-    "SELECT count(*) FROM (SELECT person FROM w.calls WHERE at >= now() - interval '1 year') q",
-    "WITH q AS (SELECT kind AS k FROM w.calls WHERE day <= current_date) SELECT k, count(*) FROM q GROUP BY k",
-    "SELECT current_date AS today, count(*) FROM w.calls WHERE day < current_date",
-    "SELECT count(*), now() > '2020-01-01' FROM w.calls WHERE at < now() HAVING count(*) > length('abc')",
-)
-PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
-    ("n = %s::INTEGER", (7,)),
-    ("n IN (%s::INTEGER, %s::INTEGER)", (7, 8)),
-    ("kind IN (%s::VARCHAR, %s::VARCHAR)", ("a", "b")),
-    ("kind = %s::VARCHAR", ("a",)),
-    ("n = ANY(%s)", ([1, 2, 70],)),
-    ("n <> ALL(%s)", ([1, 2, 70],)),
-    ("n = ANY(%s)", ([],)),
-    ("n = ANY(%s)", (None,)),
-    ("kind = ANY(%s)", (["a", "d", "it's"],)),
-    ("n = ANY(%s::int[])", ([5, 6],)),
-    ("(kind, n) IN ((%s, %s), (%s::VARCHAR, %s::INTEGER))", ("a", 4, "b", 5)),
-    ("kind LIKE ANY(%s)", (["a%", "c"],)),
-    ("at >= now() - %s::interval", ("30 days",)),
-    ("at >= now() - %s * interval '1 day'", (30,)),
-    ("day >= current_date - %s::int", (30,)),
-    ("at >= date_trunc(%s, now())", ("month",)),
-    ("day >= %s::date - interval '1 month'", ("2025-03-31",)),
-    ("n = ANY(%s)", (list(range(-1900, 100)),)),
-)
 
 
 @pytest.fixture(scope="module")
 def constants() -> Iterator[LiveProxy]:
-    database = served_database(servers(), "constants", _SCRIPT, _TABLES, "auto", most="100")
+    database = served_database(servers(), "constants", SCRIPT, TABLES, "auto", most="100")
     proxy = start_proxy(servers(), [database])
     yield proxy
     proxy.stop()
@@ -170,14 +43,6 @@ def listeners(constants: LiveProxy) -> Iterator[BothListeners]:
     opened = open_http(constants)
     yield opened
     opened.close()
-
-
-def _statements() -> list[tuple[str, tuple[Any, ...] | None]]:
-    plain = [f"{_COUNT} WHERE {each}".replace("%%", "%") for each in (*RELATIVE, *FORMATS, *LISTS)]
-    return [
-        *((each, None) for each in (*plain, *CLAUSES)),
-        *((f"{_COUNT} WHERE {each}", given) for each, given in PARAMETERS),
-    ]
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -191,7 +56,7 @@ def test_as_in_postgresql(constants: LiveProxy, zone: str) -> None:
         for each in (direct, connection):
             each.execute(f"SET TimeZone = '{zone}'".encode())
         differ = []
-        for sql, given in _statements():
+        for sql, given in statements():
             ways: list[dict[str, Any]] = [{}] if given else [{}, {"prepare": True}]
             for way in ways:
                 try:
@@ -215,13 +80,13 @@ def test_over_http(constants: LiveProxy, listeners: BothListeners) -> None:
     with psycopg.connect(constants.servers.protected.dsn("constants")) as direct:
         direct.execute("SET TimeZone = 'UTC'")
         for condition in (*RELATIVE[:6], *FORMATS[:4], *LISTS[:6]):
-            sql = f"{_COUNT} WHERE {condition}"
+            sql = f"{COUNT} WHERE {condition}"
             wanted = direct.execute(sql.encode()).fetchall()
             answered = listeners.query(sql, database="constants", analyst=analyst, epsilon=100)
             if answered.json().get("rows") != [list(row) for row in wanted]:
                 differ.append((sql, answered.json(), wanted))
         for condition, given in (("n = $1::INTEGER", 7), ("n = ANY($1)", "{1,2,70}")):
-            sql = f"{_COUNT} WHERE {condition}"
+            sql = f"{COUNT} WHERE {condition}"
             plain = sql.replace("$1", f"'{given}'::int[]" if "ANY" in sql else str(given))
             wanted = direct.execute(plain.encode()).fetchall()
             more: dict[str, Any] = {"database": "constants", "analyst": analyst}
@@ -238,11 +103,11 @@ def test_explained_and_executed(constants: LiveProxy) -> None:
     analyst = constants.servers.new_analyst()
     with constants.connect("constants", analyst=analyst) as connection:
         connection.execute("SET dp.epsilon = 100")
-        asked = f"{_COUNT} WHERE at >= now() - interval '30 days'"
+        asked = f"{COUNT} WHERE at >= now() - interval '30 days'"
         (wanted,) = connection.execute(asked).fetchall()
         plan = connection.execute(f"EXPLAIN {asked}").fetchall()
         assert any("epsilon" in str(line) for line in plan)
-        connection.execute(f"PREPARE q (int) AS {_COUNT} WHERE at >= now() - $1 * interval '1 day'")
+        connection.execute(f"PREPARE q (int) AS {COUNT} WHERE at >= now() - $1 * interval '1 day'")
         assert connection.execute("EXECUTE q (15 + 15)").fetchall() == [wanted]
         with connection.transaction():
             connection.execute(f"DECLARE c CURSOR FOR {asked}")
@@ -266,30 +131,6 @@ def test_one_now_in_a_statement(constants: LiveProxy) -> None:
         connection.rollback()
 
 
-HOSTILE = (
-    ("at > now() - (n * interval '1 day')", "interval"),
-    ("at > clock_timestamp()", "clock_timestamp"),
-    ("n > random()", "random"),
-    ("n > nextval('s')", "s"),
-    ("at > now() - pg_sleep(1)::text::interval", ""),
-    ("kind = repeat('x', 1000000000)", "repeat"),
-    ("kind = lower(gen_random_uuid()::text)", ""),
-    ("n > pg_temp.abs(-1)", ""),
-    ("n = generate_series(1, 3)", ""),
-    ("n = abs(count(*))", "aggregate"),
-    ("n = (SELECT max(c.n) - 1 FROM w.calls c)", ""),
-    ("n = ANY(ARRAY(SELECT c.n FROM w.calls c))", ""),
-    ("at > now() - interval '1 day' / 0", "division by zero"),
-    ("n > abs(1 / 0)", "division by zero"),
-    ("at > to_timestamp('x', 'YYYY')", "invalid"),
-    ("at > 'infinity'::timestamptz + interval '1 day'", "constant"),
-    ("at > make_timestamptz(-5, 1, 1, 0, 0, 0)", "constant"),
-    ("n = ANY(ARRAY[1, 2, n])", "ANY"),
-    ("n < ANY(ARRAY[1, 2])", "ANY"),
-    ("at > current_setting('x.y')::timestamptz", ""),
-)
-
-
 @pytest.mark.parametrize(("condition", "told"), HOSTILE, ids=[each for each, _ in HOSTILE])
 def test_refused_without_charge(constants: LiveProxy, condition: str, told: str) -> None:
     analyst = constants.servers.new_analyst()
@@ -300,7 +141,7 @@ def test_refused_without_charge(constants: LiveProxy, condition: str, told: str)
         connection.execute("CREATE TEMPORARY SEQUENCE s")
         for way in (False, True):
             with pytest.raises(psycopg.Error) as refused:
-                connection.execute(f"{_COUNT} WHERE {condition}".encode(), prepare=way)
+                connection.execute(f"{COUNT} WHERE {condition}".encode(), prepare=way)
             assert told in str(refused.value)
             assert refused.value.diag.sqlstate != "XX000"
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
@@ -316,23 +157,80 @@ def test_own_functions_and_types_do_not_stand_in(constants: LiveProxy) -> None:
             "CREATE FUNCTION pg_temp.abs(int) RETURNS int LANGUAGE sql AS 'SELECT 5'"
         )
         connection.execute("SET search_path = pg_temp, pg_catalog")
-        found = connection.execute(f"{_COUNT} WHERE n < abs(-1::numeric(3, 0))").fetchall()
+        found = connection.execute(f"{COUNT} WHERE n < abs(-1::numeric(3, 0))").fetchall()
         assert found == [(30,)]
         connection.execute("CREATE DOMAIN pg_temp.date AS text")
         with pytest.raises(psycopg.Error):
-            connection.execute(f"{_COUNT} WHERE at > lower('x')::date")
+            connection.execute(f"{COUNT} WHERE at > lower('x')::date")
 
 
 def test_a_statement_without_takes_no_step_more(constants: LiveProxy) -> None:
     """Nothing is described or evaluated for what is read as it stands."""
-    statements = constants.assembly.databases["constants"].engine.statements
-    found = statements.look(
-        f"{_COUNT} WHERE at > '2025-01-01' AND n = 1 + 2 AND kind IN ('a', 'b')"
-    )
+    known = constants.assembly.databases["constants"].engine.statements
+    found = known.look(f"{COUNT} WHERE at > '2025-01-01' AND n = 1 + 2 AND kind IN ('a', 'b')")
     oids = constants.assembly.databases["constants"].shadow.relation_oids()
     assert isinstance(found, Statement)
     given = tuple(next(o for t, o in oids.items() if str(t) == name) for name in found.relations)
-    assert statements.constants_needed(found, given, (), {}) == ()
-    read = statements.read(found, given, ())
+    assert known.constants_needed(found, given, (), {}) == ()
+    read = known.read(found, given, ())
     assert read is not None
     assert read.constants == ()
+
+
+def test_as_asyncpg_sends_them(constants: LiveProxy) -> None:
+    """Values and arrays in binary formats; a named statement that is run again with other values."""
+    analyst = constants.servers.new_analyst()
+
+    async def conversation() -> None:
+        connection = await asyncpg.connect(
+            host="127.0.0.1",
+            port=constants.port,
+            user=analyst,
+            password=PASSWORD,
+            database="constants",
+        )
+        try:
+            await connection.execute("SET dp.epsilon = 100")
+            listed = await connection.prepare(f"{COUNT} WHERE n = ANY($1)")
+            for given, wanted in (([1, 2, 3], 90), ([], 0), (list(range(2000)), 3000), (None, 0)):
+                assert await listed.fetchval(given) == wanted
+            typed = f"{COUNT} WHERE kind IN ($1::VARCHAR, $2::VARCHAR) AND n < $3::INTEGER"
+            assert await connection.fetchval(typed, "a", "b", 2) == 60
+            since = f"{COUNT} WHERE at > now() - $1::interval AND kind = ANY($2::text[])"
+            ten_years = dt.timedelta(days=3650)
+            assert await connection.fetchval(since, ten_years, ["a", "c"]) == 1500
+        finally:
+            await connection.close()
+
+    asyncio.run(conversation())
+
+
+def test_in_a_pipeline(constants: LiveProxy) -> None:
+    """What is evaluated between two messages of a client takes neither its place nor its transaction."""
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        connection.execute("SET dp.epsilon = 100")
+        asked = f"{COUNT} WHERE at > now() - %s * interval '1 day'"
+        with connection.pipeline():
+            cursors = [connection.execute(asked, (days,)) for days in (3650, 3650)]
+            plain = connection.execute("SELECT 5")
+            listed = connection.execute(f"{COUNT} WHERE n = ANY(%s)", ([1, 2],))
+        assert [cursor.fetchall() for cursor in (*cursors, plain, listed)] == [
+            *([(3000,)], [(3000,)], [(5,)], [(60,)]),
+        ]
+        with pytest.raises(psycopg.errors.DivisionByZero), connection.transaction():
+            connection.execute(f"{COUNT} WHERE at > now() - interval '1 day' / %s", (0,))
+        with connection.transaction():
+            connection.execute("CREATE TEMPORARY TABLE kept (n int)")
+            connection.execute(f"{COUNT} WHERE at > now() - interval '1 day'")
+            connection.execute("INSERT INTO kept VALUES (1)")
+        assert connection.execute("SELECT n FROM kept").fetchall() == [(1,)]
+
+
+def test_written_twice_is_one_answer(constants: LiveProxy) -> None:
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        recent = "count(*) FILTER (WHERE at > now() - interval '1 year')"
+        asked = f"SELECT {recent}, {recent} + 0 FROM w.calls HAVING {recent} = {recent}"
+        (row,) = connection.execute(asked.encode()).fetchall()
+        assert row[0] == row[1]
