@@ -18,8 +18,8 @@ from proxy.query.bind.evaluated_constants import (
     evaluated,
     evaluated_texts,
 )
+from proxy.query.ir.binding import parameters_of
 from proxy.query.ir.exposed import Exposed
-from proxy.query.ir.query import parameters_of
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.assignments import assignment

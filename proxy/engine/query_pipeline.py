@@ -45,7 +45,7 @@ from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
-from proxy.query.ir.query import bind
+from proxy.query.ir.binding import bind
 from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 # A row of each person, each 13 hours, from some weeks ahead of now back through four years.
@@ -123,6 +124,29 @@ CLAUSES = (
     "SELECT current_date AS today, count(*) FROM w.calls WHERE day < current_date",
     "SELECT count(*), now() > '2020-01-01' FROM w.calls WHERE at < now() HAVING count(*) > length('abc')",
 )
+# As SQLAlchemy writes them: a value that is written twice is one parameter.
+BY_TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "SELECT date_trunc(%(u)s::VARCHAR, at) AS m, count(*) AS n FROM w.calls WHERE day >= %(d)s::DATE"
+        " GROUP BY date_trunc(%(u)s::VARCHAR, at) ORDER BY m",
+        {"u": "month", "d": dt.date(2025, 1, 1)},
+    ),
+    (
+        "SELECT date_trunc(%(u)s::VARCHAR, shown) AS m, kind, count(*) FROM w.calls GROUP BY 1, 2",
+        {"u": "YEAR"},
+    ),
+    (
+        "SELECT to_char(at, %(f)s::VARCHAR) AS m, count(*) FROM w.calls"
+        " GROUP BY to_char(at, %(f)s::VARCHAR)",
+        {"f": "YYYY-MM"},
+    ),
+    ("SELECT date_trunc(lower('WEEK'), at) AS m, count(*) FROM w.calls GROUP BY 1", {}),
+    (
+        "SELECT coalesce(kind, %(x)s::VARCHAR) AS k, count(*) FROM w.calls WHERE n IN (%(a)s::INTEGER,"
+        " %(b)s::INTEGER) GROUP BY coalesce(kind, %(x)s::VARCHAR)",
+        {"x": "none", "a": 3, "b": 40},
+    ),
+)
 PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("n = %s::INTEGER", (7,)),
     ("n IN (%s::INTEGER, %s::INTEGER)", (7, 8)),
@@ -167,9 +191,10 @@ HOSTILE = (
 )
 
 
-def statements() -> list[tuple[str, tuple[Any, ...] | None]]:
+def statements() -> list[tuple[str, Any]]:
     plain = [f"{COUNT} WHERE {each}".replace("%%", "%") for each in (*RELATIVE, *FORMATS, *LISTS)]
     return [
         *((each, None) for each in (*plain, *CLAUSES)),
         *((f"{COUNT} WHERE {each}", given) for each, given in PARAMETERS),
+        *BY_TOOLS,
     ]
