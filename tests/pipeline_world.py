@@ -53,8 +53,9 @@ from proxy.policy.policy_model import (
     UnitPath,
     Weighed,
 )
+from proxy.query.ir.binding import bind
 from proxy.query.ir.exposed import Exposed
-from proxy.query.ir.query import Query, bind
+from proxy.query.ir.query import Query
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.statements import Names, Statement, look

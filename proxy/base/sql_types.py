@@ -72,6 +72,22 @@ class SqlType(Enum):
 
 
 _BY_OID = {member.oid: member for member in SqlType}
+# Of arrays -> the type of an element (pg_type.dat, stable).
+_ELEMENTS = {
+    1000: SqlType.BOOL,
+    1005: SqlType.INT2,
+    1007: SqlType.INT4,
+    1016: SqlType.INT8,
+    1231: SqlType.NUMERIC,
+    1021: SqlType.FLOAT4,
+    1022: SqlType.FLOAT8,
+    1009: SqlType.TEXT,
+    1015: SqlType.VARCHAR,
+    1182: SqlType.DATE,
+    1115: SqlType.TIMESTAMP,
+    1185: SqlType.TIMESTAMPTZ,
+    2951: SqlType.UUID,
+}
 
 
 def by_oid(oid: int) -> SqlType:
@@ -80,3 +96,12 @@ def by_oid(oid: int) -> SqlType:
     <SqlType.INT4: ('integer', 23)>
     """
     return _BY_OID.get(oid, SqlType.OTHER)
+
+
+def element_of(oid: int) -> SqlType:
+    """The type of an array's elements; OTHER where it is no array, or one of a type that is not read.
+
+    >>> element_of(1007), element_of(23)
+    (<SqlType.INT4: ('integer', 23)>, <SqlType.OTHER: ('', 0)>)
+    """
+    return _ELEMENTS.get(oid, SqlType.OTHER)

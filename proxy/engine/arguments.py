@@ -12,10 +12,13 @@ from proxy.query.ir.expressions import Constant
 from proxy.query.ir.typing_rules import constant, number
 
 
-def constants(arguments: Sequence[str | None], types: Sequence[SqlType]) -> dict[int, Constant]:
+def constants(
+    arguments: Sequence[str | None], types: Sequence[SqlType]
+) -> dict[int, Constant | tuple[Constant, ...]]:
     """Number -> constant, for every parameter of a type that questions can use; others stay unbound.
 
-    Given    JSON text of each value (to_jsonb on the shadow), None for NULL
+    Given    JSON text of each value (to_jsonb on the shadow), None for NULL; an array of them where the shadow
+             has evaluated one
     Refuses  SYNTAX: not as many values as parameters; UNSUPPORTED, TOO_COMPLEX: values that cannot be used
     """
     if len(arguments) != len(types):
@@ -25,15 +28,21 @@ def constants(arguments: Sequence[str | None], types: Sequence[SqlType]) -> dict
             "Pass one value for each of $1, $2, ...",
         )
     return {
-        index: _constant(text, kind)
+        index: _read(text, kind)
         for index, (text, kind) in enumerate(zip(arguments, types, strict=True), start=1)
         if kind is not SqlType.OTHER
     }
 
 
-def _constant(text: str | None, kind: SqlType) -> Constant:
+def _read(text: str | None, kind: SqlType) -> Constant | tuple[Constant, ...]:
     # Numbers are kept as their text: a JSON number of PostgreSQL is exact, a Python float is not.
     value: Any = None if text is None else json.loads(text, parse_float=str, parse_int=str)
+    if isinstance(value, list):
+        return tuple(_constant(element, kind) for element in value)
+    return _constant(value, kind)
+
+
+def _constant(value: Any, kind: SqlType) -> Constant:
     if value is None:
         return Constant(None, kind)
     if isinstance(value, bool):

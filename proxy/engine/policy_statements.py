@@ -6,15 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from proxy.base.sql_types import by_oid
+from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType, by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.session_zone import in_session_zone
 from proxy.engine.settings import check_assignment, check_meaning
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.query.bind.evaluated_constants import (
+    NOTHING_EVALUATED,
+    EvaluatedText,
+    evaluated,
+    evaluated_texts,
+)
+from proxy.query.ir.binding import parameters_of
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.assignments import assignment
+from proxy.query.syntax.constant_spans import ConstantSpan, constant_spans
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
@@ -23,18 +32,32 @@ _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 @dataclass(frozen=True, slots=True)
 class ProtectedQuery:
     """A statement that asks of protected tables, read once, asked as often as it is bound. result_oids: types
-    of its output columns, where they are known; with_errors: whoever runs it wants the error of each."""
+    of its output columns, where they are known; with_errors: whoever runs it wants the error of each;
+    constants: what the shadow evaluates at each run, numbered after the parameters."""
 
     statement: Statement
     reading: Reading
     parameter_oids: tuple[int, ...]
     result_oids: tuple[int, ...] = ()
     with_errors: bool = False
+    constants: tuple[EvaluatedText, ...] = ()
 
     @property
     def reads_nothing(self) -> bool:
         """A probe: its text is run on tables without rows, nothing is planned or charged."""
         return not self.reading.query.blocks
+
+    def argument_types(self) -> tuple[SqlType, ...]:
+        """Of what comes with a run: the client's arguments, and what the shadow has evaluated."""
+        return (*map(by_oid, self.parameter_oids), *(one.type for one in self.constants))
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantsNeeded:
+    """A statement that is refused as it is, and may be read with these parts evaluated by the shadow."""
+
+    spans: tuple[ConstantSpan, ...]
+    refusal: Refusal
 
 
 class PolicyStatements:
@@ -79,15 +102,18 @@ class PolicyStatements:
         parameter_oids: tuple[int, ...],
         settings: Mapping[str, str] | None = None,
         with_errors: bool = False,
+        constant_oids: tuple[int, ...] | None = None,
     ) -> ProtectedQuery | None:
         """What the statement asks, now that the session has said what its names mean. None: relay it.
 
         Given    settings: of the session, in which PostgreSQL has read the statement; with_errors: as of
-                 read_statement
+                 read_statement; constant_oids: of the types of `constants_needed`
         Refuses  as query.statement_reading.read_statement; settings by which it means something else; what
                  depends on a time zone that is not known
         """
-        question = self._read(statement, relation_oids, parameter_oids, with_errors)
+        question = self._read(statement, relation_oids, parameter_oids, with_errors, constant_oids)
+        if isinstance(question, ConstantsNeeded):
+            raise question.refusal.at(question.refusal.position)
         # What is only of dp.budget and dp.history means the same whatever is set.
         of_data = question is not None and not (
             question.reads_nothing and question.reading.accounts
@@ -98,19 +124,57 @@ class PolicyStatements:
                 in_session_zone(block, settings)
         return question
 
+    def constants_needed(
+        self,
+        statement: Statement,
+        relation_oids: tuple[int | None, ...],
+        parameter_oids: tuple[int, ...],
+        settings: Mapping[str, str],
+        with_errors: bool = False,
+    ) -> tuple[str, ...]:
+        """Expressions whose types the shadow is asked for before the statement is read; none where it is read,
+        or refused, as it stands.
+
+        Given    as of `read`
+        Refuses  settings by which the statement means something else; as `read`
+        """
+        found = self._read(statement, relation_oids, parameter_oids, with_errors, None)
+        if not isinstance(found, ConstantsNeeded):
+            return ()
+        check_meaning(settings)
+        return tuple(span.text for span in found.spans)
+
     def _read_uncached(
         self,
         statement: Statement,
         relation_oids: tuple[int | None, ...],
         parameter_oids: tuple[int, ...],
         with_errors: bool,
-    ) -> ProtectedQuery | None:
+        constant_oids: tuple[int, ...] | None,
+    ) -> ProtectedQuery | ConstantsNeeded | None:
         resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
         types = tuple(map(by_oid, parameter_oids))
-        reading = read_statement(statement, resolved, self._exposed, types, with_errors)
+        found = NOTHING_EVALUATED
+        if constant_oids is not None:
+            found = evaluated(_spans(statement), constant_oids, len(types))
+        try:
+            reading = read_statement(statement, resolved, self._exposed, types, with_errors, found)
+        except Refusal as refusal:
+            spans = _spans(statement) if constant_oids is None else ()
+            if not spans:
+                raise
+            return ConstantsNeeded(spans, refusal.at(refusal.position))
         if reading is None:
             return None
-        return ProtectedQuery(statement, reading, parameter_oids, with_errors=with_errors)
+        used = frozenset[int]().union(*map(parameters_of, reading.query.blocks))
+        texts = evaluated_texts(found, used)
+        return ProtectedQuery(
+            statement, reading, parameter_oids, with_errors=with_errors, constants=texts
+        )
+
+
+def _spans(statement: Statement) -> tuple[ConstantSpan, ...]:
+    return tuple(constant_spans(statement.lexed, statement.first, statement.last))
 
 
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:

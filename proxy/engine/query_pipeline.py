@@ -18,7 +18,6 @@ from functools import lru_cache
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
-from proxy.base.sql_types import by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.answer_accuracy import accuracies
@@ -47,7 +46,7 @@ from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
-from proxy.query.ir.query import bind
+from proxy.query.ir.binding import bind
 from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 
@@ -266,7 +265,7 @@ class Engine:
         settings: Mapping[str, str],
     ) -> PreparedQuery:
         chosen = read_settings(settings, self.policy.privacy)
-        types = tuple(map(by_oid, question.parameter_oids))
+        types = question.argument_types()
         values = constants(arguments, types)
         query = question.reading.query
         if not chosen.floats_are_exact and any(kind.is_float for kind in types):

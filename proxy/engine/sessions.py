@@ -87,6 +87,20 @@ class AnalystSession(Protocol):
         """Each value, read as its parameter's type, in JSON."""
         ...
 
+    async def types_of(self, expressions: Sequence[str], oids: Sequence[int]) -> tuple[int, ...]:
+        """The OID of each constant expression's type. oids: of the statement's parameters, which may stand in
+        them."""
+        ...
+
+    async def constants(
+        self, expressions: Sequence[str], values: Values, oids: Sequence[int]
+    ) -> tuple[str | None, ...]:
+        """The value of each constant expression of type text. values, oids: of the statement's parameters
+
+        Refuses  TOO_COMPLEX: they are too long
+        """
+        ...
+
     async def rehearse(self, rehearsal: Rehearsal, values: Values, oids: Sequence[int]) -> bool:
         """Whether the statement needs its relation, once PostgreSQL has no objection to it.
 

@@ -107,7 +107,8 @@ class Analysis:
 @dataclass(frozen=True, slots=True)
 class Read:
     """What an analysed statement asks. is_long: it is for a thread. with_errors: its result is wanted with the
-    error of each value (HTTP). The other fields are those of Analysis."""
+    error of each value (HTTP). constant_oids: of what a Read before this one wanted to know. The
+    other fields are those of Analysis."""
 
     handle: Any
     relation_oids: tuple[int | None, ...]
@@ -116,6 +117,23 @@ class Read:
     settings: Mapping[str, str]
     is_long: bool = False
     with_errors: bool = False
+    constant_oids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantsWanted:
+    """The statement can be read once it is known of which types these expressions are. They are constant; the
+    client's parameters may stand in them."""
+
+    expressions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeConstants:
+    """Answered by the OID of each expression's type."""
+
+    expressions: tuple[str, ...]
+    parameter_oids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +181,8 @@ class Substitute:
     statement comes as Answered.inlined_text.
     command_tag: what the client is told instead of CommandComplete's tag (EXPLAIN), else None.
     needs_block: DECLARE of a cursor that ends with its transaction.
-    rehearsal: None where nothing is charged.
+    rehearsal: None where nothing is charged. constants: expressions of type text, in which the client's
+    parameters may stand; their values follow its arguments.
     """
 
     text: str
@@ -173,6 +192,7 @@ class Substitute:
     command_tag: str | None = None
     needs_block: bool = False
     rehearsal: Rehearsal | None = None
+    constants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +266,19 @@ class Rehearse:
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluateConstants:
+    """Answered by their values, or a Refuse. constants: as of Substitute; parameter_oids: without the
+    relation's."""
+
+    constants: tuple[str, ...]
+    parameter_oids: tuple[int, ...]
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
 class RunQuery:
-    """One run, charged; answered by Answered or Refuse. arguments: as Arguments.json."""
+    """One run, charged; answered by Answered or Refuse. arguments: as Arguments.json, and behind them what the
+    statement's constants are."""
 
     handle: Any
     arguments: tuple[str | None, ...]
@@ -300,4 +331,4 @@ class StatementReader(Protocol):
         found; Refuse where its meaning depends on settings of that time."""
         ...
 
-    def read(self, read: Read) -> Verbatim | Substitute | Refuse: ...
+    def read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted | Refuse: ...

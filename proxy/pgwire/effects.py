@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from proxy.pgwire.calls import (
+    ConstantsWanted,
     Look,
     LookPrepared,
     QueryAnswer,
@@ -17,7 +18,7 @@ from proxy.pgwire.calls import (
 from proxy.pgwire.statement_look import Looked, Pieces
 
 Wanted = RunQuery | Read | Look | LookPrepared
-Result = QueryAnswer | Verbatim | Substitute | Refuse | Looked | Pieces
+Result = QueryAnswer | Verbatim | Substitute | ConstantsWanted | Refuse | Looked | Pieces
 
 
 @dataclass(slots=True)

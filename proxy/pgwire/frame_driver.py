@@ -17,7 +17,9 @@ from proxy.pgwire.calls import (
     Analyse,
     Analysis,
     Arguments,
+    DescribeConstants,
     Evaluate,
+    EvaluateConstants,
     LookPrepared,
     LookUpPrepared,
     QueryAnswer,
@@ -28,6 +30,7 @@ from proxy.pgwire.calls import (
     RunQuery,
     Verbatim,
 )
+from proxy.pgwire.constant_exchanges import describe_constants, evaluate_constants
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
 from proxy.pgwire.rehearsal import rehearse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
@@ -81,6 +84,10 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
             return (yield from _analysed(session, step, message))
         case Read():
             return (yield step) if step.is_long else session.reader.read(step)
+        case DescribeConstants():
+            return (yield from describe_constants(session, step))
+        case EvaluateConstants():
+            return (yield from evaluate_constants(session, step))
         case ReadArguments():
             assert message.arguments is not None
             return (yield from message.arguments(step))

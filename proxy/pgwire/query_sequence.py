@@ -6,7 +6,7 @@ proxy.servers.http.libpq_driver, with libpq on a session that it holds for the r
 refuses a step, that error is the client's answer, and the driver ends the sequence.
 
     decide         analyse on the shadow, read                         a Parse is this much
-    answer         arguments, rehearse, run the query (charged)        a Bind is this much
+    answer         arguments, rehearse, evaluate, run (charged)        a Bind is this much
     run_statement  both, and what then runs on the shadow              a statement of a simple Query
     run_prepared   the same of what an EXECUTE of SQL names
 
@@ -33,7 +33,10 @@ from proxy.pgwire.calls import (
     Analyse,
     Analysis,
     Arguments,
+    ConstantsWanted,
+    DescribeConstants,
     Evaluate,
+    EvaluateConstants,
     ExecutePrepared,
     Inspect,
     LookPrepared,
@@ -61,7 +64,8 @@ NOT_INLINED = Refuse(
     Code.UNAVAILABLE.sqlstate, "the statement could not be run", "Ask the operator.", None
 )
 
-QueryStep = Analyse | Read | ReadArguments | Rehearse | RunQuery
+DecideStep = Analyse | Read | DescribeConstants
+QueryStep = DecideStep | ReadArguments | Rehearse | EvaluateConstants | RunQuery
 ExecuteStep = QueryStep | LookUpPrepared | LookPrepared | Evaluate
 
 T = TypeVar("T")
@@ -91,7 +95,7 @@ def decide(
     if isinstance(analysis, Refuse):
         return analysis
     oids = analysis.parameter_oids
-    read: Verbatim | Substitute | Refuse = yield Read(
+    wanted = Read(
         inspect.handle,
         analysis.relation_oids,
         oids,
@@ -99,6 +103,12 @@ def decide(
         analysis.settings,
         is_long=len(inspect.analyse) > READ_AT_ONCE,
     )
+    read: Verbatim | Substitute | ConstantsWanted | Refuse = yield wanted
+    if isinstance(read, ConstantsWanted):
+        kinds: tuple[int, ...] = yield DescribeConstants(read.expressions, oids)
+        read = yield replace(wanted, constant_oids=kinds)
+        if isinstance(read, ConstantsWanted):
+            return NOT_INLINED
     if not isinstance(read, Substitute):
         return read
     if not read.as_literal and read.relation_parameter != len(oids) + 1:
@@ -128,9 +138,15 @@ def answer(
             return _run_of(rewritten, unread, arguments)
     if arguments.json is None:
         return NOT_UTF8
-    answered: QueryAnswer | Refuse = yield RunQuery(
-        substitute.handle, arguments.json, arguments.settings
-    )
+    given: tuple[str | None, ...] = arguments.json
+    if substitute.constants:
+        oids = rewritten.parameter_oids
+        evaluated: tuple[str | None, ...] | Refuse
+        evaluated = yield EvaluateConstants(substitute.constants, oids, arguments)
+        if isinstance(evaluated, Refuse):
+            return evaluated
+        given = given + evaluated
+    answered: QueryAnswer | Refuse = yield RunQuery(substitute.handle, given, arguments.settings)
     if isinstance(answered, Refuse):
         return answered
     if substitute.as_literal and answered.inlined_text is None:

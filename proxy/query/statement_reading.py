@@ -12,6 +12,7 @@ from sqlglot import TokenType
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.statement_binding import bind_statement, refuse_table
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.query import Query
@@ -62,18 +63,20 @@ def read_statement(
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...],
     with_errors: bool = False,
+    evaluated: Evaluated = NOTHING_EVALUATED,
 ) -> Reading | None:
     """What a statement asks of protected tables.
 
     Structure bounds the time of parsing (base.limits); recursion that gets too deep is a refusal.
 
     Given    resolved: for each of statement.relations the protected table it names in the session, or None;
-             with_errors: the result gets columns of errors behind its own, where that changes nothing else
+             with_errors: the result gets columns of errors behind its own, where that changes nothing else;
+             evaluated: what the shadow evaluates, none of it where the statement can be read without
     Gives    None where nothing protected is asked for: relay it as it is
     Refuses  RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, each with its position
     """
     try:
-        return _read(statement, resolved, tables, parameters, with_errors)
+        return _read(statement, resolved, tables, parameters, with_errors, evaluated)
     except RecursionError:
         raise too_complex("nested this deeply") from None
     except (ValueError, OverflowError):
@@ -87,6 +90,7 @@ def _read(
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...],
     with_errors: bool,
+    evaluated: Evaluated,
 ) -> Reading | None:
     if any(table is not None and tables[table].protected for table in resolved):
         refuse_unicode_names(statement.lexed)
@@ -95,10 +99,10 @@ def _read(
     occurrences = {i: t for i, t in named.items() if i not in accounts}
     protected = {i: t for i, t in occurrences.items() if t.protected}
     if accounts:
-        return _with_accounts(statement, accounts, occurrences, parameters)
+        return _with_accounts(statement, accounts, occurrences, parameters, evaluated)
     if not protected:
         return None
-    return _of_protected(statement, occurrences, parameters, with_errors)
+    return _of_protected(statement, occurrences, parameters, evaluated, with_errors)
 
 
 def _with_accounts(
@@ -106,13 +110,14 @@ def _with_accounts(
     accounts: Mapping[int, TableName],
     occurrences: Mapping[int, Exposed],
     parameters: tuple[SqlType, ...],
+    evaluated: Evaluated,
 ) -> Reading:
     """dp.budget or dp.history, alone or beside aggregates of protected tables."""
     parameter = len(parameters) + 1
     edits = account_edits(statement.lexed, selects(statement), accounts, parameter)
     beside = None
     if any(table.protected for table in occurrences.values()):
-        beside = _of_protected(statement, occurrences, parameters)
+        beside = _of_protected(statement, occurrences, parameters, evaluated)
     query, taken = _NOTHING, tuple[Edit, ...]()
     if beside is not None:
         query, taken = beside.query, beside.rewritten.edits
@@ -125,6 +130,7 @@ def _of_protected(
     statement: Statement,
     occurrences: Mapping[int, Exposed],
     parameters: tuple[SqlType, ...],
+    evaluated: Evaluated,
     with_errors: bool = False,
 ) -> Reading | None:
     protected = {i: t for i, t in occurrences.items() if t.protected}
@@ -138,7 +144,7 @@ def _of_protected(
     found = selects(statement)
     bound, errors = None, tuple[int, ...]()
     if not reads_nothing(statement, found, protected):
-        bound = bind_statement(statement, found, occurrences, parameters)
+        bound = bind_statement(statement, found, occurrences, parameters, evaluated)
     if bound is None:  # nothing is asked of the data: the statement itself, on tables without rows
         query, edits = _NOTHING, on_twins(statement.lexed, found, protected)
     elif not bound.subqueries:

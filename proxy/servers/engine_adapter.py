@@ -11,6 +11,7 @@ from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
 from proxy.pgwire.calls import (
+    ConstantsWanted,
     ExecutePrepared,
     Inspect,
     QueryAnswer,
@@ -51,19 +52,35 @@ class EngineAdapter:
         return prepared_query(source, name)
 
     @refuses("read")
-    def read(self, read: Read) -> Verbatim | Substitute:
+    def read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted:
         statement = read.handle
         assert isinstance(statement, Statement)
+        relations, oids, settings = read.relation_oids, read.parameter_oids, read.settings
+        with_errors = read.with_errors
+        if read.constant_oids is None:
+            wanted = self._statements.constants_needed(
+                statement, relations, oids, settings, with_errors
+            )
+            if wanted:
+                return ConstantsWanted(wanted)
         question = self._statements.read(
-            statement, read.relation_oids, read.parameter_oids, read.settings, read.with_errors
+            statement, relations, oids, settings, with_errors, read.constant_oids
         )
         if question is None:
             return Verbatim()
         question = replace(question, result_oids=tuple(one.type_oid for one in read.columns))
         reading = question.reading
+        constants = tuple(one.sql for one in question.constants)
         if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
             text = rewritten_text(question)
-            return Substitute(text, reading.relation_parameter, False, question, "EXPLAIN")
+            return Substitute(
+                text,
+                reading.relation_parameter,
+                False,
+                question,
+                "EXPLAIN",
+                constants=constants,
+            )
         if goes_to_the_server(statement):
             return Verbatim()
         return Substitute(
@@ -73,6 +90,7 @@ class EngineAdapter:
             question,
             needs_block=statement.needs_transaction,
             rehearsal=rehearsal(statement, reading, read.columns),
+            constants=constants,
         )
 
     @refuses_later("run")

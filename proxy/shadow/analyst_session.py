@@ -27,6 +27,7 @@ from proxy.engine.sessions import (
 )
 from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal
+from proxy.pgwire.constant_exchanges import describing
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
@@ -115,13 +116,27 @@ class ConnectedSession:
         if not oids:
             return ()
         read = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
+        return await self.constants(read, values, oids)
+
+    async def types_of(self, expressions: Sequence[str], oids: Sequence[int]) -> tuple[int, ...]:
+        found: list[int] = []
+        for text in describing(expressions):
+            await self.prepare(text, oids)
+            self._pgconn.send_describe_prepared(b"")
+            described = await self._finished()
+            found += [described.ftype(index) for index in range(described.nfields)]
+        return tuple(found)
+
+    async def constants(
+        self, expressions: Sequence[str], values: Values, oids: Sequence[int]
+    ) -> tuple[str | None, ...]:
         try:
-            result = await self._query(measured_sql(read), values, oids)
+            result = await self._query(measured_sql(expressions), values, oids)
         except PostgresError as error:
             error.position = None
             raise
         rows = [[result.get_value(n, column) for column in range(3)] for n in range(result.ntuples)]
-        if not fits(rows, len(oids)):
+        if not fits(rows, len(expressions)):
             raise Refusal(
                 Code.TOO_COMPLEX, ARGUMENTS_TOO_LONG.message, ARGUMENTS_TOO_LONG.hint, None
             )

@@ -25,6 +25,7 @@ from proxy.postgres.postgres_binaries import Binaries
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.nodes import times
 from proxy.query.ir import expressions as ir
+from proxy.query.ir.typing_rules import TRUNCATIONS
 from tests.never_raise.extremes import errors
 from tests.never_raise.hostile_rows import make_hostile_tables
 from tests.never_raise.matrix import DEPTH, Seen, run, run_pairs
@@ -71,7 +72,7 @@ def _kinds() -> frozenset[str]:
             if kind.__module__ == ir.__name__
         }
         | {f"extract {field}" for field in times._FIELDS}
-        | {f"date_trunc {unit}" for unit in times._TRUNCATIONS}
+        | {f"date_trunc {unit}" for unit in TRUNCATIONS}
         | {f"cast to {kind}" for kind in ("integer", "numeric", "double precision", "date")}
         | {f"cast to timestamp {kind} time zone" for kind in ("with", "without")}
         | {kind.__name__ for kind in READERS}

@@ -14,7 +14,8 @@ from proxy.planner.facts import PlanningContext
 from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
 from proxy.policy.policy_model import Bounds, BoundsKind, Policy, ProtectedTable
-from proxy.query.ir.query import Query, bind
+from proxy.query.ir.binding import bind
+from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read
 
 _FIRST, _LAST = -719_162, 2_932_896  # 0001-01-01, 9999-12-31

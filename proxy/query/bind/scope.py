@@ -28,6 +28,13 @@ class ColumnType(NamedTuple):
     type_name: str  # as PostgreSQL prints it, modifier included
 
 
+class ConstantType(NamedTuple):
+    """Of what the shadow evaluates. is_list: an array of values of the type."""
+
+    type: SqlType
+    is_list: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A relation as names can reach it: ours (alias), the client's prefixes, its columns."""
@@ -54,7 +61,8 @@ class Scope:
     merged: columns that JOIN ... USING has made one; parameters: types of $1, $2, ...;
     scalars: types of answers of other aggregate subqueries; public: what IN (SELECT ... FROM a public table)
     looks up;
-    readers: how each kind of node is read; what is not in it is refused.
+    readers: how each kind of node is read; what is not in it is refused;
+    constants: of what the shadow evaluates, by number.
     """
 
     relations: tuple[Named, ...]
@@ -63,6 +71,7 @@ class Scope:
     scalars: Mapping[ScalarAnswer, SqlType] = field(default_factory=dict)
     public: Mapping[PublicSubquery, PublicColumn] = field(default_factory=dict)
     readers: Readers = field(default_factory=dict)
+    constants: Mapping[int, ConstantType] = field(default_factory=dict)
 
     def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:
         """The one column of this name, or None."""

@@ -11,14 +11,14 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.scope import Named, PublicColumn, Scope
+from proxy.query.bind.scope import ConstantType, Named, PublicColumn, Scope
 from proxy.query.ir.bound_statement import AggregateSubquery
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import Relation
 from proxy.query.syntax.from_clause import Item, TableItem, read_from
-from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer, SubqueryPlaceholder
+from proxy.query.syntax.placeholders import Placeholder, PublicSubquery, ScalarAnswer
 from proxy.query.syntax.selects import Select
 from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed
@@ -38,8 +38,9 @@ class Nature(Enum):
 class Sources:
     """All SELECTs of one statement, and what has been found out about them.
 
-    tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery -> what stands for its
-    value; types, public: what is known of each; subqueries, scalars: what has been read, in order;
+    tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery, or first lexeme of
+    what the shadow evaluates -> what stands for its value; types, public, constants: what is known of each;
+    subqueries, scalars: what has been read, in order;
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
     keyword, the relation that it is, until it is taken.
@@ -51,7 +52,8 @@ class Sources:
     tables: Mapping[int, Exposed]
     parameters: tuple[SqlType, ...]
     result: int | None = None
-    placeholders: dict[int, SubqueryPlaceholder] = field(default_factory=dict)
+    placeholders: dict[int, Placeholder] = field(default_factory=dict)
+    constants: Mapping[int, ConstantType] = field(default_factory=dict)
     types: dict[ScalarAnswer, SqlType] = field(default_factory=dict)
     public: dict[PublicSubquery, PublicColumn] = field(default_factory=dict)
     subqueries: list[AggregateSubquery] = field(default_factory=list)
@@ -107,7 +109,9 @@ class Sources:
         return hits[-1] if hits else None
 
     def scope(self, named: tuple[Named, ...], merged: dict[str, ColumnRef]) -> Scope:
-        return Scope(named, self.parameters, merged, self.types, self.public, READERS)
+        return Scope(
+            named, self.parameters, merged, self.types, self.public, READERS, self.constants
+        )
 
     def refuse(self, index: int, message: str) -> NoReturn:
         raise Refusal(Code.UNSUPPORTED, message, HINT, self.lexed.lexemes[index].position)

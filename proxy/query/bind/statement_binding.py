@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature, Sources
@@ -28,10 +29,11 @@ def bind_statement(
     found: tuple[Select, ...],
     occurrences: Mapping[int, Exposed],
     parameters: tuple[SqlType, ...],
+    evaluated: Evaluated = NOTHING_EVALUATED,
 ) -> BoundStatement:
     """
     Given    found: its SELECTs; occurrences: first lexeme of what names a table of the policy -> table, of
-             which one at least is protected; parameters: types of $1, $2, ...
+             which one at least is protected; parameters: types of $1, $2, ...; evaluated: what the shadow does
     Refuses  as read_statement
     """
     protected = {i: t for i, t in occurrences.items() if t.protected}
@@ -45,6 +47,8 @@ def bind_statement(
         occurrences,
         parameters,
         None if result is None else result.keyword,
+        dict(evaluated.placeholders),
+        evaluated.types,
     )
     find_public_lists(sources)
     for select in found:

@@ -13,17 +13,15 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
-from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
 
 ConstantValue = Fraction | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal. type None: an untyped literal ('x' or NULL) that takes the type of its surroundings.
-
-    Numbers are Fractions; dates and timestamps are ISO text.
-    """
+    """A literal, of which numbers are Fractions, dates and timestamps ISO text. type None: an untyped one ('x'
+    or NULL) that takes the type of its surroundings."""
 
     value: ConstantValue
     type: SqlType | None
@@ -32,9 +30,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A constant whose value is known when the statement is run."""
+    """A constant whose value is known when the statement is run; of a ClientArray the type is an element's."""
 
-    source: ClientParameter | ScalarAnswer
+    source: ClientParameter | ClientArray | ScalarAnswer
     type: SqlType
     position: int | None = field(default=None, compare=False)
 
@@ -219,24 +217,26 @@ class Extract:
 class DateTrunc:
     """date_trunc(unit, operand), the operand clamped: at the ends of the calendar it would raise.
 
-    zone: by whose clock, where the result is an instant; None: the session's, which is UTC where
-    bind.time_zones has not put another.
+    zone: by whose clock, where the result is an instant; None: the session's, UTC where bind.time_zones has
+    not put another. given: what holds the unit, until it is bound.
     """
 
     unit: str
     operand: Expression
     type: SqlType
     zone: Zone | None = None
+    given: ClientParameter | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FormattedTime:
-    """to_char(operand, template) of a timestamp without a zone, clamped as for DateTrunc; base.time_templates
-    says which templates there are."""
+    """to_char(operand, template) of a timestamp without a zone, clamped as for DateTrunc, of a template of
+    base.time_templates. given: what holds it, until it is bound."""
 
     operand: Expression
     template: str
     type: SqlType = SqlType.TEXT
+    given: ClientParameter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.ir.expressions import (
+    Expression,
+    Parameter,
+)
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
-from proxy.query.ir.typing_rules import settle
-from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
+from proxy.query.syntax.placeholders import ScalarAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +72,6 @@ class Query:
 
     blocks: tuple[AggregateBlock, ...]
     scalars: tuple[Scalar, ...] = ()
-
-
-def bind(block: AggregateBlock, values: Mapping[int, Constant]) -> AggregateBlock:
-    """The block with the client's parameters, by number, replaced by constants; a text that the question
-    casts ($1::date) is read as that type.
-
-    Refuses  SYNTAX: text that is no value of the type
-    """
-
-    def change(part: Expression) -> Expression:
-        if not isinstance(part, Parameter):
-            return part
-        found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
-        if found is None or found.type is part.type:
-            return part if found is None else found
-        return settle(Constant(found.value, None, part.position), part.type)
-
-    def again(part: Expression) -> Expression:
-        return rebuild(part, change)
-
-    return changed(block, again)
 
 
 def uses_answers(block: AggregateBlock) -> bool:

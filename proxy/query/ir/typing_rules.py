@@ -12,6 +12,7 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.time_templates import template
 from proxy.query.ir.expressions import Constant, Expression
 
 _NUMBERS = (
@@ -22,6 +23,8 @@ _NUMBERS = (
     SqlType.FLOAT4,
     SqlType.FLOAT8,
 )
+# The units of date_trunc().
+TRUNCATIONS = frozenset(["minute", "hour", "day", "week", "month", "quarter", "year"])
 # The least and the largest positive number.
 _FLOATS = {
     SqlType.FLOAT4: (Fraction(1, 2**149), (2 - Fraction(1, 2**23)) * 2**127),
@@ -202,6 +205,20 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
             position,
         )
     return Constant(value, wanted, position)
+
+
+def check_template(text: str, position: int | None) -> None:
+    """
+    Refuses  UNSUPPORTED: a template of to_char() of which it is not known what it prints
+    """
+    if template(text) is None:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "this template of to_char() is not available on a protected table",
+            "Use YYYY, YY, IYYY, Q, MM, Mon, Month, WW, IW, DDD, DD, D, ID, Dy, Day, HH24, HH12, MI, SS, AM,"
+            ' FM before one of them, other characters than letters and digits, and texts in "quotes".',
+            position,
+        )
 
 
 def is_instant(text: str) -> bool:

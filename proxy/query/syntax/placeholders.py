@@ -1,7 +1,8 @@
 """Values that stand in an expression without being parsed with it, each tagged with what it is.
 
-A subquery in a condition is answered on its own; where it stood, the parser of the expression meets a
-parameter. Its token holds the tag in words, which no client can write: a client's parameter is digits.
+A subquery in a condition is answered on its own, a constant expression evaluated by the shadow; where it stood,
+the parser of the expression meets a parameter. Its token holds the tag in words, which no client can write: a
+client's parameter is digits.
 """
 
 from __future__ import annotations
@@ -15,6 +16,24 @@ class ClientParameter:
     """$number of the client's own statement, its value known when the statement is run."""
 
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClientArray:
+    """An array, known when the statement is run; numbered with the parameters. is_all: a condition is on all of
+    its elements, not on any."""
+
+    number: int
+    is_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedConstant:
+    """What the shadow evaluates when the statement is run. index: its number, after those of the client's
+    parameters; end: the lexeme after it."""
+
+    index: int
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +52,27 @@ class PublicSubquery:
 
 
 SubqueryPlaceholder = ScalarAnswer | PublicSubquery
-Placeholders = Mapping[int, SubqueryPlaceholder]  # by the opening bracket of the subquery
+Placeholder = SubqueryPlaceholder | EvaluatedConstant
+# By the first lexeme: the opening bracket of a subquery.
+Placeholders = Mapping[int, Placeholder]
 
-_WORDS: Mapping[str, type[SubqueryPlaceholder]] = {"answer": ScalarAnswer, "list": PublicSubquery}
+_WORDS: Mapping[str, type[Placeholder]] = {
+    "answer": ScalarAnswer,
+    "list": PublicSubquery,
+    "constant": EvaluatedConstant,
+}
 
 
-def token_text(placeholder: SubqueryPlaceholder) -> str:
+def token_text(placeholder: Placeholder) -> str:
     """
-    >>> token_text(ScalarAnswer(0)), token_text(PublicSubquery(2))
-    ('answer 0', 'list 2')
+    >>> token_text(ScalarAnswer(0)), token_text(PublicSubquery(2)), token_text(EvaluatedConstant(3, 9))
+    ('answer 0', 'list 2', 'constant 3')
     """
     word = next(word for word, tag in _WORDS.items() if isinstance(placeholder, tag))
     return f"{word} {placeholder.index}"
 
 
-def of_token(text: str) -> SubqueryPlaceholder | None:
+def of_token(text: str) -> Placeholder | None:
     """None: a parameter of the client's.
 
     >>> of_token("list 2"), of_token("2")

@@ -7,7 +7,12 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.placeholders import Placeholders, PublicSubquery, token_text
+from proxy.query.syntax.placeholders import (
+    EvaluatedConstant,
+    Placeholders,
+    PublicSubquery,
+    token_text,
+)
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.string_literals import plain_strings
 from proxy.query.syntax.tokens import Lexed
@@ -103,7 +108,7 @@ def _no_operator_for_parameter(lexed: Lexed, index: int, last: int) -> None:
 
 
 def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]:
-    """The tokens of a span, subqueries in conditions replaced by parameters in brackets."""
+    """The tokens of a span, with parameters for what is read or evaluated on its own."""
     tokens: list[Token] = []
     index = span[0]
     while index < span[1]:
@@ -119,5 +124,6 @@ def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]
             put = [(TokenType.L_PAREN, "("), *put, (TokenType.R_PAREN, ")")]
         for kind, text in put:
             tokens.append(Token(kind, text, place.line, place.col, place.start, place.start))
-        index = lexed.partner[index] + 1
+        evaluated = placeholder if isinstance(placeholder, EvaluatedConstant) else None
+        index = evaluated.end if evaluated else lexed.partner[index] + 1
     return plain_strings(lexed.text, tokens)

@@ -21,6 +21,8 @@ from proxy.pgwire.calls import (
     Analyse,
     Analysis,
     Arguments,
+    DescribeConstants,
+    EvaluateConstants,
     ExecutePrepared,
     Inspect,
     Look,
@@ -127,7 +129,11 @@ class LibpqDriver:
         if reads_nothing:
             return None
         assert arguments.json is not None
-        query = RunQuery(decided.substitute.handle, arguments.json, arguments.settings)
+        given, constants = arguments.json, decided.substitute.constants
+        if constants:
+            oids = decided.parameter_oids
+            given += await self._session.constants(constants, self._request.parameters, oids)
+        query = RunQuery(decided.substitute.handle, given, arguments.settings)
         plan = await self._engine.explain(self._session.analyst, query)
         if isinstance(plan, Refuse):
             raise refused(plan)
@@ -184,6 +190,11 @@ class LibpqDriver:
             case ReadArguments():
                 assert decided is not None
                 return await self._arguments(step, decided)
+            case DescribeConstants():
+                return await session.types_of(step.expressions, step.parameter_oids)
+            case EvaluateConstants():
+                values = self._request.parameters
+                return await session.constants(step.constants, values, step.parameter_oids)
             case Rehearse():
                 values = self._request.parameters
                 return await session.rehearse(step.rehearsal, values, step.parameter_oids)

@@ -13,7 +13,12 @@ from proxy.query.bind.scope import Readers, Scope, identifier, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
-from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer, of_token
+from proxy.query.syntax.placeholders import (
+    ClientParameter,
+    EvaluatedConstant,
+    ScalarAnswer,
+    of_token,
+)
 
 
 def _column(node: exp.Expr, scope: Scope) -> Expression:
@@ -82,6 +87,11 @@ def _parameter(node: exp.Expr, scope: Scope) -> Expression:
     placeholder = of_token(text)
     if isinstance(placeholder, ScalarAnswer) and placeholder in scope.scalars:
         return ir.Parameter(placeholder, scope.scalars[placeholder])
+    if isinstance(placeholder, EvaluatedConstant):
+        known = scope.constants.get(placeholder.index)
+        if known is None or known.is_list:
+            raise unknown(node)
+        return ir.Parameter(ClientParameter(placeholder.index), known.type, position_of(node))
     number = typing_rules.ordinal(text)
     if number is None or not 1 <= number <= len(scope.parameters):
         raise unknown(node)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.operands import (
@@ -19,7 +21,13 @@ from proxy.query.bind.nodes.operands import (
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
-from proxy.query.syntax.placeholders import PublicSubquery, of_token
+from proxy.query.syntax.placeholders import (
+    ClientArray,
+    EvaluatedConstant,
+    PublicSubquery,
+    of_token,
+)
+from proxy.query.syntax.tokens import too_complex
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
     exp.EQ: ir.Comparator.EQ,
@@ -47,12 +55,47 @@ def condition(node: exp.Expr, scope: Scope) -> Expression:
 
 def comparison(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
+    listed = _list_of(node.expression, scope)
+    if listed is not None:
+        return _in_list(node, listed, scope)
+    if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
+        return _in_rows(node.this, [node.expression], scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
     (left, right), meeting = together(operands, node)
     _no_condition_as_operand(node, left, right)
     if meeting is SqlType.OTHER:
         raise unknown(node)
     return ir.Comparison(_COMPARATORS[type(node)], left, right)
+
+
+def _list_of(node: exp.Expr, scope: Scope) -> tuple[ClientArray, SqlType] | None:
+    """The array that the shadow evaluates, in ANY or ALL, and the type of its elements."""
+    if isinstance(node, exp.Any | exp.All):
+        word, inner = type(node).__name__.lower(), node.this.unnest()
+    elif isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        word, (inner,) = str(node.this).lower(), node.expressions
+    else:
+        return None
+    placeholder = of_token(parameter_text(inner)) if isinstance(inner, exp.Parameter) else None
+    if not isinstance(placeholder, EvaluatedConstant):
+        return None
+    known = scope.constants.get(placeholder.index)
+    if known is None or not known.is_list or word not in ("any", "some", "all"):
+        return None
+    return ClientArray(placeholder.index, word == "all"), known.type
+
+
+def _in_list(node: exp.Expr, listed: tuple[ClientArray, SqlType], scope: Scope) -> Expression:
+    """= ANY(array) is IN, <> ALL(array) NOT IN."""
+    array, kind = listed
+    if not isinstance(node, exp.NEQ if array.is_all else exp.EQ):
+        raise unknown(node.expression)
+    (operand, items), _ = together([scope.read(node.this), ir.Parameter(array, kind)], node)
+    _no_condition_as_operand(node, operand)
+    if not isinstance(items, ir.Parameter):
+        raise unknown(node)
+    found = ir.In(operand, (items,))
+    return ir.Not(found) if array.is_all else found
 
 
 def _no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
@@ -108,10 +151,37 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
             raise unknown(node)
         _no_condition_as_operand(node, operand)
         return ir.InPublic(operand, public.table, public.alias, output, public.condition)
+    if isinstance(node.this, exp.Tuple):
+        return _in_rows(node.this, node.expressions, scope)
     items = [read_constant(item, scope) for item in node.expressions]
     settled, _ = together([scope.read(node.this), *items], node)
     constants = [item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter)]
     return ir.In(settled[0], tuple(constants))
+
+
+def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Expression:
+    """(a, b) IN ((1, 2), (3, 4)): a = 1 AND b = 2 OR a = 3 AND b = 4, as PostgreSQL compares rows."""
+    only(operands, "expressions")
+    if len(rows) > limits.LIST_ELEMENTS:
+        raise too_complex(f"of a list of more than {limits.LIST_ELEMENTS} elements")
+    read = [repeated(scope.read(part)) for part in operands.expressions]
+    columns: list[list[Expression]] = [[] for _ in read]
+    for row in rows:
+        if not isinstance(row, exp.Tuple) or len(row.expressions) != len(read):
+            raise unknown(row)
+        only(row, "expressions")
+        for column, item in zip(columns, row.expressions, strict=True):
+            column.append(read_constant(item, scope))
+    settled = []
+    for operand, items in zip(read, columns, strict=True):
+        parts, meeting = together([operand, *items], operands)
+        _no_condition_as_operand(operands, parts[0])
+        if meeting is SqlType.OTHER:
+            raise unknown(operands)
+        equal = ir.Comparator.EQ
+        settled.append([ir.Comparison(equal, parts[0], item) for item in parts[1:]])
+    found: list[Expression] = [ir.Connective("AND", each) for each in zip(*settled, strict=True)]
+    return found[0] if len(found) == 1 else ir.Connective("OR", tuple(found))
 
 
 def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:
@@ -135,11 +205,20 @@ def _between(node: exp.Expr, scope: Scope) -> Expression:
 
 def _like(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression", "negate")
-    pattern = typed(read_constant(node.expression, scope))
+    where, operand = position_of(node), text_operand(node.this, scope)
+    listed = _list_of(node.expression, scope)
+    if listed is None:
+        pattern = typed(read_constant(node.expression, scope))
+    else:
+        array, kind = listed
+        if not kind.is_text:
+            raise unknown(node)
+        # NOT LIKE ANY: some pattern is not met, so that not all of them are.
+        is_all = array.is_all != bool(node.args.get("negate"))
+        pattern, operand = ir.Parameter(replace(array, is_all=is_all), kind), repeated(operand)
     if not isinstance(pattern, ir.Constant | ir.Parameter):
         raise unknown(node)
-    where = position_of(node)
-    like = ir.Like(text_operand(node.this, scope), pattern, isinstance(node, exp.ILike), where)
+    like = ir.Like(operand, pattern, isinstance(node, exp.ILike), where)
     return _negated(node, like)
 
 

@@ -6,11 +6,12 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_templates import template
 from proxy.base.zones import Zone, zone_named
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.typing_rules import TRUNCATIONS, check_template
+from proxy.query.syntax.placeholders import ClientParameter
 
 _FIELDS = frozenset(
     [
@@ -83,23 +84,35 @@ def _zone(written: object, node: exp.Expr) -> Zone:
     return zone
 
 
-_TRUNCATIONS = frozenset(["minute", "hour", "day", "week", "month", "quarter", "year"])
+def _text(node: exp.Expr, scope: Scope) -> tuple[str, ClientParameter | None] | None:
+    """A text that has to be known before planning: as it is written, or what will hold it."""
+    if isinstance(node, exp.Literal | exp.Var):
+        return str(node.name), None
+    read = scope.read(node) if isinstance(node, exp.Parameter) else None
+    is_text = isinstance(read, ir.Parameter) and read.type.is_text
+    if not (is_text and isinstance(read, ir.Parameter)):
+        return None
+    return ("", read.source) if isinstance(read.source, ClientParameter) else None
 
 
 def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "unit", "zone")
     operand = scope.read(node.this)
-    unit = str(node.args["unit"].name).lower()
-    if unit not in _TRUNCATIONS or operand.type is None or not operand.type.is_time:
+    written = _text(node.args["unit"], scope)
+    if written is None or operand.type is None or not operand.type.is_time:
+        raise unknown(node)
+    unit, given = written[0].lower(), written[1]
+    if given is None and unit not in TRUNCATIONS:
         raise unknown(node)
     result: SqlType = operand.type
     if node.args.get("zone") is not None:  # of a date or a local time: as an instant
         if operand.type is not SqlType.TIMESTAMPTZ:
             operand = ir.Cast(operand, SqlType.TIMESTAMPTZ)
-        return ir.DateTrunc(unit, operand, SqlType.TIMESTAMPTZ, _zone(node.args["zone"], node))
+        zone = _zone(node.args["zone"], node)
+        return ir.DateTrunc(unit, operand, SqlType.TIMESTAMPTZ, zone, given)
     # date_trunc(date) is that of timestamptz (PostgreSQL 17 documentation, section 9.9.2)
     result = SqlType.TIMESTAMPTZ if result is SqlType.DATE else result
-    return ir.DateTrunc(unit, operand, result)
+    return ir.DateTrunc(unit, operand, result, None, given)
 
 
 def _date(node: exp.Expr, scope: Scope) -> Expression:
@@ -114,20 +127,14 @@ def _date(node: exp.Expr, scope: Scope) -> Expression:
 def _formatted(node: exp.Expr, scope: Scope) -> Expression:
     """to_char() of a time, which prints what the session's clock shows."""
     only(node, "this", "format")
-    operand, written = scope.read(node.this), node.args["format"]
-    if operand.type is None or not operand.type.is_time or not isinstance(written, exp.Literal):
+    operand, written = scope.read(node.this), _text(node.args["format"], scope)
+    if operand.type is None or not operand.type.is_time or written is None:
         raise unknown(node)
-    if template(written.name) is None:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "this template of to_char() is not available on a protected table",
-            "Use YYYY, YY, IYYY, Q, MM, Mon, Month, WW, IW, DDD, DD, D, ID, Dy, Day, HH24, HH12, MI, SS, AM,"
-            ' FM before one of them, other characters than letters and digits, and texts in "quotes".',
-            position_of(node),
-        )
+    if written[1] is None:
+        check_template(written[0], position_of(node))
     if operand.type is not SqlType.TIMESTAMP:  # PostgreSQL prints a date as its midnight
         operand = ir.Cast(operand, SqlType.TIMESTAMP)
-    return ir.FormattedTime(operand, written.name)
+    return ir.FormattedTime(operand, written[0], given=written[1])
 
 
 READERS: Readers = {

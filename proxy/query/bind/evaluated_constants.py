@@ -1,0 +1,87 @@
+"""What the shadow evaluates in a statement: where it stands, its number and its type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from proxy.base.sql_types import SqlType, by_oid, element_of
+from proxy.query.bind.scope import ConstantType
+from proxy.query.syntax.constant_spans import ConstantSpan
+from proxy.query.syntax.placeholders import EvaluatedConstant
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """placeholders: by first lexeme; types, texts: by number, those after the client's parameters."""
+
+    placeholders: Mapping[int, EvaluatedConstant] = field(default_factory=dict)
+    types: Mapping[int, ConstantType] = field(default_factory=dict)
+    texts: Mapping[int, str] = field(default_factory=dict)
+
+
+NOTHING_EVALUATED = Evaluated()
+
+
+def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: int) -> Evaluated:
+    """
+    Given    oids: the type of each span's expression; parameters: how many the client's statement has
+    Gives    those of types that questions can use; others are left to the reader, which refuses them. Equal
+             texts are one constant, so that equal aggregates stay one
+    """
+    numbers: dict[tuple[str, bool], int] = {}
+    placeholders: dict[int, EvaluatedConstant] = {}
+    types: dict[int, ConstantType] = {}
+    texts: dict[int, str] = {}
+    for span, oid in zip(spans, oids, strict=True):
+        kind = element_of(oid) if span.is_list else by_oid(oid)
+        if kind is SqlType.OTHER:
+            continue
+        number = numbers.setdefault((span.text, span.is_list), parameters + len(types) + 1)
+        placeholders[span.span[0]] = EvaluatedConstant(number, span.span[1])
+        types[number] = ConstantType(kind, span.is_list)
+        texts[number] = span.text
+    return Evaluated(placeholders, types, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedText:
+    """sql: what the shadow evaluates, a text: JSON of a value of the type, or of an array of them."""
+
+    sql: str
+    type: SqlType
+
+
+# By whichever name a type is known in the session, the value is one of PostgreSQL's own.
+_CASTS: Mapping[SqlType, str] = {
+    SqlType.BOOL: "bool",
+    SqlType.INT2: "int2",
+    SqlType.INT4: "int4",
+    SqlType.INT8: "int8",
+    SqlType.NUMERIC: "numeric",
+    SqlType.FLOAT4: "float4",
+    SqlType.FLOAT8: "float8",
+    SqlType.TEXT: "text",
+    SqlType.VARCHAR: "varchar",
+    SqlType.BPCHAR: "bpchar",
+    SqlType.DATE: "date",
+    SqlType.TIMESTAMP: "timestamp",
+    SqlType.TIMESTAMPTZ: "timestamptz",
+    SqlType.UUID: "uuid",
+}
+
+
+def evaluated_texts(found: Evaluated, used: frozenset[int]) -> tuple[EvaluatedText, ...]:
+    """
+    Given    used: numbers of what the statement's query reads; nothing else of it is evaluated
+    Gives    in the order of their numbers, none where none is used
+    """
+    if used.isdisjoint(found.types):
+        return ()
+    texts: list[EvaluatedText] = []
+    for number, (kind, is_list) in found.types.items():
+        name = _CASTS[kind] + ("[]" if is_list else "")
+        value = f"pg_catalog.to_jsonb(({found.texts[number]})::pg_catalog.{name})"
+        wanted = value if number in used else "NULL"
+        texts.append(EvaluatedText(f"{wanted}::pg_catalog.text", kind))
+    return tuple(texts)

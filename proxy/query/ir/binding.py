@@ -1,0 +1,126 @@
+"""Values into a query: the client's parameters, and what the shadow has evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import (
+    Connective,
+    Constant,
+    DateTrunc,
+    Expression,
+    FormattedTime,
+    In,
+    InPublic,
+    Like,
+    Parameter,
+)
+from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, settle
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter
+
+# By number: a constant; of an array each of its elements.
+Values = Mapping[int, Constant | tuple[Constant, ...]]
+
+
+def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
+    """The block with the client's parameters, and what the shadow has evaluated, replaced by constants; a text
+    that the question casts ($1::date) is read as that type.
+
+    Refuses  SYNTAX: text that is no value of the type
+    """
+
+    def change(part: Expression) -> Expression:
+        if isinstance(part, In):
+            return _listed(part, values)
+        if isinstance(part, Like):
+            return _patterns(part, values)
+        if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
+            return _timed(part, values.get(part.given.number))
+        if isinstance(part, InPublic) and part.condition is not None:
+            return replace(part, condition=rebuild(part.condition, change))
+        if not isinstance(part, Parameter) or not isinstance(part.source, ClientParameter):
+            return part
+        found = values.get(part.source.number)
+        if not isinstance(found, Constant):
+            return part
+        if found.type is part.type:
+            return found
+        return settle(Constant(found.value, None, part.position), part.type)
+
+    def again(part: Expression) -> Expression:
+        return rebuild(part, change)
+
+    return changed(block, again)
+
+
+def _listed(part: In, values: Values) -> Expression:
+    """With the elements of an array; of one that is NULL nothing is known, in an empty one is nothing."""
+    array = part.items[0] if part.items else None
+    if not isinstance(array, Parameter) or not isinstance(array.source, ClientArray):
+        return part
+    elements = values.get(array.source.number)
+    if elements is None:
+        return part
+    if isinstance(elements, Constant):
+        return Constant(None, SqlType.BOOL, array.position)
+    if not elements:
+        return Constant(False, SqlType.BOOL, array.position)
+    return replace(part, items=elements)
+
+
+def _patterns(part: Like, values: Values) -> Expression:
+    """A condition for each element of an array of patterns."""
+    array = part.pattern.source if isinstance(part.pattern, Parameter) else None
+    elements = values.get(array.number) if isinstance(array, ClientArray) else None
+    if elements is None or not isinstance(array, ClientArray):
+        return part
+    if isinstance(elements, Constant):
+        return Constant(None, SqlType.BOOL)
+    each = tuple(replace(part, pattern=element) for element in elements)
+    if len(each) < 2:
+        return each[0] if each else Constant(array.is_all, SqlType.BOOL)
+    return Connective("AND" if array.is_all else "OR", each)
+
+
+def _timed(
+    part: DateTrunc | FormattedTime, value: Constant | tuple[Constant, ...] | None
+) -> Expression:
+    """With its unit, or its template."""
+    text = value.value if isinstance(value, Constant) else None
+    if isinstance(part, FormattedTime) and isinstance(text, str):
+        check_template(text, None)
+        return replace(part, template=text, given=None)
+    unit = text.lower() if isinstance(text, str) else ""
+    if isinstance(part, FormattedTime):
+        raise Refusal(
+            Code.FUNCTION,
+            "the template of to_char() is null",
+            "Write a template, e.g. 'YYYY-MM'.",
+        )
+    if unit not in TRUNCATIONS:
+        raise Refusal(
+            Code.FUNCTION,
+            "this unit of date_trunc() is not available on protected columns",
+            f"Use one of {', '.join(sorted(TRUNCATIONS))}.",
+        )
+    return replace(part, unit=unit, given=None)
+
+
+def parameters_of(block: AggregateBlock) -> frozenset[int]:
+    """The numbers of what is to be bound in it."""
+    found: set[int] = set()
+
+    def visit(part: Expression) -> Expression:
+        if isinstance(part, Parameter) and isinstance(part.source, ClientParameter | ClientArray):
+            found.add(part.source.number)
+        if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
+            found.add(part.given.number)
+        return part
+
+    changed(block, lambda part: rebuild(part, visit))
+    return frozenset(found)

@@ -1,0 +1,297 @@
+"""Where a statement has sub-expressions that the shadow can evaluate before any row is read.
+
+A part is found on tokens, by allow-list: literals, parameters, operators, casts to listed types and calls of
+listed functions, none of which is volatile or multiplies the length of a text. What is no such token (a name, a
+subquery) ends the part. It is a whole sub-expression: what stands on both sides binds less than anything in it
+does (PostgreSQL 17 documentation, section 4.1.6). What the reader of expressions reads itself is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import TokenType
+
+from proxy.query.syntax.constant_types import type_at
+from proxy.query.syntax.selects import Span
+from proxy.query.syntax.statements import split_commas
+from proxy.query.syntax.tokens import Lexed
+
+_NOW = frozenset(
+    {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
+)
+FUNCTIONS = frozenset(
+    {
+        *("now", "transaction_timestamp", "statement_timestamp"),
+        *("date_trunc", "date_part", "date_bin", "date", "age", "timezone", "isfinite"),
+        *("justify_days", "justify_hours", "justify_interval"),
+        *("make_date", "make_time", "make_timestamp", "make_timestamptz", "make_interval"),
+        *("to_date", "to_timestamp", "to_number", "to_char"),
+        *("abs", "round", "floor", "ceil", "ceiling", "trunc", "sign", "mod", "div"),
+        *("lower", "upper", "initcap", "concat", "concat_ws", "left", "right", "substr"),
+        *("btrim", "ltrim", "rtrim", "split_part", "length", "char_length", "string_to_array"),
+        *("coalesce", "nullif", "greatest", "least"),
+    }
+)
+_FIELDS = frozenset({"year", "month", "day", "hour", "minute", "second"})
+
+# The level at which an operator binds; larger binds more.
+_JOIN, _SUM, _PRODUCT, _POWER, _ZONE = range(1, 6)
+_OPERATORS = {
+    TokenType.DPIPE: _JOIN,
+    TokenType.PLUS: _SUM,
+    TokenType.DASH: _SUM,
+    TokenType.STAR: _PRODUCT,
+    TokenType.SLASH: _PRODUCT,
+    TokenType.MOD: _PRODUCT,
+    TokenType.CARET: _POWER,
+}
+_COMPARISONS = frozenset(
+    {
+        *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
+        *(TokenType.GT, TokenType.GTE),
+    }
+)
+_BEFORE_KINDS = _COMPARISONS | {TokenType.L_PAREN, TokenType.COMMA, TokenType.FROM}
+_BEFORE_WORDS = frozenset(
+    {
+        *("select", "distinct", "where", "on", "having", "and", "or", "not", "between"),
+        *("symmetric", "case", "when", "then", "else", "like", "ilike", "group by", "by"),
+    }
+)
+_AFTER_KINDS = (
+    _COMPARISONS
+    | set(_OPERATORS)
+    | {TokenType.R_PAREN, TokenType.COMMA, TokenType.SEMICOLON, TokenType.FROM}
+)
+_AFTER_WORDS = frozenset(
+    {
+        *("and", "or", "then", "when", "else", "end", "between", "is", "in", "not", "as", "at"),
+        *("like", "ilike", "group by", "group", "order by", "order", "having", "limit", "offset"),
+        *("fetch", "for", "window", "union", "intersect", "except", "where", "on", "join"),
+        *("left", "right", "inner", "cross", "full", "natural", "asc", "desc", "nulls"),
+    }
+)
+_ANY = frozenset({"any", "some", "all"})
+
+
+class _Form(Enum):
+    """NUMBER, LITERAL: which the reader of expressions reads itself; MADE: it has to be evaluated."""
+
+    NUMBER = 0
+    LITERAL = 1
+    PARAMETER = 2
+    MADE = 3
+
+
+_Found = tuple[int, _Form]  # the lexeme after it
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSpan:
+    """text: of the expression, by itself. is_list: an array, in the brackets of ANY or ALL."""
+
+    span: Span
+    text: str
+    is_list: bool = False
+
+
+def constant_spans(lexed: Lexed, first: int, last: int) -> Iterator[ConstantSpan]:
+    """In the order of the text; none within another."""
+    found = _Finder(lexed, last)
+    index = first
+    while index < last:
+        end = found.list_at(index) if index > first else None
+        if end is not None:
+            yield _span(lexed, (index, end), is_list=True)
+            index = end
+            continue
+        least = found.binding_before(index, first)
+        taken = None if least is None else found.expression(index, least)
+        if taken is None or taken[1] is not _Form.MADE or not found.may_end(taken[0]):
+            index += 1
+            continue
+        yield _span(lexed, (index, taken[0]))
+        index = taken[0]
+
+
+def _span(lexed: Lexed, span: Span, *, is_list: bool = False) -> ConstantSpan:
+    """Word by word, so that no comment is in it."""
+    lexemes = lexed.lexemes[span[0] : span[1]]
+    ends = ("" if x.token.token_type is TokenType.PARAMETER else " " for x in lexemes)
+    words = (lexed.text[x.start : x.end] + end for x, end in zip(lexemes, ends, strict=True))
+    return ConstantSpan(span, "".join(words).rstrip(" "), is_list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    lexed: Lexed
+    last: int
+
+    def word(self, index: int) -> str:
+        return self.lexed.lexemes[index].word if index < self.last else ""
+
+    def kind(self, index: int) -> TokenType | None:
+        return self.lexed.lexemes[index].token.token_type if index < self.last else None
+
+    def binding_before(self, index: int, first: int) -> int | None:
+        """The least that operators of a part that begins here must bind; None: no part begins here."""
+        if index == first:
+            return 0
+        kind = self.kind(index - 1)
+        if kind in _OPERATORS:
+            return _ZONE + 1  # none: it may be a sign
+        if kind in _BEFORE_KINDS or self.word(index - 1) in _BEFORE_WORDS:
+            return 0
+        return None
+
+    def may_end(self, index: int) -> bool:
+        kind = self.kind(index)
+        return kind is None or kind in _AFTER_KINDS or self.word(index) in _AFTER_WORDS
+
+    def list_at(self, index: int) -> int | None:
+        """The end of what stands in the brackets of = ANY ( or LIKE ALL (, if it is a constant."""
+        if self.kind(index - 1) is not TokenType.L_PAREN or self.word(index - 2) not in _ANY:
+            return None
+        before = index - 3
+        is_compared = self.kind(before) in (TokenType.EQ, TokenType.NEQ)
+        if not is_compared and self.word(before) not in ("like", "ilike"):
+            return None
+        found = self.expression(index, 0, takes_arrays=True)
+        is_whole = found is not None and found[0] == self.lexed.partner[index - 1]
+        return found[0] if found is not None and is_whole else None
+
+    def expression(self, index: int, least: int, *, takes_arrays: bool = False) -> _Found | None:
+        """Operators that bind at least so much, and their operands; as much of it as is constant."""
+        left = self._operand(index, takes_arrays=takes_arrays)
+        while left is not None:
+            end = left[0]
+            level, after = self._operator(end)
+            if level is None or level < least:
+                return left
+            right = self.expression(after, level + 1)
+            if right is None:
+                return left
+            beyond, _ = self._operator(right[0])
+            if beyond is not None and beyond > level:
+                return left  # the operand goes on, with something that is not constant
+            left = right[0], _Form.MADE
+        return None
+
+    def _operator(self, index: int) -> tuple[int | None, int]:
+        """Its level, and the lexeme after it."""
+        words = tuple(self.word(index + at) for at in range(3))
+        if words == ("at", "time", "zone"):
+            return _ZONE, index + 3
+        kind = self.kind(index)
+        return (None if kind is None else _OPERATORS.get(kind)), index + 1
+
+    def _operand(self, index: int, *, takes_arrays: bool) -> _Found | None:
+        if self.kind(index) in (TokenType.DASH, TokenType.PLUS):
+            signed = self._operand(index + 1, takes_arrays=False)
+            if signed is None:
+                return None
+            return signed[0], _Form.NUMBER if signed[1] is _Form.NUMBER else _Form.MADE
+        found = self._primary(index, takes_arrays=takes_arrays)
+        while found is not None and self.kind(found[0]) is TokenType.DCOLON:
+            found = self._cast(found, found[0] + 1, takes_arrays=takes_arrays)
+        return found
+
+    def _cast(self, found: _Found, index: int, *, takes_arrays: bool) -> _Found | None:
+        named = type_at(self.lexed, index)
+        if named is None or (named.is_array and not takes_arrays):
+            return None
+        is_read = named.is_plain and found[1] in (_Form.NUMBER, _Form.LITERAL)
+        return named.end, _Form.LITERAL if is_read else _Form.MADE
+
+    def _primary(self, index: int, *, takes_arrays: bool) -> _Found | None:
+        word = self.word(index)
+        match self.kind(index):
+            case TokenType.NUMBER:
+                return index + 1, _Form.NUMBER
+            case TokenType.STRING:
+                is_split = self.kind(index + 1) is TokenType.STRING
+                return None if is_split else (index + 1, _Form.LITERAL)
+            case TokenType.PARAMETER:
+                is_ours = self.lexed.lexemes[index].token.text == "$"
+                is_number = self.kind(index + 1) is TokenType.NUMBER
+                return (index + 2, _Form.PARAMETER) if is_ours and is_number else None
+            case TokenType.L_PAREN:
+                inner = self.expression(index + 1, 0, takes_arrays=takes_arrays)
+                if inner is None or inner[0] != self.lexed.partner[index]:
+                    return None
+                return inner[0] + 1, inner[1]
+        if word in ("true", "false", "null"):
+            return index + 1, _Form.LITERAL
+        if word == "interval":
+            return self._interval(index)
+        if word == "array" and takes_arrays:
+            return self._array(index + 1)
+        if self.kind(index + 1) is TokenType.L_PAREN or word in _NOW or word == "pg_catalog":
+            called = self._call(index)
+            if called is not None:
+                return called
+        return self._typed(index)
+
+    def _interval(self, index: int) -> _Found | None:
+        """INTERVAL '1' DAY TO SECOND."""
+        if self.kind(index + 1) is not TokenType.STRING:
+            return None
+        end = index + 2
+        if self.word(end) in _FIELDS:
+            end += 3 if self.word(end + 1) == "to" and self.word(end + 2) in _FIELDS else 1
+        return end, _Form.MADE
+
+    def _typed(self, index: int) -> _Found | None:
+        """date '2026-01-31'"""
+        named = type_at(self.lexed, index)
+        if named is None or named.is_array or self.kind(named.end) is not TokenType.STRING:
+            return None
+        return named.end + 1, _Form.LITERAL if named.is_plain else _Form.MADE
+
+    def _array(self, index: int) -> _Found | None:
+        if self.kind(index) is not TokenType.L_BRACKET:
+            return None
+        close = self.lexed.partner[index]
+        return (close + 1, _Form.MADE) if self._are_constants((index + 1, close)) else None
+
+    def _are_constants(self, span: Span) -> bool:
+        return all(self._is_given(part) for part in split_commas(self.lexed, *span))
+
+    def _is_given(self, span: Span) -> bool:
+        """An argument, perhaps with its name: months => 2."""
+        is_named = self.kind(span[0] + 1) is TokenType.FARROW and bool(self.word(span[0]))
+        return self._is_whole((span[0] + (2 if is_named else 0), span[1]))
+
+    def _is_whole(self, span: Span) -> bool:
+        found = self.expression(span[0], 0, takes_arrays=False) if span[0] < span[1] else None
+        return found is not None and found[0] == span[1]
+
+    def _call(self, index: int) -> _Found | None:
+        if self.word(index) == "pg_catalog":
+            if self.kind(index + 1) is not TokenType.DOT or self.word(index + 2) not in FUNCTIONS:
+                return None
+            index += 2
+        word, bracket = self.word(index), index + 1
+        if self.kind(bracket) is not TokenType.L_PAREN:
+            return (index + 1, _Form.MADE) if word in _NOW else None
+        close = self.lexed.partner[bracket]
+        is_constant = False
+        if word == "cast":
+            return self._cast_call(bracket, close)
+        if word == "extract":
+            named = self.word(bracket + 1) or self.kind(bracket + 1) is TokenType.STRING
+            is_from = self.word(bracket + 2) == "from"
+            is_constant = bool(named) and is_from and self._is_whole((bracket + 3, close))
+        elif word in FUNCTIONS or word in _NOW:
+            is_constant = self._are_constants((bracket + 1, close))
+        return (close + 1, _Form.MADE) if is_constant else None
+
+    def _cast_call(self, bracket: int, close: int) -> _Found | None:
+        inner = self.expression(bracket + 1, 0)
+        if inner is None or self.word(inner[0]) != "as":
+            return None
+        found = self._cast(inner, inner[0] + 1, takes_arrays=False)
+        return (close + 1, found[1]) if found is not None and found[0] == close else None

@@ -1,0 +1,237 @@
+"""Constants that the shadow evaluates: relative dates, formats, typed parameters, arrays; as in PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import psycopg
+import pytest
+
+from proxy.query.syntax.statements import Statement
+from tests.live.constant_statements import (
+    COUNT,
+    FORMATS,
+    HOSTILE,
+    LISTS,
+    RELATIVE,
+    SCRIPT,
+    TABLES,
+    statements,
+)
+from tests.live.served_database import served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers.http.both_listeners import BothListeners, open_http
+from tests.servers_fixture import PASSWORD, servers
+
+ZONES = ("UTC", "America/New_York")
+
+
+@pytest.fixture(scope="module")
+def constants() -> Iterator[LiveProxy]:
+    database = served_database(servers(), "constants", SCRIPT, TABLES, "auto", most="100")
+    proxy = start_proxy(servers(), [database])
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture(scope="module")
+def listeners(constants: LiveProxy) -> Iterator[BothListeners]:
+    opened = open_http(constants)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_as_in_postgresql(constants: LiveProxy, zone: str) -> None:
+    """Without values over the simple and the extended protocol, with values as psycopg sends them."""
+    with (
+        psycopg.connect(constants.servers.protected.dsn("constants"), autocommit=True) as direct,
+        constants.connect("constants", analyst=constants.servers.new_analyst()) as connection,
+    ):
+        connection.execute("SET dp.epsilon = 100")
+        for each in (direct, connection):
+            each.execute(f"SET TimeZone = '{zone}'".encode())
+        differ = []
+        for sql, given in statements():
+            ways: list[dict[str, Any]] = [{}] if given else [{}, {"prepare": True}]
+            for way in ways:
+                try:
+                    exact = direct.execute(sql.encode(), given, **way)
+                    wanted = exact.fetchall()
+                    answered = connection.execute(sql.encode(), given, **way)
+                    # Groups that are public but for the rows are answered, too.
+                    found = [row for row in answered.fetchall() if len(row) == 1 or row[-1] != 0]
+                except psycopg.Error as error:
+                    differ.append((sql, str(error)))
+                    continue
+                kinds = [[c.type_code for c in one.description or ()] for one in (exact, answered)]
+                if sorted(found) != sorted(wanted) or kinds[0] != kinds[1]:
+                    differ.append((sql, f"{found} for {wanted}"))
+        assert differ == [], "\n".join(map(str, differ))
+
+
+def test_over_http(constants: LiveProxy, listeners: BothListeners) -> None:
+    """In UTC, as every request is; EXPLAIN and /v1/explain as well."""
+    analyst = constants.servers.new_analyst()
+    differ = []
+    with psycopg.connect(constants.servers.protected.dsn("constants")) as direct:
+        direct.execute("SET TimeZone = 'UTC'")
+        for condition in (*RELATIVE[:6], *FORMATS[:4], *LISTS[:6]):
+            sql = f"{COUNT} WHERE {condition}"
+            wanted = direct.execute(sql.encode()).fetchall()
+            answered = listeners.query(sql, database="constants", analyst=analyst, epsilon=100)
+            if answered.json().get("rows") != [list(row) for row in wanted]:
+                differ.append((sql, answered.json(), wanted))
+        for condition, given in (("n = $1::INTEGER", 7), ("n = ANY($1)", "{1,2,70}")):
+            sql = f"{COUNT} WHERE {condition}"
+            plain = sql.replace("$1", f"'{given}'::int[]" if "ANY" in sql else str(given))
+            wanted = direct.execute(plain.encode()).fetchall()
+            more: dict[str, Any] = {"database": "constants", "analyst": analyst}
+            answered = listeners.query(sql, str(given), epsilon=100, **more)
+            if answered.json().get("rows") != [list(row) for row in wanted]:
+                differ.append((sql, answered.json(), wanted))
+            explained = listeners.query(sql, str(given), path="/v1/explain", **more)
+            assert explained.status_code == 200, explained.json()
+    assert differ == [], "\n".join(map(str, differ))
+
+
+def test_explained_and_executed(constants: LiveProxy) -> None:
+    """EXPLAIN, EXECUTE of SQL, a cursor and COPY take the same path."""
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        connection.execute("SET dp.epsilon = 100")
+        asked = f"{COUNT} WHERE at >= now() - interval '30 days'"
+        (wanted,) = connection.execute(asked).fetchall()
+        plan = connection.execute(f"EXPLAIN {asked}").fetchall()
+        assert any("epsilon" in str(line) for line in plan)
+        connection.execute(f"PREPARE q (int) AS {COUNT} WHERE at >= now() - $1 * interval '1 day'")
+        assert connection.execute("EXECUTE q (15 + 15)").fetchall() == [wanted]
+        with connection.transaction():
+            connection.execute(f"DECLARE c CURSOR FOR {asked}")
+            assert connection.execute("FETCH ALL FROM c").fetchall() == [wanted]
+        with connection.cursor().copy(f"COPY ({asked}) TO STDOUT") as copied:
+            assert b"".join(copied).split() == [str(wanted[0]).encode()]
+
+
+def test_one_now_in_a_statement(constants: LiveProxy) -> None:
+    """now() is that of the transaction, and what a statement sees of it is one instant."""
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst, autocommit=False) as connection:
+        connection.execute("SET dp.epsilon = 100")
+        (first,) = connection.execute("SELECT now()").fetchone() or ()
+        same = f"at > now() AND at > '{first}' OR at <= now() AND at <= '{first}'"
+        asked = (
+            f"SELECT now(), count(*) FROM w.calls WHERE now() = '{first}'::timestamptz AND ({same})"
+        )
+        found = connection.execute(asked.encode()).fetchall()
+        assert found == [(first, 3000)]
+        connection.rollback()
+
+
+@pytest.mark.parametrize(("condition", "told"), HOSTILE, ids=[each for each, _ in HOSTILE])
+def test_refused_without_charge(constants: LiveProxy, condition: str, told: str) -> None:
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        connection.execute(
+            "CREATE FUNCTION pg_temp.abs(int) RETURNS int LANGUAGE sql AS 'SELECT 5'"
+        )
+        connection.execute("CREATE TEMPORARY SEQUENCE s")
+        for way in (False, True):
+            with pytest.raises(psycopg.Error) as refused:
+                connection.execute(f"{COUNT} WHERE {condition}".encode(), prepare=way)
+            assert told in str(refused.value)
+            assert refused.value.diag.sqlstate != "XX000"
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]
+    assert constants.when_settled(analyst) == (0, 0.0, 0)
+
+
+def test_own_functions_and_types_do_not_stand_in(constants: LiveProxy) -> None:
+    """Names of functions are never looked up among temporary ones; a type of one's own is read as no other."""
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        connection.execute("SET dp.epsilon = 100")
+        connection.execute(
+            "CREATE FUNCTION pg_temp.abs(int) RETURNS int LANGUAGE sql AS 'SELECT 5'"
+        )
+        connection.execute("SET search_path = pg_temp, pg_catalog")
+        found = connection.execute(f"{COUNT} WHERE n < abs(-1::numeric(3, 0))").fetchall()
+        assert found == [(30,)]
+        connection.execute("CREATE DOMAIN pg_temp.date AS text")
+        with pytest.raises(psycopg.Error):
+            connection.execute(f"{COUNT} WHERE at > lower('x')::date")
+
+
+def test_a_statement_without_takes_no_step_more(constants: LiveProxy) -> None:
+    """Nothing is described or evaluated for what is read as it stands."""
+    known = constants.assembly.databases["constants"].engine.statements
+    found = known.look(f"{COUNT} WHERE at > '2025-01-01' AND n = 1 + 2 AND kind IN ('a', 'b')")
+    oids = constants.assembly.databases["constants"].shadow.relation_oids()
+    assert isinstance(found, Statement)
+    given = tuple(next(o for t, o in oids.items() if str(t) == name) for name in found.relations)
+    assert known.constants_needed(found, given, (), {}) == ()
+    read = known.read(found, given, ())
+    assert read is not None
+    assert read.constants == ()
+
+
+def test_as_asyncpg_sends_them(constants: LiveProxy) -> None:
+    """Values and arrays in binary formats; a named statement that is run again with other values."""
+    analyst = constants.servers.new_analyst()
+
+    async def conversation() -> None:
+        connection = await asyncpg.connect(
+            host="127.0.0.1",
+            port=constants.port,
+            user=analyst,
+            password=PASSWORD,
+            database="constants",
+        )
+        try:
+            await connection.execute("SET dp.epsilon = 100")
+            listed = await connection.prepare(f"{COUNT} WHERE n = ANY($1)")
+            for given, wanted in (([1, 2, 3], 90), ([], 0), (list(range(2000)), 3000), (None, 0)):
+                assert await listed.fetchval(given) == wanted
+            typed = f"{COUNT} WHERE kind IN ($1::VARCHAR, $2::VARCHAR) AND n < $3::INTEGER"
+            assert await connection.fetchval(typed, "a", "b", 2) == 60
+            since = f"{COUNT} WHERE at > now() - $1::interval AND kind = ANY($2::text[])"
+            ten_years = dt.timedelta(days=3650)
+            assert await connection.fetchval(since, ten_years, ["a", "c"]) == 1500
+        finally:
+            await connection.close()
+
+    asyncio.run(conversation())
+
+
+def test_in_a_pipeline(constants: LiveProxy) -> None:
+    """What is evaluated between two messages of a client takes neither its place nor its transaction."""
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        connection.execute("SET dp.epsilon = 100")
+        asked = f"{COUNT} WHERE at > now() - %s * interval '1 day'"
+        with connection.pipeline():
+            cursors = [connection.execute(asked, (days,)) for days in (3650, 3650)]
+            plain = connection.execute("SELECT 5")
+            listed = connection.execute(f"{COUNT} WHERE n = ANY(%s)", ([1, 2],))
+        assert [cursor.fetchall() for cursor in (*cursors, plain, listed)] == [
+            *([(3000,)], [(3000,)], [(5,)], [(60,)]),
+        ]
+        with pytest.raises(psycopg.errors.DivisionByZero), connection.transaction():
+            connection.execute(f"{COUNT} WHERE at > now() - interval '1 day' / %s", (0,))
+        with connection.transaction():
+            connection.execute("CREATE TEMPORARY TABLE kept (n int)")
+            connection.execute(f"{COUNT} WHERE at > now() - interval '1 day'")
+            connection.execute("INSERT INTO kept VALUES (1)")
+        assert connection.execute("SELECT n FROM kept").fetchall() == [(1,)]
+
+
+def test_written_twice_is_one_answer(constants: LiveProxy) -> None:
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        recent = "count(*) FILTER (WHERE at > now() - interval '1 year')"
+        asked = f"SELECT {recent}, {recent} + 0 FROM w.calls HAVING {recent} = {recent}"
+        (row,) = connection.execute(asked.encode()).fetchall()
+        assert row[0] == row[1]

@@ -1,0 +1,112 @@
+"""Which parts of a statement the shadow evaluates: whole sub-expressions of constants, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.evaluated_constants import evaluated, evaluated_texts
+from proxy.query.syntax.constant_spans import constant_spans
+from proxy.query.syntax.tokens import lex
+
+
+def found(text: str) -> list[str]:
+    """As they stand in the text, but for blanks."""
+    lexed = lex(text)
+    assert lexed is not None
+    spans = list(constant_spans(lexed, 0, len(lexed.lexemes)))
+    for span in spans:
+        first, last = (lexed.lexemes[index] for index in (span.span[0], span.span[1] - 1))
+        assert _bare(lexed.text[first.start : last.end]) == _bare(span.text)
+    return [_bare(span.text) for span in spans]
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a >= now() - interval '1 day'", ["now()-interval'1day'"]),
+        ("a >= NOW() - INTERVAL '1' DAY AND b", ["NOW()-INTERVAL'1'DAY"]),
+        ("a > interval '1' day to second + now()", ["interval'1'daytosecond+now()"]),
+        ("a < current_date - 7 GROUP BY b", ["current_date-7"]),
+        ("a > current_timestamp(3)::date", ["current_timestamp(3)::date"]),
+        ("a > (now() - b)", ["now()"]),
+        ("a > (now() - interval '1 d') * b", ["(now()-interval'1d')"]),
+        # What binds more on either side is another sub-expression.
+        ("a - now() * 2 > 1", ["now()"]),
+        ("1 + now() * a > 1", ["now()"]),
+        ("1 * now() + a > 1", ["1*now()"]),
+        ("a - now() - now() > 1", ["now()", "now()"]),
+        ("now() - now() - a > 1", ["now()-now()"]),
+        ("now() - now() :: text > 1", ["now()-now()::text"]),
+        ("'a' || 'b' || c = 'd'", ["'a'||'b'"]),
+        ("a || 'b' || 'c' = 'd'", []),
+        ("now() at time zone a > b", ["now()"]),
+        ("now() at time zone 'UTC' - a > b", ["now()attimezone'UTC'"]),
+        ("a > - interval '1 d' ^ b", ["-interval'1d'"]),
+        ("a > now() -> 'x'", []),
+        ("a > now()[1]", []),
+        ('a > now() COLLATE "C"', []),
+        ("a > now()::own", []),
+        # What the reader of expressions reads itself.
+        ("a > 1 AND b = 'x' AND c = $1 AND d = -1.5 AND e = (2)", []),
+        ("a > date '2026-01-31' AND b = '1'::int AND c = CAST(1 AS numeric)", []),
+        ("a IS NULL AND b = true", []),
+        ("a = 2 + 2 AND b = $1::int", ["2+2", "$1::int"]),
+        # Nothing but constants, listed functions and listed types.
+        ("a > now(b)", []),
+        ("a > now() - random()", ["now()"]),
+        ("a > clock_timestamp()", []),
+        ("a > repeat('x', 9)", []),
+        ("a > nextval('s') AND b > pg_sleep(1) AND c > gen_random_uuid()", []),
+        ('a > own.now() AND b > pg_temp.now() AND c > "now"()', []),
+        ("a > pg_catalog.now()", ["pg_catalog.now()"]),
+        ("a > pg_catalog.random()", []),
+        ("a > (SELECT now())", ["now()"]),
+        ("a > abs((SELECT 1))", []),
+        ("a > abs(count(*))", []),
+        ("now > 1 AND date > 2 AND interval = 3", []),
+        ("a > 'x' 'y' || 'z'", []),
+        ("a > E'x' || 'z'", []),
+        # In calls and lists
+        ("abs(a - (1 + 2)) > 1", ["(1+2)"]),
+        ("date_trunc('day', a) > date_trunc('day', now())", ["date_trunc('day',now())"]),
+        ("a > make_interval(days => 2)", ["make_interval(days=>2)"]),
+        ("extract(year FROM now()) = extract(year FROM a)", ["extract(yearFROMnow())"]),
+        ("a IN (now(), $1::date, b)", ["now()", "$1::date"]),
+        ("CASE WHEN a > now() THEN now() - a ELSE now() END > b", ["now()"] * 3),
+        ("a IS DISTINCT FROM now() OR now() BETWEEN a AND now()", ["now()"] * 3),
+        ("a = ANY($1) OR a <> ALL (ARRAY[1, 2])", ["$1", "ARRAY[1,2]"]),
+        ("a = ANY('{1}'::int[]) OR a LIKE ANY(ARRAY['a'])", ["'{1}'::int[]", "ARRAY['a']"]),
+        ("a = ANY(ARRAY[1, b])", []),
+        ("a = ANY(SELECT 1)", []),
+        ("a < ANY($1) OR a + ANY($1)", []),
+        ("f(ANY($1))", []),
+    ],
+)
+def test_parts(text: str, parts: list[str]) -> None:
+    assert found(text) == parts
+
+
+def test_comments_are_left_out() -> None:
+    lexed = lex("a > to_date('x', 'y') /* ) */ + 1 -- b")
+    assert lexed is not None
+    (span,) = constant_spans(lexed, 0, len(lexed.lexemes))
+    assert _bare(span.text) == "to_date('x','y')+1"
+
+
+def test_equal_parts_are_one() -> None:
+    lexed = lex("a > now() AND b > now ( ) AND c = ANY($1) AND d > interval '1 d'")
+    assert lexed is not None
+    spans = tuple(constant_spans(lexed, 0, len(lexed.lexemes)))
+    known = evaluated(spans, (1184, 1184, 1007, 1186), 1)
+    assert sorted(one.index for one in known.placeholders.values()) == [2, 2, 3]
+    assert known.types == {2: (SqlType.TIMESTAMPTZ, False), 3: (SqlType.INT4, True)}
+    assert evaluated_texts(known, frozenset({1})) == ()
+    assert [one.sql for one in evaluated_texts(known, frozenset({3}))] == [
+        "NULL::pg_catalog.text",
+        "pg_catalog.to_jsonb(($1)::pg_catalog.int4[])::pg_catalog.text",
+    ]
