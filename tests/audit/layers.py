@@ -7,14 +7,18 @@ test_generated_questions.py; order that of tests/engine/test_order.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from proxy.base.errors import Fault
 from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import Bounds, Policy, ProtectedTable
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.expressions import Number
+from tests.audit.generated_bounds import with_tables
 from tests.audit.table_questions import Asked
 from tests.audit.test_generated_questions import own_answer
 from tests.engine import test_order
@@ -56,15 +60,36 @@ OTHER_QUESTIONS = (
     ("ratio", "SELECT avg(n2) FROM trips"),
     ("clipped", "SELECT t, avg(f8), count(*) FROM orders GROUP BY t"),
 )
+# i8 has values of both signs, in several groups of a unit.
+TOTALS_QUESTIONS = (
+    "SELECT t, sum(i8) FROM orders GROUP BY t",
+    "SELECT t, sum(i8), dp.clipped(sum(i8)) FROM orders GROUP BY t",
+)
 WANTED = Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
 Patch = Callable[[pytest.MonkeyPatch], None]
 Layer = Callable[[Auditor], bool]
 
 
+def _with_a_total(policy: Policy) -> Policy:
+    """A total of 0 or more, given for a column that has values below 0."""
+
+    def table(one: ProtectedTable) -> ProtectedTable:
+        total = Bounds(Fraction(0), Fraction(300))
+        return replace(
+            one, columns={**one.columns, "i8": replace(one.columns["i8"], per_unit=total)}
+        )
+
+    return with_tables(policy, table)
+
+
 def _pipelines() -> Iterator[Pipeline]:
     asked = [*(("world", question) for question in QUESTIONS), *OTHER_QUESTIONS]
-    for policy, question in asked:
-        pipeline = walk(question, POLICIES[policy])
+    totals = _with_a_total(POLICIES["best"])
+    for policy, question in [
+        *((totals, question) for question in TOTALS_QUESTIONS),
+        *((POLICIES[name], question) for name, question in asked),
+    ]:
+        pipeline = walk(question, policy)
         assert pipeline is not None
         yield pipeline
 

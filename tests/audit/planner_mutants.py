@@ -180,3 +180,12 @@ def reference_not_followed(patch: pytest.MonkeyPatch) -> None:
         return scan, reference
 
     patch.setattr(table_rows, "_through", itself)
+
+
+def sign_of_a_sum_by_its_given_total(patch: pytest.MonkeyPatch) -> None:
+    """A total of 0 or more is taken to say that no value is below 0: sums of groups make up for each other."""
+
+    def below(release: NoisyStatistic) -> bool:
+        return release.total is not None and release.total.low < 0
+
+    patch.setattr(NoisyStatistic, "is_signed", property(below))

@@ -62,6 +62,7 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     *OUTPUT_MUTANTS,
     *TRUNCATION_MUTANTS,
     *WORK_MUTANTS,
+    (planner_mutants.sign_of_a_sum_by_its_given_total, neighbours_complain),
 )
 # The real code of joins by truncation: test_truncated_joins.py.
 LAYERS = (
