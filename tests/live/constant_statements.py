@@ -147,6 +147,15 @@ BY_TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
         {"x": "none", "a": 3, "b": 40},
     ),
 )
+PUBLIC = (
+    "n = (SELECT id FROM w.kinds WHERE name = 'a')",
+    "n > (SELECT max(k.id) FROM w.kinds AS k WHERE k.name IN ('a', 'b')) + 1",
+    "kind = (SELECT name FROM w.kinds ORDER BY id LIMIT 1)",
+    "n = (SELECT id FROM w.kinds WHERE name = 'nobody')",
+    "day > current_date - (SELECT id FROM w.kinds WHERE name = 'z') AND n < 50",
+    "n IN (1, (SELECT id FROM w.kinds k WHERE (k.id = 2 OR name = 'b') AND NOT id IN (1)))",
+    "kind = 'a' AND n >= coalesce((SELECT min(id) FROM w.kinds WHERE id > 100), 7)",
+)
 PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("n = %s::INTEGER", (7,)),
     ("n IN (%s::INTEGER, %s::INTEGER)", (7, 8)),
@@ -168,6 +177,12 @@ PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("n = ANY(%s)", (list(range(-1900, 100)),)),
 )
 HOSTILE = (
+    ("n = (SELECT id FROM w.kinds)", "more than one row"),
+    ("n = (SELECT id FROM w.kinds WHERE name = kind)", ""),
+    ("n = (SELECT id FROM w.kinds WHERE id = calls.n)", ""),
+    ("n = (SELECT k.id FROM w.kinds k, w.calls c LIMIT 1)", ""),
+    ("n = (SELECT id FROM w.kinds WHERE id = (SELECT min(n) FROM w.calls))", ""),
+    ("n = (SELECT id FROM w.kinds WHERE random() < 2 LIMIT 1)", ""),
     ("at > now() - (n * interval '1 day')", "interval"),
     ("at > clock_timestamp()", "clock_timestamp"),
     ("n > random()", "random"),
@@ -192,7 +207,10 @@ HOSTILE = (
 
 
 def statements() -> list[tuple[str, Any]]:
-    plain = [f"{COUNT} WHERE {each}".replace("%%", "%") for each in (*RELATIVE, *FORMATS, *LISTS)]
+    plain = [
+        f"{COUNT} WHERE {each}".replace("%%", "%")
+        for each in (*RELATIVE, *FORMATS, *LISTS, *PUBLIC)
+    ]
     return [
         *((each, None) for each in (*plain, *CLAUSES)),
         *((f"{COUNT} WHERE {each}", given) for each, given in PARAMETERS),
