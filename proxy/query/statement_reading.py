@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
@@ -67,8 +68,13 @@ def evaluated_parts(
     """What the shadow can evaluate of a statement that cannot be read as it stands.
 
     Given    as of `read_statement`
+    Gives    none of one whose WITH is not understood: it is refused for that
     """
-    queries = public_scalars(statement, _occurrences(statement, resolved, tables))
+    try:
+        named = _occurrences(statement, resolved, tables)
+    except Refusal:
+        return ()
+    queries = public_scalars(statement, named)
     return tuple(constant_spans(statement.lexed, statement.first, statement.last, queries))
 
 
