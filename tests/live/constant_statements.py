@@ -178,11 +178,13 @@ PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
 )
 HOSTILE = (
     ("n = (SELECT id FROM w.kinds)", "more than one row"),
-    ("n = (SELECT id FROM w.kinds WHERE name = kind)", ""),
-    ("n = (SELECT id FROM w.kinds WHERE id = calls.n)", ""),
-    ("n = (SELECT k.id FROM w.kinds k, w.calls c LIMIT 1)", ""),
+    ("n IN ((SELECT id FROM w.kinds))", "this subquery"),
+    ("n = ANY((SELECT array_agg(id) FROM w.kinds)::int[])", "subquery"),
+    ("n = (SELECT id FROM w.kinds WHERE name = kind)", "this subquery"),
+    ("n = (SELECT id FROM w.kinds WHERE id = calls.n)", "this subquery"),
+    ("n = (SELECT k.id FROM w.kinds k, w.calls c LIMIT 1)", "this subquery"),
     ("n = (SELECT id FROM w.kinds WHERE id = (SELECT min(n) FROM w.calls))", ""),
-    ("n = (SELECT id FROM w.kinds WHERE random() < 2 LIMIT 1)", ""),
+    ("n = (SELECT id FROM w.kinds WHERE random() < 2 LIMIT 1)", "this subquery"),
     ("at > now() - (n * interval '1 day')", "interval"),
     ("at > clock_timestamp()", "clock_timestamp"),
     ("n > random()", "random"),
