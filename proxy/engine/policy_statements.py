@@ -21,9 +21,9 @@ from proxy.query.bind.evaluated_constants import (
 from proxy.query.ir.binding import parameters_of
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
-from proxy.query.statement_reading import Reading, read_statement
+from proxy.query.statement_reading import Reading, evaluated_parts, read_statement
 from proxy.query.syntax.assignments import assignment
-from proxy.query.syntax.constant_spans import ConstantSpan, constant_spans
+from proxy.query.syntax.constant_spans import ConstantSpan
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
@@ -154,13 +154,14 @@ class PolicyStatements:
     ) -> ProtectedQuery | ConstantsNeeded | None:
         resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
         types = tuple(map(by_oid, parameter_oids))
+        parts = partial(evaluated_parts, statement, resolved, self._exposed)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
-            found = evaluated(_spans(statement), constant_oids, len(types))
+            found = evaluated(parts(), constant_oids, len(types))
         try:
             reading = read_statement(statement, resolved, self._exposed, types, with_errors, found)
         except Refusal as refusal:
-            spans = _spans(statement) if constant_oids is None else ()
+            spans = parts() if constant_oids is None else ()
             if not spans:
                 raise
             return ConstantsNeeded(spans, refusal.at(refusal.position))
@@ -171,10 +172,6 @@ class PolicyStatements:
         return ProtectedQuery(
             statement, reading, parameter_oids, with_errors=with_errors, constants=texts
         )
-
-
-def _spans(statement: Statement) -> tuple[ConstantSpan, ...]:
-    return tuple(constant_spans(statement.lexed, statement.first, statement.last))
 
 
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:

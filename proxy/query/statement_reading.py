@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
+from proxy.query.bind.public_scalars import public_scalars
 from proxy.query.bind.statement_binding import bind_statement, refuse_table
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.query import Query
@@ -22,6 +24,7 @@ from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
+from proxy.query.syntax.constant_spans import ConstantSpan, constant_spans
 from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.probes import reads_nothing
 from proxy.query.syntax.selects import selects
@@ -55,6 +58,24 @@ class Reading:
     def inlined(self, relation: str) -> str:
         """As RewrittenStatement.inlined."""
         return self.rewritten.inlined(relation)
+
+
+def evaluated_parts(
+    statement: Statement,
+    resolved: tuple[TableName | None, ...],
+    tables: Mapping[TableName, Exposed],
+) -> tuple[ConstantSpan, ...]:
+    """What the shadow can evaluate of a statement that cannot be read as it stands.
+
+    Given    as of `read_statement`
+    Gives    none of one whose WITH is not understood: it is refused for that
+    """
+    try:
+        named = _occurrences(statement, resolved, tables)
+    except Refusal:
+        return ()
+    queries = public_scalars(statement, named)
+    return tuple(constant_spans(statement.lexed, statement.first, statement.last, queries))
 
 
 def read_statement(

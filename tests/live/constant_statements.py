@@ -94,6 +94,11 @@ LISTS = (
     "n = SOME(ARRAY[1, 2 + 3])",
     "n = ANY('{}'::int[])",
     "n <> ALL('{}'::int[])",
+    "n = ANY('{1, 2}')",
+    "n <> ALL('{}')",
+    "n = SOME('{}')",
+    "n <> ALL(' {1,NULL} ')",
+    "kind = ANY('{a, b }')",
     "n = ANY(NULL::int[])",
     "n = ANY(ARRAY[1, NULL])",
     "n <> ALL(ARRAY[1, NULL])",
@@ -147,6 +152,15 @@ BY_TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
         {"x": "none", "a": 3, "b": 40},
     ),
 )
+PUBLIC = (
+    "n = (SELECT id FROM w.kinds WHERE name = 'a')",
+    "n > (SELECT max(k.id) FROM w.kinds AS k WHERE k.name IN ('a', 'b')) + 1",
+    "kind = (SELECT name FROM w.kinds ORDER BY id LIMIT 1)",
+    "n = (SELECT id FROM w.kinds WHERE name = 'nobody')",
+    "day > current_date - (SELECT id FROM w.kinds WHERE name = 'z') AND n < 50",
+    "n IN (1, (SELECT id FROM w.kinds k WHERE (k.id = 2 OR name = 'b') AND NOT id IN (1)))",
+    "kind = 'a' AND n >= coalesce((SELECT min(id) FROM w.kinds WHERE id > 100), 7)",
+)
 PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("n = %s::INTEGER", (7,)),
     ("n IN (%s::INTEGER, %s::INTEGER)", (7, 8)),
@@ -165,9 +179,21 @@ PARAMETERS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("day >= current_date - %s::int", (30,)),
     ("at >= date_trunc(%s, now())", ("month",)),
     ("day >= %s::date - interval '1 month'", ("2025-03-31",)),
+    ("n IN (" + ", ".join(["%s::INTEGER"] * 400) + ")", tuple(range(50, 450))),
     ("n = ANY(%s)", (list(range(-1900, 100)),)),
 )
 HOSTILE = (
+    ("n < ANY('{1,2}')", "ANY"),
+    ("n = ALL('{1,2}')", ""),
+    ("kind = ANY('{\"a\"}')", "ANY"),
+    ("n = (SELECT id FROM w.kinds)", "more than one row"),
+    ("n IN ((SELECT id FROM w.kinds))", "this subquery"),
+    ("n = ANY((SELECT array_agg(id) FROM w.kinds)::int[])", "subquery"),
+    ("n = (SELECT id FROM w.kinds WHERE name = kind)", "this subquery"),
+    ("n = (SELECT id FROM w.kinds WHERE id = calls.n)", "this subquery"),
+    ("n = (SELECT k.id FROM w.kinds k, w.calls c LIMIT 1)", "this subquery"),
+    ("n = (SELECT id FROM w.kinds WHERE id = (SELECT min(n) FROM w.calls))", ""),
+    ("n = (SELECT id FROM w.kinds WHERE random() < 2 LIMIT 1)", "this subquery"),
     ("at > now() - (n * interval '1 day')", "interval"),
     ("at > clock_timestamp()", "clock_timestamp"),
     ("n > random()", "random"),
@@ -192,7 +218,10 @@ HOSTILE = (
 
 
 def statements() -> list[tuple[str, Any]]:
-    plain = [f"{COUNT} WHERE {each}".replace("%%", "%") for each in (*RELATIVE, *FORMATS, *LISTS)]
+    plain = [
+        f"{COUNT} WHERE {each}".replace("%%", "%")
+        for each in (*RELATIVE, *FORMATS, *LISTS, *PUBLIC)
+    ]
     return [
         *((each, None) for each in (*plain, *CLAUSES)),
         *((f"{COUNT} WHERE {each}", given) for each, given in PARAMETERS),

@@ -11,6 +11,7 @@ import asyncpg  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
+from proxy.base.limits import LIST_ELEMENTS
 from proxy.query.syntax.statements import Statement
 from tests.live.constant_statements import (
     COUNT,
@@ -235,3 +236,26 @@ def test_written_twice_is_one_answer(constants: LiveProxy) -> None:
         asked = f"SELECT {recent}, {recent} + 0 FROM w.calls HAVING {recent} = {recent}"
         (row,) = connection.execute(asked.encode()).fetchall()
         assert row[0] == row[1]
+
+
+def test_lists_have_a_limit(constants: LiveProxy) -> None:
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        too_long = ("n = ANY(%s)", list(range(LIST_ELEMENTS + 1)))
+        too_large = ("kind = ANY(%s)", ["x" * 1000] * 1000)
+        for condition, given in (too_long, too_large):
+            with pytest.raises(psycopg.Error) as refused:
+                connection.execute(f"{COUNT} WHERE {condition}", (given,))
+            assert refused.value.diag.sqlstate == "54001"
+    assert constants.when_settled(analyst) == (0, 0.0, 0)
+
+
+def test_a_null_unit_is_refused(constants: LiveProxy) -> None:
+    analyst = constants.servers.new_analyst()
+    with constants.connect("constants", analyst=analyst) as connection:
+        for call in ("date_trunc(%(u)s::VARCHAR, at)", "to_char(at, %(u)s::VARCHAR)"):
+            for given in (None, "decade\\"):
+                with pytest.raises(psycopg.errors.FeatureNotSupported):
+                    asked = f"SELECT {call}, count(*) FROM w.calls GROUP BY {call}"
+                    connection.execute(asked.encode(), {"u": given})
+    assert constants.when_settled(analyst) == (0, 0.0, 0)

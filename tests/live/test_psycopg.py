@@ -142,10 +142,10 @@ def test_null_parameter_is_null(live: LiveProxy) -> None:
 
 
 _REFUSED: list[tuple[str, object, str]] = [
-    ("quantity = ANY(%s)", [1, 2], "0A000"),
+    ("quantity < ANY(%s)", [1, 2], "0A000"),
     ("total > %s", Decimal("NaN"), "0A000"),
     ("total > %s", float("inf"), "0A000"),
-    ("created_at > now() - %s", dt.timedelta(days=3), "0A000"),
+    ("created_at + %s > now()", dt.timedelta(days=3), "0A000"),
     ("to_jsonb(quantity) = %s::jsonb", "1", "0A000"),
 ]
 

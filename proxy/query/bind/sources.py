@@ -18,7 +18,12 @@ from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import Relation
 from proxy.query.syntax.from_clause import Item, TableItem, read_from
-from proxy.query.syntax.placeholders import Placeholder, PublicSubquery, ScalarAnswer
+from proxy.query.syntax.placeholders import (
+    EvaluatedConstant,
+    Placeholder,
+    PublicSubquery,
+    ScalarAnswer,
+)
 from proxy.query.syntax.selects import Select
 from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed
@@ -80,6 +85,14 @@ class Sources:
         lookup = PublicSubquery(len(self.public))
         self.placeholders[bracket] = lookup
         self.public[lookup] = found
+
+    def is_replaced(self, index: int) -> bool:
+        """Whether a lexeme is the bracket of a subquery that has been read, or stands in what is evaluated."""
+        return index in self.placeholders or any(
+            first <= index < found.end
+            for first, found in self.placeholders.items()
+            if isinstance(found, EvaluatedConstant)
+        )
 
     def from_item(self, select: Select) -> Item:
         """The FROM clause of a SELECT that has one. It is asked for several times: whether it reaches rows,

@@ -42,7 +42,7 @@ def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
     outside aggregates they stay where they are and are aggregate subqueries of their own."""
     lexed = sources.lexed
     for index in range(*span):
-        if not opens_query(lexed, index) or index in sources.placeholders:
+        if not opens_query(lexed, index) or sources.is_replaced(index):
             continue
         inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
         if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):

@@ -98,9 +98,14 @@ class ConstantSpan:
     is_list: bool = False
 
 
-def constant_spans(lexed: Lexed, first: int, last: int) -> Iterator[ConstantSpan]:
-    """In the order of the text; none within another."""
-    found = _Finder(lexed, last)
+def constant_spans(
+    lexed: Lexed, first: int, last: int, queries: frozenset[int] = frozenset()
+) -> Iterator[ConstantSpan]:
+    """In the order of the text; none within another.
+
+    Given    queries: opening brackets of scalar subqueries that are constant
+    """
+    found = _Finder(lexed, last, queries)
     index = first
     while index < last:
         end = found.list_at(index) if index > first else None
@@ -129,6 +134,7 @@ def _span(lexed: Lexed, span: Span, *, is_list: bool = False) -> ConstantSpan:
 class _Finder:
     lexed: Lexed
     last: int
+    queries: frozenset[int]
 
     def word(self, index: int) -> str:
         return self.lexed.lexemes[index].word if index < self.last else ""
@@ -218,6 +224,8 @@ class _Finder:
                 is_ours = self.lexed.lexemes[index].token.text == "$"
                 is_number = self.kind(index + 1) is TokenType.NUMBER
                 return (index + 2, _Form.PARAMETER) if is_ours and is_number else None
+            case TokenType.L_PAREN if index in self.queries:
+                return self.lexed.partner[index] + 1, _Form.MADE
             case TokenType.L_PAREN:
                 inner = self.expression(index + 1, 0, takes_arrays=takes_arrays)
                 if inner is None or inner[0] != self.lexed.partner[index]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,10 @@ from proxy.query.syntax.placeholders import (
     of_token,
 )
 from proxy.query.syntax.tokens import too_complex
+
+# As PostgreSQL reads it where nothing is quoted (PostgreSQL 17 documentation, section 8.15.2).
+_PLAIN_ARRAY = re.compile(r"[ \t\n\r\f\v]*\{([^{}\"\\]*)\}[ \t\n\r\f\v]*")
+_SPACE = " \t\n\r\f\v"
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
     exp.EQ: ir.Comparator.EQ,
@@ -58,6 +63,8 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     listed = _list_of(node.expression, scope)
     if listed is not None:
         return _in_list(node, listed, scope)
+    if (elements := _written(node)) is not None:
+        return _in_written(node, elements, scope)
     if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
         return _in_rows(node.this, [node.expression], scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
@@ -68,14 +75,50 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     return ir.Comparison(_COMPARATORS[type(node)], left, right)
 
 
+def _quantified(node: exp.Expr) -> tuple[str, exp.Expr] | None:
+    """any, some or all, and what stands in its brackets."""
+    if isinstance(node, exp.Any | exp.All):
+        return type(node).__name__.lower(), node.this.unnest()
+    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        return str(node.this).lower(), node.expressions[0]
+    return None
+
+
+def _written(node: exp.Expr) -> list[str | None] | None:
+    """The elements of = ANY('{1,2}') or <> ALL('{}'), an array of the type of what is compared, where none of
+    them is in quotes."""
+    found = _quantified(node.expression)
+    wanted = (("any", exp.EQ), ("some", exp.EQ), ("all", exp.NEQ))
+    if found is None or not any(found[0] == word and type(node) is kind for word, kind in wanted):
+        return None
+    is_text = isinstance(found[1], exp.Literal) and found[1].is_string
+    plain = _PLAIN_ARRAY.fullmatch(str(found[1].name)) if is_text else None
+    if plain is None:
+        return None
+    parts = [part.strip(_SPACE) for part in plain[1].split(",")] if plain[1].strip(_SPACE) else []
+    if "" in parts:
+        return None
+    return [None if part.lower() == "null" else part for part in parts]
+
+
+def _in_written(node: exp.Expr, elements: list[str | None], scope: Scope) -> Expression:
+    items: list[Expression] = [ir.Constant(text, None, position_of(node)) for text in elements]
+    (operand, *settled), _ = together([scope.read(node.this), *items], node)
+    _no_condition_as_operand(node, operand)
+    constants = tuple(item for item in settled if isinstance(item, ir.Constant))
+    is_negated = isinstance(node, exp.NEQ)
+    if not constants:
+        return ir.Constant(is_negated, SqlType.BOOL)
+    found = ir.In(operand, constants)
+    return ir.Not(found) if is_negated else found
+
+
 def _list_of(node: exp.Expr, scope: Scope) -> tuple[ClientArray, SqlType] | None:
     """The array that the shadow evaluates, in ANY or ALL, and the type of its elements."""
-    if isinstance(node, exp.Any | exp.All):
-        word, inner = type(node).__name__.lower(), node.this.unnest()
-    elif isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
-        word, (inner,) = str(node.this).lower(), node.expressions
-    else:
+    found = _quantified(node)
+    if found is None:
         return None
+    word, inner = found
     placeholder = of_token(parameter_text(inner)) if isinstance(inner, exp.Parameter) else None
     if not isinstance(placeholder, EvaluatedConstant):
         return None
