@@ -37,7 +37,7 @@ def _planned(example: str, column: str) -> None:
     ("refused", "examples", "column"),
     [
         (f"{_COUNT} WHERE i4 = ANY (ARRAY[1, 2])", _LISTS, "i4"),
-        (f"{_COUNT} WHERE i4 = ANY ('{{1,2}}')", _LISTS, "i4"),
+        (f"{_COUNT} WHERE i4 > ANY ('{{1,2}}')", _LISTS, "i4"),
         (f"{_COUNT} WHERE i4 = SOME (ARRAY[1, 2])", _LISTS, "i4"),
         (f"{_COUNT} WHERE i4 <> ALL (ARRAY[1, 2])", _LISTS, "i4"),
         (f"{_COUNT} WHERE ARRAY[i4] = ARRAY[1]", _LISTS, "i4"),
