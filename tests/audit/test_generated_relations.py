@@ -183,6 +183,7 @@ def _is_varied(found: _Found, answered: int, times: int, lacking: int) -> None:
     assert len(found.lack(_SOMETIMES, times)) <= lacking, found.lack(_SOMETIMES, times)
 
 
+@pytest.mark.long
 def test_some_generated_relations(auditor: Auditor) -> None:
     """What is common is among them; how varied all are takes more."""
     found = _run(range(2), 40, auditor)

@@ -98,7 +98,7 @@ def test_a_sample_policy_passes_and_the_audit_reaches_what_is_planned(name: str)
 
 
 def test_the_plot_is_svg_with_a_line_per_release() -> None:
-    findings = _audit_of("shop").audit.findings
+    findings = _audit_of("census").audit.findings
     tree = ElementTree.fromstring(sensitivity_plot(findings, "a < b"))
     lines = [node for node in tree.iter() if node.tag.endswith("polyline")]
     assert tree.tag == "{http://www.w3.org/2000/svg}svg" and len(lines) == len(findings) + 1

@@ -160,6 +160,7 @@ def test_users_come_and_go_while_it_serves(operator: Operator) -> None:
         assert running.stop() == 0
 
 
+@pytest.mark.long
 def test_a_ledger_that_was_put_back_is_refused_until_it_is_accepted(operator: Operator) -> None:
     operator.adopt()
     copy = operator.folder / "copy"

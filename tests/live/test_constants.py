@@ -46,6 +46,7 @@ def listeners(constants: LiveProxy) -> Iterator[BothListeners]:
     opened.close()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("zone", ZONES)
 def test_as_in_postgresql(constants: LiveProxy, zone: str) -> None:
     """Without values over the simple and the extended protocol, with values as psycopg sends them."""

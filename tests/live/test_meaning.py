@@ -185,6 +185,7 @@ UNZONED = (
 )
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("text", (*ZONED, *UNZONED))
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/UTC", "GMT", "0"])
 def test_what_depends_on_the_time_zone_or_not_is_planned(
@@ -202,6 +203,7 @@ def test_other_names_of_utc(zone: str, live: LiveProxy, analyst: str) -> None:
         assert connection.execute(f"EXPLAIN {ZONED[0]}").fetchall()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("text", ZONED)
 def test_a_zone_without_rules_is_refused_where_it_counts(
     text: str, live: LiveProxy, analyst: str

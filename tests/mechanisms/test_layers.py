@@ -47,6 +47,7 @@ LAYERS = [
 
 # That errors are as stated, by many draws, and what takes seconds: after a change in mechanisms all are run.
 _AT_NIGHT = (
+    layers.the_median_is_private,
     moments_layers.recentred_means_are_private,
     polyplace_layers.polyplace_is_private,
     polyplace_layers.the_polyplace_sampler_fits,

@@ -17,6 +17,7 @@ from proxy.mechanisms import (
     order_statistic,
     polyplace,
     private_bound,
+    rank_interval,
     smoothed_median,
 )
 from proxy.mechanisms.exact_choice import Weight, choose
@@ -66,6 +67,19 @@ def test_order_statistics(q: Fraction, epsilon: Fraction, rows: int) -> None:
         return order_statistic.quantile(values, q, 0, 10**9, epsilon, bits)
 
     assert _takes(draw) < _LONGEST_SECONDS
+
+
+@pytest.mark.parametrize("rows", [0, 1000])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
+def test_ends_of_intervals(epsilon: Fraction, rows: int) -> None:
+    values = [ValueCount(7 * number, 1 + number % 2) for number in range(rows)]
+    missed = Fraction(1, 10**6)
+    for q in (Fraction(0), Fraction(1, 3), Fraction(1)):
+        for end in (rank_interval.lower, rank_interval.upper):
+            took = _takes(
+                lambda bits, q=q, end=end: end(values, q, 0, 10**9, epsilon, missed, bits)  # type: ignore[misc]
+            )
+            assert took < _LONGEST_SECONDS
 
 
 @pytest.mark.parametrize("scale", _SIZES, ids=lambda scale: f"{len(str(scale))}")
@@ -128,7 +142,7 @@ def test_every_mechanism_that_draws_is_here() -> None:
         if "RandomBits" in file.read_text(encoding="utf-8")
     }
     here = {"exact_choice", "order_statistic", "discrete_laplace", "discrete_gaussian"}
-    here |= {"polyplace", "smoothed_median", "private_bound"}
+    here |= {"polyplace", "smoothed_median", "private_bound", "rank_interval"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
     made_of_them |= {
