@@ -19,6 +19,7 @@ from proxy.planner import intervals
 from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
 from proxy.planner.facts import Facts
 from proxy.policy.policy_model import Bounds
+from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -44,7 +45,6 @@ from proxy.query.ir.expressions import (
     Parameter,
     Quotient,
     TextCall,
-    children,
 )
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
@@ -83,7 +83,7 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
             Code.TOO_COMPLEX,
             f"the bounds of this arithmetic have too many digits, more than {limits.BOUND_DIGITS}",
             "Round in between, or use numbers with fewer digits.",
-            _position(expression),
+            position_in(expression),
         )
     return found
 
@@ -240,21 +240,13 @@ def _check_range(arithmetic: Arithmetic, interval: Bounds | None) -> None:
             Code.UNSUPPORTED,
             f"the result of this arithmetic can be out of range for type {arithmetic.type.sql}",
             "Cast one operand to numeric first: column::numeric * ...",
-            _position(arithmetic),
+            position_in(arithmetic),
         )
 
 
 def _fits(kind: SqlType, interval: Bounds) -> bool:
     limit = _INTEGER_RANGES.get(kind)
     return limit is None or (-limit <= interval.low and interval.high < limit)
-
-
-def _position(expression: Expression) -> int | None:
-    """Of the first word that has kept its place."""
-    if isinstance(expression, ColumnRef | Constant | Parameter):
-        return expression.position
-    places = (_position(part) for part in children(expression))
-    return next((place for place in places if place is not None), None)
 
 
 def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:

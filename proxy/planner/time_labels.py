@@ -163,10 +163,6 @@ def clock_times(clock: Expression, unit: str, facts: Facts) -> Iterator[datetime
     return None if ends is None else _starts(unit, ends)
 
 
-def start_of(at: datetime, unit: str) -> datetime:
-    return _floor(at, unit)
-
-
 def day_of(at: datetime) -> str:
     return at.date().isoformat()
 
@@ -273,7 +269,7 @@ def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
 
 
 def _starts(unit: str, ends: _TimeEnds) -> Iterator[datetime]:
-    at, last = _floor(moment(ends.low), unit), moment(ends.high)
+    at, last = start_of(moment(ends.low), unit), moment(ends.high)
     try:
         while at <= last:
             yield at
@@ -291,7 +287,7 @@ _FIXED = {
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
-def _floor(at: datetime, unit: str) -> datetime:
+def start_of(at: datetime, unit: str) -> datetime:
     day = datetime(at.year, at.month, at.day, tzinfo=timezone.utc)
     match unit:
         case "minute":

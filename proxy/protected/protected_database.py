@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 import structlog
@@ -39,6 +39,7 @@ _OFFSETS = (
 )
 
 IsSelected = Callable[[int], bool]
+T = TypeVar("T")
 
 
 def _not_available() -> Refusal:
@@ -180,14 +181,18 @@ class DatabaseSession:
 
         Refuses  UNAVAILABLE, the same for whatever went wrong
         """
-        reading = asyncio.ensure_future(self._listed(wanted))
+        return await self._of_nobody(self._listed(wanted), "public_list_failed")
+
+    async def _of_nobody(self, asked: Coroutine[Any, Any, T], failed: str) -> T:
+        """What is read of no person, before the charge. Refuses  UNAVAILABLE"""
+        reading = asyncio.ensure_future(asked)
         self._reading = reading
         await asyncio.wait({reading})
         error = reading.exception()
         if error is None:
             self._reading = None
             return reading.result()
-        _LOG.error("public_list_failed", kind=type(error).__name__, reason=reason_of(error))
+        _LOG.error(failed, kind=type(error).__name__, reason=reason_of(error))
         raise _not_available() from None
 
     async def _listed(self, wanted: PublicList) -> ListValues:
@@ -202,15 +207,7 @@ class DatabaseSession:
 
         Refuses  UNAVAILABLE, the same for whatever went wrong
         """
-        reading = asyncio.ensure_future(self._offsets(zone, instants))
-        self._reading = reading
-        await asyncio.wait({reading})
-        error = reading.exception()
-        if error is None:
-            self._reading = None
-            return reading.result()
-        _LOG.error("time_zone_failed", kind=type(error).__name__, reason=reason_of(error))
-        raise _not_available() from None
+        return await self._of_nobody(self._offsets(zone, instants), "time_zone_failed")
 
     async def _offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         cursor = self._connection.cursor(binary=True)

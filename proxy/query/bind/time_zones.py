@@ -14,6 +14,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
+from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
     Case,
     Cast,
@@ -27,7 +28,6 @@ from proxy.query.ir.expressions import (
     InPublic,
     NullIf,
     Parameter,
-    children,
 )
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
@@ -150,7 +150,7 @@ def _check_meeting(left: Expression, right: Expression) -> None:
             "a join or list of a timestamp with time zone and a date or a timestamp without one is read in UTC"
             " only",
             _HINT,
-            _position(left),
+            position_in(left),
         )
 
 
@@ -173,11 +173,3 @@ def _joins(relation: Relation) -> Iterator[Join]:
                 yield from _joins(part)
         case _:
             return
-
-
-def _position(part: Expression) -> int | None:
-    found = getattr(part, "position", None)
-    if isinstance(found, int):
-        return found
-    places = (_position(inner) for inner in children(part))
-    return next((place for place in places if place is not None), None)

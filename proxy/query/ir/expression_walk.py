@@ -1,8 +1,8 @@
-"""How deep and large an expression is, and which columns it reads."""
+"""How deep and large an expression is, which columns it reads, and where it stands in the text."""
 
 from __future__ import annotations
 
-from proxy.query.ir.expressions import ColumnRef, Expression, children
+from proxy.query.ir.expressions import ColumnRef, Constant, Expression, Parameter, children
 
 
 def depth(expression: Expression) -> int:
@@ -20,3 +20,11 @@ def columns(expression: Expression) -> frozenset[tuple[str, str]]:
     if isinstance(expression, ColumnRef):
         return frozenset({(expression.relation, expression.column)})
     return frozenset().union(*(columns(child) for child in children(expression)))
+
+
+def position_in(expression: Expression) -> int | None:
+    """Of the first word that has kept its place."""
+    if isinstance(expression, ColumnRef | Constant | Parameter):
+        return expression.position
+    places = (position_in(part) for part in children(expression))
+    return next((place for place in places if place is not None), None)
