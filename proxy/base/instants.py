@@ -76,3 +76,30 @@ def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:
         east = int(zone_hours) * 3600 + int(zone_minutes or 0) * 60
         clock += east if sign == "-" else -east
     return (at - _EPOCH).days * 86_400 + clock + Fraction(int((part or "0").ljust(6, "0")), 10**6)
+
+
+def extracted_field(at: datetime, field: str) -> int:
+    """A field of extract() of what a clock shows."""
+    match field:
+        case "minute":
+            return at.minute
+        case "hour":
+            return at.hour
+        case "day":
+            return at.day
+        case "dow":
+            return at.isoweekday() % 7
+        case "isodow":
+            return at.isoweekday()
+        case "doy":
+            return at.timetuple().tm_yday
+        case "week":
+            return at.isocalendar()[1]
+        case "month":
+            return at.month
+        case "quarter":
+            return (at.month + 2) // 3
+        case "isoyear":
+            return at.isocalendar()[0]
+        case _:
+            return at.year

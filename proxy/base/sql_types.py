@@ -25,6 +25,10 @@ class SqlType(Enum):
     TID = ("tid", -2)  # of ctid, the place of a row; a column of this type is OTHER
     ENUM = ("text", -1)  # any enumeration, read as the text of its label, as the shadow shows it
     COLLATED = ("text", -3)  # texts of several collations, all read in the database's own
+    INTERVAL = (
+        "interval",
+        -4,
+    )  # constants and differences of times; a column of this type is OTHER
     OTHER = ("", 0)
 
     @property

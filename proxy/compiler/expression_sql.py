@@ -17,7 +17,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
-from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql
+from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -43,8 +43,10 @@ from proxy.query.ir.expressions import (
     NumericFunction,
     Parameter,
     Quotient,
+    Shift,
     TextCall,
     TextFunction,
+    TimeBin,
 )
 
 # They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
@@ -124,6 +126,10 @@ def value_sql(expression: Expression, binds: Binds) -> str:
             low, high = binds.number(expression.low), binds.number(expression.high)
             count = binds.number(expression.count, "integer")
             return f"pg_catalog.width_bucket({operand}, {low}, {high}, {count})"
+        case Shift():
+            return shift_sql(expression, value_sql(expression.operand, binds), binds)
+        case TimeBin():
+            return time_bin_sql(expression, value_sql(expression.operand, binds), binds)
         case FormattedTime():
             operand = value_sql(expression.operand, binds)
             return f"pg_catalog.to_char({operand}, {binds.add(expression.template, 'text')})"

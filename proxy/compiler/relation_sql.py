@@ -11,6 +11,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.sub_partitions import hash_sql, row_hash_sql
+from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Arithmetic,
     Case,
@@ -26,7 +27,6 @@ from proxy.query.ir.expressions import (
     Parameter,
     Quotient,
     TextCall,
-    children,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll

@@ -11,9 +11,10 @@ from proxy.base.instants import seconds_of
 from proxy.base.session_settings import how_to_set
 from proxy.base.zones import FIRST, LAST, UTC, Zone, zone_named
 from proxy.engine.ports import ProtectedSession
+from proxy.planner.calendar_clamps import moved_by
 from proxy.policy.policy_model import BoundsKind, Policy, ProtectedTable
 from proxy.query.bind.time_zones import in_zone, zones_of
-from proxy.query.ir.expressions import Constant, Expression
+from proxy.query.ir.expressions import Constant, Expression, Shift
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import scans
@@ -94,8 +95,12 @@ def _disagree(zone: Zone) -> Refusal:
 def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
     """The zones that blocks are read by, and where their constant times and the bounds of their columns lie."""
     found: list[Fraction] = []
+    beyond = 0
 
     def visit(part: Expression) -> Expression:
+        nonlocal beyond
+        if isinstance(part, Shift):
+            beyond = max(beyond, moved_by(part) * 86_400)
         is_time = isinstance(part, Constant) and part.type is not None and part.type.is_time
         if is_time and isinstance(part, Constant) and isinstance(part.value, str):
             at = seconds_of(part.value)
@@ -111,4 +116,6 @@ def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
                     scale = 86_400 if bounds.kind is BoundsKind.DATE else 1
                     found += [bounds.low * scale, bounds.high * scale]
     zones = frozenset[Zone]().union(*map(zones_of, blocks))
-    return ZonesUsed(zones=zones, period=(min(found), max(found)) if found else None)
+    return ZonesUsed(
+        zones=zones, period=(min(found) - beyond, max(found) + beyond) if found else None
+    )

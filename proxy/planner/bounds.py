@@ -16,7 +16,17 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
+from proxy.planner.calendar_clamps import (
+    can_overflow,
+    column_below,
+    moved_by,
+    shifted,
+    truncated,
+    with_calendar,
+    within_calendar,
+)
 from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
+from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import position_in
@@ -44,12 +54,13 @@ from proxy.query.ir.expressions import (
     NumericCall,
     Parameter,
     Quotient,
+    Shift,
     TextCall,
+    TimeBin,
 )
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300
-_CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
 _INTEGER_RANGES = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
 
 
@@ -149,6 +160,8 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | TextCall()
             | DateTrunc()
             | FormattedTime()
+            | Shift()
+            | TimeBin()
         ):
             _unbounded("this expression", None)
         case _:
@@ -171,12 +184,12 @@ def condition(expression: Expression, columns: Facts) -> Expression:
             return replace(expression, left=again(expression.left), right=again(expression.right))
         case Connective():
             return replace(expression, operands=tuple(map(again, expression.operands)))
-        case Cast() if _can_overflow(expression):
-            return replace(expression, operand=_within_calendar(expression.operand, columns))
+        case Cast() if can_overflow(expression):
+            return replace(expression, operand=within_calendar(expression.operand, columns))
         case Not() | Is() | In() | Extract() | Cast():
             return replace(expression, operand=again(expression.operand))
         case FormattedTime():
-            return replace(expression, operand=_within_calendar(expression.operand, columns))
+            return replace(expression, operand=within_calendar(expression.operand, columns))
         case InPublic():
             inner = expression.condition
             if inner is not None:
@@ -189,9 +202,11 @@ def condition(expression: Expression, columns: Facts) -> Expression:
             check_text_call(expression)
             return replace(expression, operand=again(expression.operand))
         case Arithmetic() | Quotient() | NumericCall() | Bucket():
-            return bounded(expression, columns).expression
+            return bounded(expression, with_calendar(expression, columns)).expression
         case DateTrunc():
-            return _date_trunc(expression, columns)
+            return truncated(expression, columns)
+        case Shift() | TimeBin():
+            return shifted(expression, columns)
         case Case():
             whens = tuple((again(a), again(b)) for a, b in expression.whens)
             return replace(expression, whens=whens, otherwise=again(expression.otherwise))
@@ -260,9 +275,12 @@ def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
 
 
 def _extracted(extract: Extract, columns: Facts) -> Bounded:
+    value = constant_field(extract)
+    if value is not None:
+        return Bounded(Constant(value, extract.type), Bounds(value, value))
     # A CASE in here would reach the database unchecked: its conditions could raise on some rows.
-    of_operand = extract.operand.operand if isinstance(extract.operand, Cast) else extract.operand
-    if not isinstance(of_operand, ColumnRef):
+    column = column_below(extract.operand)
+    if column is None:
         raise Refusal(
             Code.UNSUPPORTED,
             "extract() inside an aggregate takes a column",
@@ -270,11 +288,11 @@ def _extracted(extract: Extract, columns: Facts) -> Bounded:
         )
     interval = intervals.of_fixed_field(extract.field)
     if interval is None:
-        of = _of_column(of_operand, columns)
-        if of_operand is not extract.operand:  # another clock shows another day, at most
-            slack = Fraction(1 if of_operand.type is SqlType.DATE else 86_400)
-            of = Bounds(of.low - slack, of.high + slack)
-        interval = intervals.of_calendar_field(extract.field, of_operand.type, of)
+        of = _of_column(column, columns)
+        # Another clock shows another day, at most; what is added moves it further.
+        slack = Fraction(moved_by(extract.operand) * (1 if column.type is SqlType.DATE else 86_400))
+        of = Bounds(of.low - slack, of.high + slack)
+        interval = intervals.of_calendar_field(extract.field, column.type, of)
     # The operand is not clamped to its bounds, so an infinite date gives Infinity; it is cut here.
     inside = replace(extract, operand=condition(extract.operand, columns))
     return Bounded(Clamped(inside, interval.low, interval.high, extract.type), interval)
@@ -298,43 +316,3 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
         _unbounded("a timestamp turned into another type", None)
     bounded_inner = bounded(cast.operand, columns)
     return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)
-
-
-def _date_trunc(date_trunc: DateTrunc, columns: Facts) -> Expression:
-    """date_trunc raises at the ends of the calendar: the operand is clamped first, to the policy's bounds or
-    else to years that every calendar has. A constant has been tried by the shadow."""
-    operand = date_trunc.operand
-    if isinstance(operand, ColumnRef):
-        known = columns.get((operand.relation, operand.column))
-        if known is not None and known.bounds is not None:
-            return replace(date_trunc, operand=bounded(operand, columns).expression)
-    return replace(date_trunc, operand=_within_calendar(operand, columns))
-
-
-def _can_overflow(cast: Cast) -> bool:
-    """Whether PostgreSQL would raise at the ends of the calendar: a date has more years than a timestamp, and
-    the clock of a zone is before or behind."""
-    if not cast.type.is_time or cast.type is SqlType.DATE:
-        return False
-    return cast.operand.type is SqlType.DATE or (cast.zone is not None and not cast.zone.is_utc)
-
-
-def _within_calendar(operand: Expression, columns: Facts) -> Expression:
-    """A time that is within years that every calendar has, on every clock."""
-    match operand:
-        case Constant() | Parameter() | Clamped():
-            return operand
-        case ColumnRef():
-            scale = 1 if operand.type is SqlType.DATE else 86400
-            low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
-            return Clamped(operand, low, high, operand.type)
-        case Cast() if operand.operand.type is not None and operand.operand.type.is_time:
-            return replace(operand, operand=_within_calendar(operand.operand, columns))
-        case DateTrunc():
-            return _date_trunc(operand, columns)
-        case _:
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "functions and casts of a time on a protected table take a column or a constant",
-                "Write them of the plain column; put CASE and COALESCE around them.",
-            )

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
     Case,
     Choice,
@@ -23,7 +23,6 @@ from proxy.query.ir.expressions import (
     NullIf,
     TextCall,
     TextFunction,
-    children,
 )
 
 _Text = str | int | None

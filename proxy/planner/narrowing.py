@@ -27,7 +27,7 @@ from proxy.planner.possible_truth import (
 )
 from proxy.planner.public_keys import Values, constant_text, label_values
 from proxy.planner.unit_truncation import conjuncts
-from proxy.query.ir.expression_walk import columns, size
+from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
     Case,
     ColumnRef,
@@ -40,7 +40,6 @@ from proxy.query.ir.expressions import (
     Is,
     Like,
     Not,
-    children,
 )
 
 WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second

@@ -43,7 +43,9 @@ from proxy.query.ir.expressions import (
     NumericFunction,
     Operator,
     Quotient,
+    Shift,
     TextCall,
+    TimeBin,
 )
 
 Values = tuple[str | None, ...]
@@ -115,7 +117,7 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
             return ("true", "false")
         case Extract():
             return extracted(expression, facts)
-        case DateTrunc() | FormattedTime():
+        case DateTrunc() | FormattedTime() | Shift() | TimeBin():
             return time_texts(expression, facts)
         case Cast() if expression.type.is_time:
             return time_texts(expression, facts)

@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
+from itertools import islice
 
 from proxy.base import instants, limits
 from proxy.base.errors import Refusal
-from proxy.base.instants import moment
+from proxy.base.instants import extracted_field, moment
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts
+from proxy.planner.moved_times import bin_starts, moved, moved_ends
 from proxy.query.ir.expressions import (
     Cast,
     ColumnRef,
@@ -26,6 +28,8 @@ from proxy.query.ir.expressions import (
     Expression,
     Extract,
     FormattedTime,
+    Shift,
+    TimeBin,
 )
 
 _DAY = 86_400
@@ -77,6 +81,10 @@ def _ends(operand: Expression, facts: Facts, *, in_range: bool = False) -> _Time
                 low, high = zone.instant(found.low), zone.instant(found.high)
                 return _TimeEnds(low=low, high=high) if zone.covers(low, high) else None
             return found  # a date as a timestamp
+        case Shift(operand=inner):
+            found = _ends(inner, facts, in_range=in_range)
+            ends = None if found is None else moved_ends(found.low, found.high, operand)
+            return None if ends is None else _TimeEnds(low=ends[0], high=ends[1])
         case _:
             return None
 
@@ -120,33 +128,6 @@ def _in_range(extract: Extract, facts: Facts) -> tuple[str, ...] | None:
     return tuple(str(n) for n in sorted(found)) or None
 
 
-def extracted_field(at: datetime, field: str) -> int:
-    """A field of extract() of what a clock shows."""
-    match field:
-        case "minute":
-            return at.minute
-        case "hour":
-            return at.hour
-        case "day":
-            return at.day
-        case "dow":
-            return at.isoweekday() % 7
-        case "isodow":
-            return at.isoweekday()
-        case "doy":
-            return at.timetuple().tm_yday
-        case "week":
-            return at.isocalendar()[1]
-        case "month":
-            return at.month
-        case "quarter":
-            return (at.month + 2) // 3
-        case "isoyear":
-            return at.isocalendar()[0]
-        case _:
-            return at.year
-
-
 def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
     """The first and the last year of a column's own bounds."""
     ends = _ends(extract.operand, facts)
@@ -173,7 +154,9 @@ def time_text(at: datetime, kind: SqlType, zone: Zone) -> str:
     return _text(zone.instant(seconds) if kind is SqlType.TIMESTAMPTZ else seconds, kind)
 
 
-def time_texts(key: DateTrunc | Cast | FormattedTime, facts: Facts) -> tuple[str, ...] | None:
+def time_texts(
+    key: DateTrunc | Cast | FormattedTime | Shift | TimeBin, facts: Facts
+) -> tuple[str, ...] | None:
     """The starts of minutes, days, months ..., dates and texts of to_char() that a key can be; None where they
     are not public."""
     if isinstance(key, FormattedTime):
@@ -198,7 +181,14 @@ def _values(key: Expression, facts: Facts) -> Iterator[Fraction] | None:
     match key:
         case DateTrunc():
             return _truncated(key, facts)
-        case Cast(operand=DateTrunc() | Cast() as inner, type=kind) if inner.type is not kind:
+        case Shift(operand=inner):
+            return _moved(key, facts)
+        case TimeBin(operand=inner):
+            ends = _ends(inner, facts)
+            return None if ends is None else bin_starts(ends.low, ends.high, key)
+        case Cast(operand=DateTrunc() | Cast() | Shift() | TimeBin() as inner, type=kind) if (
+            inner.type is not kind
+        ):
             found = _values(inner, facts)
             if found is None:
                 return _days(inner, facts) if kind is SqlType.DATE else None
@@ -220,6 +210,19 @@ def _cast(found: Iterator[Fraction], source: SqlType, cast: Cast) -> Iterator[Fr
             yield zone.instant(seconds)
         else:
             yield seconds
+
+
+def _moved(key: Shift, facts: Facts) -> Iterator[Fraction] | None:
+    inner = key.operand
+    found = _values(inner, facts)
+    if found is None and inner.type is SqlType.DATE:
+        found = _days(inner, facts)
+    if found is None:
+        return None
+    times = list(
+        islice((moved(seconds, key) for seconds in found), limits.GROUPS_PER_STATEMENT + 1)
+    )
+    return None if None in times else iter([at for at in times if at is not None])
 
 
 def _days(operand: Expression, facts: Facts) -> Iterator[Fraction] | None:

@@ -85,6 +85,7 @@ def printed(key: str, column: Column) -> str:
             | SqlType.TIMESTAMP
             | SqlType.TIMESTAMPTZ
             | SqlType.TID
+            | SqlType.INTERVAL
             | SqlType.OTHER
         ):
             raise ValueError(f"is of type {column.type_name}, which has no list of values")

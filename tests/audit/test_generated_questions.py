@@ -21,8 +21,8 @@ from proxy.planner.facts import PlanningContext
 from proxy.planner.plan import BlockPlan, NoisyStatistic, SampleAggregate
 from proxy.planner.statistics import Counted
 from proxy.planner.tracking import track
-from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import Expression, Quotient, children
+from proxy.query.ir.expression_walk import children, columns
+from proxy.query.ir.expressions import Expression, Quotient
 from proxy.query.ir.relations import scans
 from tests.audit.exact_results import Auditor
 from tests.audit.selected_groups import among_shown, shown

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from tests.live.served_database import served_database
+from tests.live.time_statements import SHIFTED
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -20,9 +21,10 @@ _SCRIPT = f"""\
 CREATE SCHEMA w;
 CREATE TABLE w.calls
 (person int PRIMARY KEY, at timestamptz NOT NULL, shown timestamp NOT NULL, day date NOT NULL,
-kind text NOT NULL);
+kind text NOT NULL, ended timestamptz NOT NULL, due date NOT NULL);
 INSERT INTO w.calls
-SELECT n, (t || '+00')::timestamptz, t, t::date, (ARRAY['a','b'])[1 + n % 2]
+SELECT n, (t || '+00')::timestamptz, t, t::date, (ARRAY['a','b'])[1 + n % 2],
+(t || '+00')::timestamptz + n % 61 * interval '59 minutes', t::date + n % 7 - 1
 FROM generate_series(0, {_ROWS - 1}) n, LATERAL (SELECT timestamp '{_FIRST}' + n * interval '53 minutes') g(t);
 """
 _TABLES = f"""\
@@ -34,6 +36,8 @@ tables:
       shown: {{bounds: ["{_FIRST}", "{_LAST}"]}}
       day: {{bounds: [2023-03-01, 2024-06-21]}}
       kind: {{values: [a, b]}}
+      ended: {{bounds: ["{_FIRST}+00", "2024-06-25 00:00:00+00"]}}
+      due: {{bounds: [2023-02-28, 2024-06-27]}}
 """
 _COUNT = "SELECT count(*) FROM w.calls"
 _DAYS = "at >= '2023-11-03' AND at < '2023-11-08'"
@@ -137,7 +141,7 @@ def test_as_in_postgresql(clocks: LiveProxy, zone: str) -> None:
         for each in (direct, connection):
             each.execute(f"SET TimeZone = '{zone}'".encode())
         differ = []
-        for sql in STATEMENTS:
+        for sql in (*STATEMENTS, *SHIFTED):
             exact = direct.execute(sql.encode())
             wanted = exact.fetchall()
             kinds = [column.type_code for column in exact.description or ()]

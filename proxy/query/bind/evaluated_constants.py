@@ -20,6 +20,13 @@ class Evaluated:
     texts: Mapping[int, str] = field(default_factory=dict)
 
 
+_INTERVALS = {1186: SqlType.INTERVAL}  # which columns of that type are not
+# As proxy.base.time_spans has it: the same in every IntervalStyle.
+_INTERVAL_TEXT = (
+    "(SELECT pg_catalog.to_jsonb('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"
+    " || extract(day FROM v) || 'DT' || (extract(hour FROM v) * 3600 + extract(minute FROM v) * 60"
+    " + extract(second FROM v)) || 'S') FROM (SELECT ({text})::pg_catalog.interval AS v) AS s)"
+)
 NOTHING_EVALUATED = Evaluated()
 
 
@@ -34,7 +41,7 @@ def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: in
     types: dict[int, ConstantType] = {}
     texts: dict[int, str] = {}
     for span, oid in zip(spans, oids, strict=True):
-        kind = element_of(oid) if span.is_list else by_oid(oid)
+        kind = element_of(oid) if span.is_list else _INTERVALS.get(oid, by_oid(oid))
         if kind is SqlType.OTHER:
             continue
         number = numbers.setdefault((span.text, span.is_list), parameters + len(types) + 1)
@@ -68,6 +75,7 @@ _CASTS: Mapping[SqlType, str] = {
     SqlType.TIMESTAMP: "timestamp",
     SqlType.TIMESTAMPTZ: "timestamptz",
     SqlType.UUID: "uuid",
+    SqlType.INTERVAL: "interval",
 }
 
 
@@ -82,6 +90,8 @@ def evaluated_texts(found: Evaluated, used: frozenset[int]) -> tuple[EvaluatedTe
     for number, (kind, is_list) in found.types.items():
         name = _CASTS[kind] + ("[]" if is_list else "")
         value = f"pg_catalog.to_jsonb(({found.texts[number]})::pg_catalog.{name})"
+        if kind is SqlType.INTERVAL:
+            value = _INTERVAL_TEXT.format(text=found.texts[number])
         wanted = value if number in used else "NULL"
         texts.append(EvaluatedText(f"{wanted}::pg_catalog.text", kind))
     return tuple(texts)

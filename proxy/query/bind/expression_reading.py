@@ -9,7 +9,16 @@ from __future__ import annotations
 from sqlglot import exp
 
 from proxy.base import limits
-from proxy.query.bind.nodes import casts, choices, columns, conditions, numbers, texts, times
+from proxy.query.bind.nodes import (
+    casts,
+    choices,
+    columns,
+    conditions,
+    numbers,
+    texts,
+    time_arithmetic,
+    times,
+)
 from proxy.query.bind.scope import Readers, Scope
 from proxy.query.ir.expression_walk import depth
 from proxy.query.ir.expressions import Expression
@@ -21,6 +30,7 @@ READERS: Readers = {
     **numbers.READERS,
     **texts.READERS,
     **times.READERS,
+    **time_arithmetic.READERS,
     **choices.READERS,
     **casts.READERS,
 }

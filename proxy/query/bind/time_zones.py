@@ -28,6 +28,7 @@ from proxy.query.ir.expressions import (
     InPublic,
     NullIf,
     Parameter,
+    Shift,
 )
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
@@ -86,6 +87,8 @@ def _by_clock(part: Expression, zone: Zone) -> Expression:
             kinds = {operand.type, part.type}
             crosses = SqlType.TIMESTAMPTZ in kinds and len(kinds) > 1
             return replace(part, zone=zone) if crosses else part
+        case Shift() if part.type is SqlType.TIMESTAMPTZ:
+            return _moved(part, zone)
         case Comparison():
             left, right = _meeting((part.left, part.right), zone)
             return replace(part, left=left, right=right)
@@ -112,6 +115,19 @@ def _by_clock(part: Expression, zone: Zone) -> Expression:
             return replace(part, whens=whens, otherwise=otherwise)
         case _:
             return part
+
+
+def _moved(shift: Shift, zone: Zone) -> Expression:
+    """Months, then days, by the clock, with an instant after each (timestamp.c, timestamptz_pl_interval); what
+    is less than a day by the instant."""
+    found = shift.operand
+    for months, days in ((shift.months, 0), (0, shift.days)):
+        if months or days:
+            moved = Shift(_local(found, zone), months, days, 0, SqlType.TIMESTAMP)
+            found = Cast(moved, SqlType.TIMESTAMPTZ, zone)
+    if not shift.microseconds:
+        return found
+    return Shift(found, 0, 0, shift.microseconds, SqlType.TIMESTAMPTZ)
 
 
 def _local(operand: Expression, zone: Zone) -> Cast:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import TimeSpan, span_of
 from proxy.query.ir.expressions import (
     Connective,
     Constant,
@@ -17,9 +19,11 @@ from proxy.query.ir.expressions import (
     InPublic,
     Like,
     Parameter,
+    Shift,
 )
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.time_differences import as_seconds, checked_span
 from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, settle
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 
@@ -41,6 +45,8 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
             return _patterns(part, values)
         if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
             return _timed(part, values.get(part.given.number))
+        if isinstance(part, Shift) and part.given is not None:
+            return _shifted(part, values.get(part.given.number))
         if isinstance(part, InPublic) and part.condition is not None:
             return replace(part, condition=rebuild(part.condition, change))
         if not isinstance(part, Parameter) or not isinstance(part.source, ClientParameter):
@@ -50,6 +56,8 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
             return part
         if found.type is part.type:
             return found
+        if found.type is SqlType.INTERVAL:
+            return as_seconds(found)
         return settle(Constant(found.value, None, part.position), part.type)
 
     def again(part: Expression) -> Expression:
@@ -111,6 +119,24 @@ def _timed(
     return replace(part, unit=unit, given=None)
 
 
+def _shifted(part: Shift, value: Constant | tuple[Constant, ...] | None) -> Expression:
+    """By its interval, or its days; by NULL, NULL."""
+    found = value.value if isinstance(value, Constant) else None
+    if isinstance(value, Constant) and found is None:
+        return Constant(None, part.type)
+    span = span_of(found) if isinstance(found, str) else None
+    if isinstance(found, Fraction) and found.denominator == 1:
+        span = TimeSpan(days=int(found))
+    if span is None:
+        raise Refusal(
+            Code.SYNTAX,
+            "what is added to a date or timestamp is no interval",
+            "Write one number of one unit: interval '90 minutes'.",
+        )
+    span = checked_span(-span if part.is_back else span, None)
+    return Shift(part.operand, span.months, span.days, span.microseconds, part.type)
+
+
 def parameters_of(block: AggregateBlock) -> frozenset[int]:
     """The numbers of what is to be bound in it."""
     found: set[int] = set()
@@ -118,7 +144,7 @@ def parameters_of(block: AggregateBlock) -> frozenset[int]:
     def visit(part: Expression) -> Expression:
         if isinstance(part, Parameter) and isinstance(part.source, ClientParameter | ClientArray):
             found.add(part.source.number)
-        if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
+        if isinstance(part, DateTrunc | FormattedTime | Shift) and part.given is not None:
             found.add(part.given.number)
         return part
 

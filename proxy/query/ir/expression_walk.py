@@ -2,7 +2,64 @@
 
 from __future__ import annotations
 
-from proxy.query.ir.expressions import ColumnRef, Constant, Expression, Parameter, children
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    Clamped,
+    ColumnRef,
+    Comparison,
+    Connective,
+    Constant,
+    DateTrunc,
+    Expression,
+    Extract,
+    FormattedTime,
+    In,
+    InPublic,
+    Is,
+    Like,
+    Not,
+    NullIf,
+    NumericCall,
+    Parameter,
+    Quotient,
+    Shift,
+    TextCall,
+    TimeBin,
+)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct operands of an expression, in order."""
+    match expression:
+        case Constant() | Parameter() | ColumnRef():
+            return ()
+        case Comparison() | Arithmetic():
+            return (expression.left, expression.right)
+        case Connective() | Choose():
+            return expression.operands
+        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
+            return (expression.operand,)
+        case DateTrunc() | FormattedTime() | Shift() | TimeBin():
+            return (expression.operand,)
+        case InPublic():
+            return (expression.operand,)  # the rest is of no row of the question
+        case In():
+            return (expression.operand, *expression.items)
+        case Like():
+            return (expression.operand, expression.pattern)
+        case Quotient():
+            return (expression.operand, expression.divisor)
+        case TextCall():
+            return (expression.operand, *expression.arguments)
+        case Case():
+            flat = [part for when in expression.whens for part in when]
+            return (*flat, expression.otherwise)
+        case NullIf():
+            return (expression.operand, expression.other)
 
 
 def depth(expression: Expression) -> int:

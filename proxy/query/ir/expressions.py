@@ -240,6 +240,31 @@ class FormattedTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """operand + months + days + microseconds, the operand clamped as for DateTrunc. A date becomes a timestamp by
+    an interval, not by days alone. given: what holds them until it is bound; is_back: subtracted."""
+
+    operand: Expression
+    months: int
+    days: int
+    microseconds: int
+    type: SqlType
+    given: ClientParameter | None = None
+    is_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBin:
+    """The latest of origin + n * width that is not after the operand, clamped as for DateTrunc. Microseconds
+    since 1970-01-01."""
+
+    operand: Expression
+    width: int
+    origin: int
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
 class Bucket:
     """width_bucket(operand, low, high, count) with constants, on numbers: 0 .. count+1."""
 
@@ -312,39 +337,11 @@ Expression = (
     | Extract
     | DateTrunc
     | FormattedTime
+    | Shift
+    | TimeBin
     | Bucket
     | Case
     | Choose
     | NullIf
     | Cast
 )
-
-
-def children(expression: Expression) -> tuple[Expression, ...]:
-    """The direct operands of an expression, in order."""
-    match expression:
-        case Constant() | Parameter() | ColumnRef():
-            return ()
-        case Comparison() | Arithmetic():
-            return (expression.left, expression.right)
-        case Connective() | Choose():
-            return expression.operands
-        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
-            return (expression.operand,)
-        case DateTrunc() | FormattedTime():
-            return (expression.operand,)
-        case InPublic():
-            return (expression.operand,)  # the rest is of no row of the question
-        case In():
-            return (expression.operand, *expression.items)
-        case Like():
-            return (expression.operand, expression.pattern)
-        case Quotient():
-            return (expression.operand, expression.divisor)
-        case TextCall():
-            return (expression.operand, *expression.arguments)
-        case Case():
-            flat = [part for when in expression.whens for part in when]
-            return (*flat, expression.otherwise)
-        case NullIf():
-            return (expression.operand, expression.other)

@@ -31,7 +31,9 @@ from proxy.query.ir.expressions import (
     NumericCall,
     Parameter,
     Quotient,
+    Shift,
     TextCall,
+    TimeBin,
 )
 
 
@@ -60,7 +62,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return change(replace(expression, operands=tuple(map(again, expression.operands))))
         case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
             return change(replace(expression, operand=again(expression.operand)))
-        case DateTrunc() | FormattedTime():
+        case DateTrunc() | FormattedTime() | Shift() | TimeBin():
             return change(replace(expression, operand=again(expression.operand)))
         case In():
             items = tuple(map(constant, expression.items))

@@ -12,6 +12,7 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
 from proxy.query.ir.expressions import Constant, Expression
 
@@ -126,7 +127,7 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
              do not know, even of the same kind: equality of texts of nondeterministic collations raises
     """
     distinct = set(types)
-    if SqlType.OTHER in distinct:
+    if distinct & {SqlType.OTHER, SqlType.INTERVAL}:
         raise Refusal(
             Code.UNSUPPORTED,
             "values of this type cannot be compared in a query on a protected table",
@@ -195,6 +196,9 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
         value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
     elif wanted is SqlType.DATE:
         value = stripped if _ISO_DATE.fullmatch(stripped) and is_instant(stripped) else None
+    elif wanted is SqlType.INTERVAL:
+        span = span_of(stripped)
+        value = None if span is None else span.text
     elif wanted.is_time:
         value = stripped if is_instant(stripped) else None
     if value is None:

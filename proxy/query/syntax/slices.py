@@ -7,6 +7,7 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.time_spans import is_simple
 from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholders,
@@ -33,6 +34,7 @@ GROUPING_SETS_HINT = (
     " e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table."
 )
 
+_FIELDS = frozenset({"year", "month", "day", "hour", "minute", "second"})
 _GROUPING_SETS = (TokenType.ROLLUP, TokenType.CUBE, TokenType.GROUPING_SETS)
 
 
@@ -107,6 +109,32 @@ def _no_operator_for_parameter(lexed: Lexed, index: int, last: int) -> None:
         )
 
 
+def _no_part_of_an_interval(lexed: Lexed, index: int, last: int) -> None:
+    """sqlglot reads interval '1 day 02:00' as one day, and `interval '1 day' hour` without its field: it gets
+    one number and one unit only."""
+    lexeme = lexed.lexemes[index]
+    if lexeme.word != "interval" or index + 1 >= last:
+        return
+    after = lexed.lexemes[index + 1]
+    written = lexed.text[after.start : after.end]
+    if written[-1:] not in ("'", "$"):
+        return
+    following = lexed.lexemes[index + 2] if index + 2 < last else None
+    is_field = following is not None and following.word in _FIELDS
+    is_whole = is_simple(written[1:-1]) and not is_field
+    if written[:1] == "'" and is_field and written[1:-1].strip("+-").isdecimal():
+        beyond = lexed.lexemes[index + 3] if index + 3 < last else None
+        is_whole = beyond is None or beyond.word != "to"
+    is_split = following is not None and following.token.token_type is TokenType.STRING
+    if written[:1] != "'" or not is_whole or is_split:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "this form of interval is not available on a protected table",
+            "Write one number of one unit: interval '90 minutes'.",
+            after.position,
+        )
+
+
 def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]:
     """The tokens of a span, with parameters for what is read or evaluated on its own."""
     tokens: list[Token] = []
@@ -115,6 +143,7 @@ def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]
         placeholder = placeholders.get(index)
         if placeholder is None:
             _no_operator_for_parameter(lexed, index, span[1])
+            _no_part_of_an_interval(lexed, index, span[1])
             tokens.append(lexed.lexemes[index].token)
             index += 1
             continue

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import is_simple
 from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
@@ -35,6 +36,8 @@ CAST_TYPES: Mapping[exp.DType, SqlType] = {
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "to", "_type")
     wanted = node.args["to"]
+    if wanted.this is exp.DType.INTERVAL and isinstance(node.this, exp.Literal):
+        return _interval(node.this, node)
     target = CAST_TYPES.get(wanted.this)
     if target is None or wanted.expressions:
         raise Refusal(
@@ -69,6 +72,18 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         "Compare the column in its own type.",
         position_of(node),
     )
+
+
+def _interval(text: exp.Literal, node: exp.Expr) -> Expression:
+    """'1 day'::interval"""
+    if node.args["to"].expressions or not text.is_string or not is_simple(text.name):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "an interval on a protected table is one number of one unit",
+            "Write interval '90 minutes'.",
+            position_of(node),
+        )
+    return typing_rules.constant(text.name, SqlType.INTERVAL, position_of(node))
 
 
 def _cast_number(value: Fraction, target: SqlType, node: exp.Expr) -> Expression:

@@ -12,6 +12,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.operands import (
+    compared,
     parameter_text,
     read_constant,
     repeated,
@@ -68,7 +69,7 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
         return _in_rows(node.this, [node.expression], scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
-    (left, right), meeting = together(operands, node)
+    (left, right), meeting = compared(operands, node)
     _no_condition_as_operand(node, left, right)
     if meeting is SqlType.OTHER:
         raise unknown(node)
@@ -239,7 +240,7 @@ def _between(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "low", "high")
     operand = repeated(scope.read(node.this))
     parts = [operand, scope.read(node.args["low"]), scope.read(node.args["high"])]
-    (operand, low, high), _ = together(parts, node)
+    (operand, low, high), _ = compared(parts, node)
     _no_condition_as_operand(node, operand, low, high)
     at_least = ir.Comparison(ir.Comparator.GE, operand, low)
     at_most = ir.Comparison(ir.Comparator.LE, operand, high)

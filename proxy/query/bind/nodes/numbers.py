@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.nodes.operands import number_operands, read_constant, together
+from proxy.query.bind.nodes.operands import numbers_together, read_constant, together
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
@@ -29,9 +29,14 @@ _REMAINDER = (
 )
 
 
-def _arithmetic(node: exp.Expr, scope: Scope) -> Expression:
+def _product(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
-    (left, right), meeting = number_operands(node, node.this, node.expression, scope=scope)
+    return arithmetic(node, scope.read(node.this), scope.read(node.expression))
+
+
+def arithmetic(node: exp.Expr, left: Expression, right: Expression) -> Expression:
+    """+ - * of numbers."""
+    (left, right), meeting = numbers_together(node, left, right)
     return ir.Arithmetic(_OPERATORS[type(node)], left, right, meeting)
 
 
@@ -61,7 +66,7 @@ _ROUNDINGS: Mapping[type[exp.Expr], ir.NumericFunction] = {
 
 def _rounded(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "decimals")
-    (operand,), meeting = number_operands(node, node.this, scope=scope)
+    (operand,), meeting = numbers_together(node, scope.read(node.this))
     function = _ROUNDINGS[type(node)]
     digits = 0
     if node.args.get("decimals") is not None:
@@ -112,7 +117,7 @@ def _bucket(node: exp.Expr, scope: Scope) -> Expression:
 
 
 READERS: Readers = {
-    **dict.fromkeys(_OPERATORS, _arithmetic),
+    exp.Mul: _product,
     exp.Div: _quotient,
     exp.Mod: _quotient,
     **dict.fromkeys(_ROUNDINGS, _rounded),

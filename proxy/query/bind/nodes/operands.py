@@ -15,6 +15,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.time_differences import as_seconds
 from proxy.query.syntax.tokens import too_complex
 
 _INSTEAD = "Write a literal or a parameter, not an expression on columns."
@@ -56,6 +57,15 @@ def read_constant(
     return expression
 
 
+def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
+    """As `together`, of what is compared: intervals as the seconds by which they are."""
+    if SqlType.INTERVAL in {part.type for part in parts}:
+        if any(part.type not in (None, SqlType.INTERVAL) for part in parts):
+            raise unknown(node)
+        parts = [as_seconds(part) for part in parts]
+    return together(parts, node)
+
+
 def repeated(expression: Expression) -> Expression:
     """An operand about to stand several times: nested ones would double the size at every level."""
     if size(expression) > limits.REPEATED_NODES:
@@ -65,11 +75,9 @@ def repeated(expression: Expression) -> Expression:
     return expression
 
 
-def number_operands(
-    node: exp.Expr, *parts: exp.Expr, scope: Scope
-) -> tuple[list[Expression], SqlType]:
+def numbers_together(node: exp.Expr, *parts: Expression) -> tuple[list[Expression], SqlType]:
     """Numbers, and the type in which they meet."""
-    operands, meeting = together([scope.read(part) for part in parts], node)
+    operands, meeting = together(list(parts), node)
     if not meeting.is_number:
         raise Refusal(
             Code.UNSUPPORTED,

@@ -7,10 +7,13 @@ from sqlglot import exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone, zone_named
+from proxy.query.bind.nodes.operands import repeated
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.typing_rules import TRUNCATIONS, check_template
+from proxy.query.ir.time_differences import age_field, interval_field
+from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, common, settle
 from proxy.query.syntax.placeholders import ClientParameter
 
 _FIELDS = frozenset(
@@ -37,12 +40,45 @@ _CLOCK_FIELDS = frozenset({"hour", "minute", "second"})
 
 def _extract(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
-    operand = scope.read(node.expression)
     name = str(node.this.name).lower()
+    if isinstance(node.expression, exp.Anonymous) and node.expression.name.lower() == "age":
+        return _age(node, name, scope)
+    operand = scope.read(node.expression)
+    if operand.type is SqlType.INTERVAL:
+        found = interval_field(name, operand)
+        if found is None or isinstance(operand, ir.Constant | ir.Parameter):
+            raise unknown(node)
+        return found
     on_clock = name in _CLOCK_FIELDS and operand.type is SqlType.DATE
     if name not in _FIELDS or operand.type is None or not operand.type.is_time or on_clock:
         raise unknown(node)
     return ir.Extract(name, operand)
+
+
+def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
+    """extract(year FROM age(current_date, born))"""
+    call = node.expression
+    only(call, "this", "expressions")
+    parts = [scope.read(part) for part in call.expressions]
+    kinds = [part.type for part in parts if part.type is not None and part.type.is_time]
+    found = None
+    if len(parts) == 2 and kinds and any(map(columns, parts)):
+        meeting = common(kinds, position_of(node))
+        later, earlier = (
+            part if part.type is meeting else ir.Cast(settle(part, meeting), meeting)
+            for part in parts
+        )
+        if all(part.type in (None, *kinds) for part in parts):
+            found = age_field(name, repeated(later), repeated(earlier))
+    if found is None:
+        raise Refusal(
+            Code.FUNCTION,
+            "of age() on protected columns there are the year and the month, of two times",
+            "Write extract(year FROM age(current_date, column)), or a difference,"
+            " extract(day FROM ended - started).",
+            position_of(node),
+        )
+    return found
 
 
 def _at_zone(node: exp.Expr, scope: Scope) -> Expression:

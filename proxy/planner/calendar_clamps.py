@@ -1,0 +1,144 @@
+"""Times cut to years that every calendar has, before PostgreSQL computes with them: at the ends of its own it
+would raise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import TimeSpan
+from proxy.planner.facts import ColumnFacts, Facts
+from proxy.policy.policy_model import Bounds
+from proxy.query.ir.expression_walk import children, columns
+from proxy.query.ir.expressions import (
+    Cast,
+    Clamped,
+    ColumnRef,
+    Constant,
+    DateTrunc,
+    Expression,
+    Parameter,
+    Shift,
+    TimeBin,
+)
+from proxy.query.ir.time_differences import MOST_DAYS
+
+_CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
+_YEAR_DAYS = 366
+
+
+def can_overflow(cast: Cast) -> bool:
+    """Whether PostgreSQL would raise at the ends of the calendar: a date has more years than a timestamp, and
+    the clock of a zone is before or behind."""
+    if not cast.type.is_time or cast.type is SqlType.DATE:
+        return False
+    return cast.operand.type is SqlType.DATE or (cast.zone is not None and not cast.zone.is_utc)
+
+
+def within_calendar(operand: Expression, columns: Facts) -> Expression:
+    """A time that is within years that every calendar has, on every clock."""
+    match operand:
+        case Constant() | Parameter() | Clamped():
+            return operand
+        case ColumnRef():
+            low, high = _calendar(operand.type)
+            return Clamped(operand, low, high, operand.type)
+        case Cast() if operand.operand.type is not None and operand.operand.type.is_time:
+            return replace(operand, operand=within_calendar(operand.operand, columns))
+        case DateTrunc():
+            return truncated(operand, columns)
+        case Shift() | TimeBin():
+            return shifted(operand, columns)
+        case _:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "functions and casts of a time on a protected table take a column or a constant",
+                "Write them of the plain column; put CASE and COALESCE around them.",
+            )
+
+
+def truncated(date_trunc: DateTrunc, columns: Facts) -> Expression:
+    """The operand is cut to the policy's bounds, so that what is beyond them is in the first or the last group,
+    or else to the calendar. A constant has been tried by the shadow."""
+    return replace(date_trunc, operand=_within_bounds(date_trunc.operand, columns))
+
+
+def shifted(shift: Shift | TimeBin, columns: Facts) -> Expression:
+    """Moved by so little in all that it stays in PostgreSQL's calendar: from the years 1 to 9999 by 1,095 years
+    at most, where that goes from 4713 BC to 294276.
+
+    Refuses  UNSUPPORTED: moved by more
+    """
+    if moved_by(shift) > MOST_DAYS:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "intervals on protected columns may be a thousand years together at most",
+            "Use shorter ones.",
+        )
+    if isinstance(shift, TimeBin):
+        return replace(shift, operand=_within_bounds(shift.operand, columns))
+    return replace(shift, operand=within_calendar(shift.operand, columns))
+
+
+def moved_by(expression: Expression) -> int:
+    """So many days at most lie between a time and what is computed of it."""
+    match expression:
+        case Shift():
+            own = TimeSpan(
+                months=expression.months,
+                days=expression.days,
+                microseconds=expression.microseconds,
+            ).reach
+        case TimeBin():
+            own = expression.width // (86_400 * 10**6) + 1
+        case DateTrunc():
+            own = _YEAR_DAYS + 1
+        case Cast():
+            own = 1
+        case _:
+            own = 0
+    return own + max(map(moved_by, children(expression)), default=0)
+
+
+def column_below(time: Expression) -> ColumnRef | None:
+    """The column of which casts, shifts and truncations make a time."""
+    match time:
+        case ColumnRef():
+            return time
+        case Cast(operand=operand) if operand.type is not None and operand.type.is_time:
+            return column_below(operand)
+        case DateTrunc(operand=operand) | Shift(operand=operand) | TimeBin(operand=operand):
+            return column_below(operand)
+        case _:
+            return None
+
+
+def with_calendar(expression: Expression, facts: Facts) -> Facts:
+    """The facts, with the years of every calendar as bounds of times that have none: for conditions, as no noise
+    depends on those."""
+    missing: dict[tuple[str, str], ColumnFacts] = {}
+    for name in columns(expression):
+        known = facts.get(name)
+        if known is not None and known.bounds is None and known.type.is_time:
+            missing[name] = replace(known, bounds=Bounds(*_calendar(known.type)))
+    return {**facts, **missing} if missing else facts
+
+
+def _within_bounds(operand: Expression, columns: Facts) -> Expression:
+    match operand:
+        case ColumnRef():
+            known = columns.get((operand.relation, operand.column))
+            if known is not None and known.bounds is not None:
+                return Clamped(operand, known.bounds.low, known.bounds.high, operand.type)
+        case Shift():
+            cut = replace(operand, operand=_within_bounds(operand.operand, columns))
+            return shifted(cut, columns)
+    return within_calendar(operand, columns)
+
+
+def _calendar(kind: SqlType) -> tuple[Fraction, Fraction]:
+    scale = 1 if kind is SqlType.DATE else 86_400
+    low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
+    return low, high

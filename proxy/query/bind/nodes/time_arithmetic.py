@@ -1,0 +1,182 @@
+"""Times moved by constant intervals, differences of times, and bins of a constant width."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.instants import seconds_of
+from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import TimeSpan, is_simple, span_of
+from proxy.base.zones import UTC
+from proxy.query.bind.nodes.numbers import arithmetic
+from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
+from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
+from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.time_differences import checked_span, difference
+from proxy.query.syntax.placeholders import ClientParameter
+
+_SECOND = 10**6
+_MOST_WIDTH = 31 * 86_400  # seconds
+
+
+def _interval(node: exp.Expr, scope: Scope) -> Expression:
+    """One number of one unit: the parser drops what follows (query.syntax.slices refuses that)."""
+    only(node, "this", "unit")
+    number, unit = node.this, node.args.get("unit")
+    is_text = isinstance(number, exp.Literal) and number.is_string
+    text = f"{number.name} {unit.name}" if is_text and isinstance(unit, exp.Var) else ""
+    if not is_simple(text):
+        raise unknown(node)
+    return typing_rules.constant(text, SqlType.INTERVAL, position_of(node))
+
+
+def _sum(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression")
+    left, right = scope.read(node.this), scope.read(node.expression)
+    is_back = isinstance(node, exp.Sub)
+    kinds = (left.type, right.type)
+    times = [kind for kind in kinds if kind is not None and kind.is_time]
+    if not times and SqlType.INTERVAL not in kinds:
+        return arithmetic(node, left, right)
+    if not (columns(left) or columns(right)):
+        raise unknown(node)  # the shadow evaluates it
+    if left.type is None or not left.type.is_time:
+        if is_back:
+            raise _not_these(node)
+        left, right = right, left
+    if left.type is None or not left.type.is_time:
+        raise _not_these(node)
+    if (right.type is not None and right.type.is_time) or (is_back and _is_time_text(right)):
+        if not is_back:
+            raise _not_these(node)
+        meeting = typing_rules.common([k for k in kinds if k is not None], position_of(node))
+        left, right = (typing_rules.settle(side, meeting) for side in (left, right))
+        return difference(left, right, meeting)
+    return _shift(left, right, node, is_back=is_back)
+
+
+def _is_time_text(part: Expression) -> bool:
+    """An untyped text beside a time that something is taken from: a time, as PostgreSQL reads it."""
+    return isinstance(part, ir.Constant) and part.type is None and isinstance(part.value, str)
+
+
+def _shift(operand: Expression, by: Expression, node: exp.Expr, *, is_back: bool) -> Expression:
+    assert operand.type is not None
+    is_days = operand.type is SqlType.DATE and by.type is not None and by.type.is_integer
+    if by.type is None and operand.type is not SqlType.DATE:
+        by = typing_rules.settle(by, SqlType.INTERVAL)
+    if not is_days and by.type is not SqlType.INTERVAL:
+        raise _not_these(node)
+    kind = operand.type
+    if kind is SqlType.DATE and not is_days:
+        kind = SqlType.TIMESTAMP
+    if isinstance(by, ir.Parameter) and isinstance(by.source, ClientParameter):
+        return ir.Shift(operand, 0, 0, 0, kind, by.source, is_back)
+    span = _constant_span(by)
+    if span is None:
+        raise _not_these(node)
+    span = checked_span(-span if is_back else span, position_of(node))
+    return ir.Shift(operand, span.months, span.days, span.microseconds, kind)
+
+
+def _constant_span(by: Expression) -> TimeSpan | None:
+    value = by.value if isinstance(by, ir.Constant) else None
+    if isinstance(value, Fraction) and abs(value) < 10**9 and value.denominator == 1:
+        return TimeSpan(days=int(value))
+    return span_of(value) if isinstance(value, str) else None
+
+
+def _not_these(node: exp.Expr) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        "arithmetic of these operands is not available on a protected table",
+        "To a column of a date or timestamp add a constant, column + interval '1 day'; from one take another,"
+        " extract(epoch FROM ended - started).",
+        position_of(node),
+    )
+
+
+def _bin(node: exp.Expr, scope: Scope) -> Expression:
+    """date_bin('15 minutes', column, timestamp '2001-01-01')."""
+    only(node, "this", "expression", "unit")
+    stride = typing_rules.settle(scope.read(node.this), SqlType.INTERVAL)
+    operand, origin = scope.read(node.expression), scope.read(node.args["unit"])
+    span = _constant_span(stride) if stride.type is SqlType.INTERVAL else None
+    if operand.type is SqlType.DATE:
+        # PostgreSQL prefers timestamp with time zone where the origin does not say.
+        kind = SqlType.TIMESTAMP if origin.type is SqlType.TIMESTAMP else SqlType.TIMESTAMPTZ
+        operand = ir.Cast(operand, kind)
+    if span is None or operand.type not in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ):
+        raise unknown(node)
+    origin = typing_rules.settle(origin, operand.type)
+    is_constant = isinstance(origin, ir.Constant) and origin.type is operand.type
+    is_named = operand.type is SqlType.TIMESTAMP or (
+        is_constant and typing_rules.names_its_zone(str(getattr(origin, "value", "")))
+    )
+    value = origin.value if isinstance(origin, ir.Constant) and is_constant else None
+    at = (
+        seconds_of(value, is_local=operand.type is SqlType.TIMESTAMP)
+        if isinstance(value, str)
+        else None
+    )
+    width = span.days * 86_400 * _SECOND + span.microseconds
+    if at is None or not is_named or span.months or not 0 < width <= _MOST_WIDTH * _SECOND:
+        raise _no_bin(node)
+    return ir.TimeBin(operand, width, int(at * _SECOND), operand.type)
+
+
+def _no_bin(node: exp.Expr) -> Refusal:
+    return Refusal(
+        Code.FUNCTION,
+        "date_bin() on protected columns takes a width of at most 31 days and a constant origin with its zone",
+        "Write date_bin('15 minutes', column, timestamp '2001-01-01') of a timestamp, timestamptz"
+        " '2001-01-01 00:00:00+00' of one with time zone.",
+        position_of(node),
+    )
+
+
+def _epoch_bin(node: exp.Expr, scope: Scope) -> Expression:
+    """to_timestamp(floor(extract(epoch FROM column) / 300) * 300): the instant that begins a bin of seconds
+    since 1970. A local time is counted as if it were one of UTC."""
+    only(node, "this")
+    found = _epoch_width(scope.read(node.this))
+    if found is None:
+        raise unknown(node)
+    operand, width = found
+    if operand.type is not SqlType.TIMESTAMPTZ:
+        operand = ir.Cast(operand, SqlType.TIMESTAMPTZ, UTC)
+    return ir.TimeBin(operand, int(width * _SECOND), 0, SqlType.TIMESTAMPTZ)
+
+
+def _epoch_width(part: Expression) -> tuple[Expression, Fraction] | None:
+    match part:
+        case ir.Arithmetic(
+            operator=ir.Operator.MULTIPLY,
+            left=ir.NumericCall(
+                function=ir.NumericFunction.FLOOR,
+                digits=0,
+                operand=ir.Quotient(
+                    operand=ir.Extract(field="epoch", operand=operand),
+                    divisor=ir.Constant(value=Fraction() as divisor),
+                    remainder=False,
+                ),
+            ),
+            right=ir.Constant(value=Fraction() as factor),
+        ) if divisor == factor and divisor.denominator == 1 and 0 < divisor <= _MOST_WIDTH:
+            return operand, divisor
+        case _:
+            return None
+
+
+READERS: Readers = {
+    exp.Interval: _interval,
+    exp.Add: _sum,
+    exp.Sub: _sum,
+    exp.DateBin: _bin,
+    exp.UnixToTime: _epoch_bin,
+}

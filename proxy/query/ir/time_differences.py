@@ -1,0 +1,138 @@
+"""Differences of times, and the seconds by which PostgreSQL compares intervals.
+
+A difference is the numbers of seconds of both sides, one taken from the other, of type interval until it is
+compared or taken apart: it never reaches the database as an interval. PostgreSQL's own is exact in microseconds
+and has no months (timestamp.c, timestamp_mi), so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import TimeSpan, span_of
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Cast,
+    Constant,
+    Expression,
+    Extract,
+    Operator,
+    Parameter,
+    Quotient,
+)
+
+_DAY = 86_400
+# No time is moved by more in all, so that none that is within the years 1 to 9999 leaves PostgreSQL's calendar.
+MOST_DAYS = 400_000
+
+
+def checked_span(span: TimeSpan, position: int | None) -> TimeSpan:
+    """
+    Refuses  UNSUPPORTED: an interval of more than a thousand years
+    """
+    if span.reach > MOST_DAYS:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "an interval on protected columns may have a thousand years at most",
+            "Use a shorter one.",
+            position,
+        )
+    return span
+
+
+def difference(left: Expression, right: Expression, meeting: SqlType) -> Expression:
+    """Of two times in the type in which they meet: of dates the days, else an interval."""
+    one, other = (_seconds(side, meeting) for side in (left, right))
+    between = Arithmetic(Operator.SUBTRACT, one, other, SqlType.NUMERIC)
+    if meeting is SqlType.DATE:
+        return quotient(between, _DAY, SqlType.INT4)
+    return replace(between, type=SqlType.INTERVAL)
+
+
+def _seconds(side: Expression, meeting: SqlType) -> Expression:
+    return Extract("epoch", side if side.type is meeting else Cast(side, meeting))
+
+
+def quotient(
+    operand: Expression, divisor: int, kind: SqlType = SqlType.INT8, *, remainder: bool = False
+) -> Quotient:
+    """In whole numbers, cut towards zero, as PostgreSQL cuts the fields of an interval."""
+    return Quotient(operand, Constant(Fraction(divisor), kind), remainder, kind)
+
+
+def as_seconds(part: Expression) -> Expression:
+    """An interval as the number of seconds by which it is compared.
+
+    Refuses  SYNTAX: a text that is no interval
+    """
+    if isinstance(part, Parameter):  # whose value becomes its seconds when it is bound
+        return replace(part, type=SqlType.NUMERIC)
+    if not isinstance(part, Constant):
+        return replace(part, type=SqlType.NUMERIC) if isinstance(part, Arithmetic) else part
+    if part.value is None:
+        return replace(part, type=SqlType.NUMERIC)
+    span = span_of(str(part.value))
+    if span is None:
+        raise Refusal(
+            Code.SYNTAX,
+            "a constant of type interval cannot be read",
+            "Write one number of one unit: interval '90 minutes'.",
+            part.position,
+        )
+    return Constant(span.compared, SqlType.NUMERIC, part.position)
+
+
+def interval_field(field: str, operand: Expression) -> Expression | None:
+    """extract(field FROM a difference); None where that is not available."""
+    seconds = as_seconds(operand)
+    match field:
+        case "epoch":
+            return seconds
+        case "day":
+            found = quotient(seconds, _DAY)
+        case "hour":
+            found = quotient(quotient(seconds, 3600), 24, remainder=True)
+        case "minute":
+            found = quotient(quotient(seconds, 60), 60, remainder=True)
+        case _:
+            return None
+    return Cast(found, SqlType.NUMERIC)
+
+
+def age_field(field: str, later: Expression, earlier: Expression) -> Expression | None:
+    """extract(field FROM age(later, earlier)): of the whole months between them, which are cut towards zero, as
+    age() changes its signs where the first is the earlier (timestamp.c, timestamp_age)."""
+    months = quotient(
+        Arithmetic(Operator.SUBTRACT, _months(later), _months(earlier), SqlType.NUMERIC), 32 * _DAY
+    )
+    match field:
+        case "year":
+            return Cast(quotient(months, 12), SqlType.NUMERIC)
+        case "month":
+            return Cast(quotient(months, 12, remainder=True), SqlType.NUMERIC)
+        case _:
+            return None
+
+
+def _months(time: Expression) -> Expression:
+    """Months, of which each has as many seconds as 32 days, and the seconds since the month began."""
+    found: Expression = Extract("year", time)
+    for field, size in (("month", 12), ("day", 32)):
+        found = _and(found, size, Extract(field, time))
+    if time.type is SqlType.DATE:
+        return _times(found, _DAY)
+    for field, size in (("hour", 24), ("minute", 60), ("second", 60)):
+        found = _and(found, size, Extract(field, time))
+    return found
+
+
+def _and(found: Expression, size: int, part: Expression) -> Expression:
+    return Arithmetic(Operator.ADD, _times(found, size), part, SqlType.NUMERIC)
+
+
+def _times(found: Expression, size: int) -> Expression:
+    factor = Constant(Fraction(size), SqlType.NUMERIC)
+    return Arithmetic(Operator.MULTIPLY, found, factor, SqlType.NUMERIC)
