@@ -116,8 +116,8 @@ def column_below(time: Expression) -> ColumnRef | None:
 
 
 def with_calendar(expression: Expression, facts: Facts) -> Facts:
-    """The facts, with the years of every calendar as bounds of times that have none: for conditions, as no noise
-    depends on those."""
+    """The facts, with the years of every calendar as bounds of times that have none: for conditions, as no
+    noise depends on those."""
     missing: dict[tuple[str, str], ColumnFacts] = {}
     for name in columns(expression):
         known = facts.get(name)

@@ -189,6 +189,8 @@ _ROUNDED_MOST = 1_000
 
 def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
     """floor, ceil, round and trunc of a bounded number; numeric prints as many digits as it is rounded to."""
+    if _is_difference(rounded, facts):
+        return None
     try:
         found = bounded(rounded.operand, facts).interval
     except Refusal:
@@ -206,6 +208,8 @@ def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
 
 def _whole_numbers(quotient: Quotient, facts: Facts) -> Values | None:
     """x / 10 and x % 10 of a bounded integer."""
+    if _is_difference(quotient, facts):
+        return None
     try:
         found = bounded(quotient, facts).interval
     except Refusal:
@@ -214,6 +218,12 @@ def _whole_numbers(quotient: Quotient, facts: Facts) -> Values | None:
         return None
     low, high = math.ceil(found.low), math.floor(found.high)
     return tuple(str(n) for n in range(low, high + 1))
+
+
+def _is_difference(expression: Expression, facts: Facts) -> bool:
+    """Whether two times are taken from each other: that can be as much as both have bounds, and is mostly
+    little. What there is of it appears by selection."""
+    return sum(facts[name].type.is_time for name in columns(expression)) > 1
 
 
 def _chosen(choose: Choose, facts: Facts) -> Values | None:

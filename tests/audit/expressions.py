@@ -123,6 +123,14 @@ _CONDITIONS: tuple[Template, ...] = (
     ("{}::date = '2010-07-08'", (("ts",),)),
     ("{} < '2015-01-01 00:00:00+00'", (("tz",),)),
     ("{} < {}", (("date",), ("ts",))),
+    ("{} + interval '1 month' > '2010-01-01'", (("ts",),)),
+    ("{} - 7 < '2015-01-01'", (("date",),)),
+    ("{} - interval '90 minutes' < {}", (("tz",), ("tz",))),
+    ("date_trunc('week', {} + interval '1 day') - interval '1 day' <= '2012-03-04'", (("ts",),)),
+    ("{} - {} > interval '30 days'", (("ts",), ("ts",))),
+    ("{} - {} < 100", (("date",), ("date",))),
+    ("extract(year FROM age('2019-05-31', {})) >= 9", (("date", "ts"),)),
+    ("date_bin('7 days', {}, timestamp '2001-01-01') > '2011-01-01'", (("ts",),)),
 )
 _LEAVES: tuple[Template, ...] = (
     ("({}::int)", (("bool",),)),
@@ -131,6 +139,10 @@ _LEAVES: tuple[Template, ...] = (
     ("extract(month FROM {})", (("date",),)),
     ("extract(year FROM {})", (("ts",),)),
     ("extract(second FROM {})", (("tz",),)),
+    ("(date '2010-07-08' - {})", (("date",),)),
+    ("({} - {})", (("date",), ("date",))),
+    ("extract(day FROM {} - {})", (("ts",), ("ts",))),
+    ("extract(month FROM {} + interval '40 days')", (("ts",),)),
 )
 
 

@@ -112,7 +112,15 @@ def _key(draw: DrawFn, scope: Scope) -> str:
     if kind == "time" and times:
         part = draw(
             st.sampled_from(
-                ["date_trunc('year', {})", "extract(quarter FROM {})", "extract(year FROM {})"]
+                [
+                    *(
+                        "date_trunc('year', {})",
+                        "extract(quarter FROM {})",
+                        "extract(year FROM {})",
+                    ),
+                    "date_trunc('year', {} + interval '3 months') - interval '3 months'",
+                    "extract(year FROM age('2021-05-31', {}))",
+                ]
             )
         )
         return part.format(draw(st.sampled_from(times)))

@@ -8,20 +8,26 @@ _HOURS = "at >= '2024-03-10 00:00+00' AND at < '2024-03-10 18:00+00'"
 
 SHIFTED = (
     # week starts, as QuickSight, groupdate, Metabase and Looker write them
-    "SELECT date_trunc('week', at + interval '1 day') - interval '1 day' AS w, count(*) FROM w.calls GROUP BY 1",
-    "SELECT date_trunc('week', shown + INTERVAL '1 day') - INTERVAL '1 day' AS w, count(*) FROM w.calls GROUP BY 1",
-    "SELECT date_trunc('week', day + interval '1 day') - interval '1 day' AS w, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('week', at + interval '1 day') - interval '1 day' AS w, count(*)"
+    " FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('week', shown + INTERVAL '1 day') - INTERVAL '1 day' AS w, count(*)"
+    " FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('week', day + interval '1 day') - interval '1 day' AS w, count(*)"
+    " FROM w.calls GROUP BY 1",
     "SELECT CAST((DATE_TRUNC('week', (at + INTERVAL '1 day')) + INTERVAL '-1 day') AS date) AS w, count(*)"
     " FROM w.calls GROUP BY 1",
     "SELECT (DATE_TRUNC('week', (at - INTERVAL '6 day') AT TIME ZONE 'America/Chicago') + INTERVAL '6 day')"
     " AT TIME ZONE 'America/Chicago' AS w, count(*) FROM w.calls GROUP BY 1",
-    "SELECT date_trunc('week', at::timestamp + '1 day'::interval)::date - 1 AS w, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('week', at::timestamp + '1 day'::interval)::date - 1 AS w, count(*)"
+    " FROM w.calls GROUP BY 1",
     "SELECT to_char(date_trunc('week', at + interval '1 day') - interval '1 day', 'YYYY-MM-DD') AS w, count(*)"
     " FROM w.calls GROUP BY 1",
     # days that begin at five, months that begin later
-    "SELECT date_trunc('day', at - interval '5 hours') + interval '5 hours' AS d, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('day', at - interval '5 hours') + interval '5 hours' AS d, count(*)"
+    " FROM w.calls GROUP BY 1",
     "SELECT date_trunc('month', at + interval '1 month') AS m, count(*) FROM w.calls GROUP BY 1",
-    "SELECT date_trunc('quarter', shown - interval '1 month') + interval '1 month' AS q, count(*) FROM w.calls"
+    "SELECT date_trunc('quarter', shown - interval '1 month') + interval '1 month' AS q, count(*)"
+    " FROM w.calls"
     " GROUP BY 1",
     "SELECT date_trunc('month', shown) + interval '1 month' - interval '1 day' AS last, count(*) FROM w.calls"
     " GROUP BY 1",
@@ -45,15 +51,16 @@ SHIFTED = (
     f"{_COUNT} WHERE ended::date > at::date",
     f"{_COUNT} WHERE ended BETWEEN at AND at + interval '36 hours'",
     # bins
-    f"SELECT date_bin('15 minutes', shown, timestamp '2001-01-01') AS b, count(*) FROM w.calls"
-    " WHERE shown >= '2024-03-10' AND shown < '2024-03-12' GROUP BY 1",
-    "SELECT date_bin('14 days', at, timestamptz '2023-06-05 00:00+00') AS b, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_bin('15 minutes', shown, timestamp '2001-01-01') AS b, count(*) FROM w.calls"
+    " WHERE shown >= '2024-03-10' AND shown < '2024-03-12' GROUP BY 1 HAVING count(*) > 0",
+    "SELECT date_bin('14 days', at, timestamptz '2023-06-05 00:00+00') AS b, count(*)"
+    " FROM w.calls GROUP BY 1",
     "SELECT date_bin(interval '6 hours', at, timestamptz '2030-01-01 03:00Z') AS b, count(*) FROM w.calls"
     f" WHERE {_WEEK} GROUP BY 1",
     f"SELECT to_timestamp(floor(extract(epoch from at) / 300) * 300) AS b, count(*) FROM w.calls WHERE {_HOURS}"
-    " GROUP BY 1",
+    " GROUP BY 1 HAVING count(*) > 0",
     "SELECT to_timestamp(floor((extract('epoch' from at) / 3600 )) * 3600) AT TIME ZONE 'UTC' AS b, count(*)"
-    f" FROM w.calls WHERE {_HOURS} GROUP BY 1",
+    f" FROM w.calls WHERE {_HOURS} GROUP BY 1 HAVING count(*) > 0",
     f'SELECT floor(extract(epoch from at)/300)*300 AS "time", count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1',
     # differences
     f"{_COUNT} WHERE ended - at > interval '1 day'",
@@ -71,7 +78,8 @@ SHIFTED = (
     "SELECT floor(extract(epoch FROM ended - at) / 86400) AS days, count(*) FROM w.calls GROUP BY 1",
     "SELECT (ended::date - at::date) AS days, count(*) FROM w.calls GROUP BY 1",
     "SELECT extract(year FROM age(date '2031-08-15', day)) AS y, count(*) FROM w.calls GROUP BY 1",
-    "SELECT date_part('year', age(timestamp '2020-02-29 12:00', shown)) AS y, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_part('year', age(timestamp '2020-02-29 12:00', shown)) AS y, count(*)"
+    " FROM w.calls GROUP BY 1",
     "SELECT extract(year FROM age('2030-05-31', at)) * 12 + extract(month FROM age('2030-05-31', at)) AS m,"
     " count(*) FROM w.calls GROUP BY 1",
 )

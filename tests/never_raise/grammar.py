@@ -84,6 +84,16 @@ _FIELDS = (
     *("hour", "minute", "second"),
 )
 _UNITS = ("minute", "hour", "day", "week", "month", "quarter", "year")
+_INTERVALS = (
+    *(
+        "interval '1000 years'",
+        "interval '1 day'",
+        "interval '-13 months'",
+        "interval '90 minutes'",
+    ),
+    *("'999 years'::interval", "interval '365000 days'", "interval '7' day"),
+)
+_WIDTHS = ("'15 minutes'", "'31 days'", "interval '7 days'", "'1 microsecond'")
 _ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "America/New_York", "Asia/Kolkata", "UTC")
 _TEMPLATES = ("'YYYY-MM-DD HH24:MI:SS'", "'FMMonth Day'", "'IYYY-IW DDD'", "'HH12 AM'")
 _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
@@ -110,6 +120,7 @@ class Grammar:
             *(self._rounded,) * 2,
             self._number_cast,
             *(self._extract,) * 2,
+            self._between_times,
             self._measured_text,
             self._bucket,
             *(partial(self._case, self.number),) * 2,
@@ -128,6 +139,10 @@ class Grammar:
             lambda d: f"({self.condition(d)} {self._one(('IS TRUE', 'IS NOT FALSE'))})",
             self._in,
             self._between,
+            lambda d: (
+                f"({self._one(_INSTANTS)} - {self._one(_INSTANTS)} {self._one(_COMPARATORS)}"
+                f" {self._one(_INTERVALS)})"
+            ),
             *(self._like,) * 2,
             lambda d: f"starts_with({self.text(d)}, {self._one(_TEXT_CONSTANTS)})",
             partial(self._case, self.condition),
@@ -170,10 +185,56 @@ class Grammar:
                 f"date_trunc('{self._one(_UNITS)}', {self._one(columns)} AT TIME ZONE '{self._one(_ZONES)}')"
             ),
             lambda d: f"date_trunc('{self._one(_UNITS)}', {self._one(columns)})",
+            *(self._moved,) * 3,
+            self._bin,
             partial(self._case, self.time),
             partial(self._choice, self.time),
         )
         return self._one(makes)(depth - 1)
+
+    def _moved(self, depth: int) -> str:
+        """By an interval: of a column, or of what else takes one."""
+        column, unit = self._one((*_DAYS, *_INSTANTS)), self._one(_UNITS)
+        of = self._one(
+            (
+                *(
+                    column,
+                    f"date_trunc('{unit}', {column})",
+                    f"({column} AT TIME ZONE 'Asia/Kolkata')",
+                ),
+                *(f"({column} + {self._one(_INTERVALS)})", f"({column})::timestamp"),
+                f"({self._one(_INSTANTS)} - {' - '.join(_INTERVALS[:1] * self.draw.randint(1, 7))})",
+            )
+        )
+        if depth > 0 and self._rarely():
+            return f"date_trunc('{unit}', {self._moved(depth - 1)})"
+        if self._rarely():
+            return f"({self._one(_DAYS)} {self._one(('+', '-'))} {self._one(('7', '$1', '300000', '900000'))})"
+        return f"({of} {self._one(('+', '-'))} {self._one(_INTERVALS)})"
+
+    def _bin(self, depth: int) -> str:
+        width, seconds = self._one(_WIDTHS), self._one(("300", "3600", "604800"))
+        of = self._one((*_INSTANTS, f"({self._one(_INSTANTS)} - {_INTERVALS[0]})"))
+        origin = self._one(("timestamp '2001-01-01'", "timestamptz '9999-12-31 23:59+00'"))
+        return self._one(
+            (
+                f"date_bin({width}, {of}, {origin})",
+                f"to_timestamp(floor(extract(epoch FROM {of}) / {seconds}) * {seconds})",
+            )
+        )
+
+    def _between_times(self, depth: int) -> str:
+        """A number made of the difference of two times."""
+        columns = (*_DAYS, *_INSTANTS)
+        one, other = self._one(columns), self._one((*columns, *_TIME_CONSTANTS[:6]))
+        field = self._one(("epoch", "day", "hour", "minute"))
+        return self._one(
+            (
+                f"({self._one(_DAYS)} - {self._one((*_DAYS, _TIME_CONSTANTS[0]))})",
+                f"extract({field} FROM {one} - {other})",
+                f"extract({self._one(('year', 'month'))} FROM age({other}, {one}))",
+            )
+        )
 
     def instant(self, depth: int) -> str:
         """A timestamp with or without time zone: mostly a column."""

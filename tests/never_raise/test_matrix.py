@@ -19,7 +19,7 @@ import pytest
 
 from proxy.base.errors import Fault
 from proxy.compiler import expression_sql
-from proxy.planner import bounds, tracking
+from proxy.planner import bounds, calendar_clamps, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_binaries import Binaries
 from proxy.query.bind.expression_reading import READERS
@@ -186,13 +186,20 @@ def test_nothing_of_the_whole_allow_list_raises_on_another_major(
 _CLAMP = {"22003", "22008", "22023", "2201G"}
 _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
     "columns are clamped": (expression_sql, "clamp_sql", lambda value, *given: value, _CLAMP),
-    "clamped date_trunc": (bounds, "_date_trunc", lambda truncated, columns: truncated, {"22008"}),
+    "clamped date_trunc": (bounds, "truncated", lambda truncated, columns: truncated, {"22008"}),
     "times within the calendar": (
         bounds,
-        "_within_calendar",
+        "within_calendar",
         lambda operand, columns: operand,
         {"22008"},
     ),
+    "moved times within the calendar": (
+        calendar_clamps,
+        "within_calendar",
+        lambda operand, columns: operand,
+        {"22008"},
+    ),
+    "times moved by little": (calendar_clamps, "MOST_DAYS", 10**9, {"22008"}),
     "no escape at the end": (bounds, "check_pattern", lambda like: None, {"22025"}),
     "no negative length": (bounds, "check_text_call", lambda call: None, {"22011"}),
     "no division by zero": (bounds, "checked_divisor", lambda quotient: Fraction(1), {"22012"}),

@@ -257,7 +257,10 @@ def _key_expression_at(
             and context.words((index, end)) == written.words
         ):
             called = next((x.word for x in lexemes[index:end] if x.name), "")
-            is_part = isinstance(written.key.expression, ir.Extract)
+            of_span = isinstance(written.key.expression, ir.Cast) and (
+                context.lexed.partner[index + 1] == end - 1
+            )
+            is_part = isinstance(written.key.expression, ir.Extract) or of_span
             return end, KeyValue(written.key, is_part and called == "date_part")
     return None
 

@@ -241,8 +241,8 @@ class FormattedTime:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """operand + months + days + microseconds, the operand clamped as for DateTrunc. A date becomes a timestamp by
-    an interval, not by days alone. given: what holds them until it is bound; is_back: subtracted."""
+    """operand + months + days + microseconds, the operand clamped as for DateTrunc. A date becomes a timestamp
+    by an interval, not by days alone. given: what holds them until it is bound; is_back: subtracted."""
 
     operand: Expression
     months: int

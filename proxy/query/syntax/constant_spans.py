@@ -74,6 +74,12 @@ _AFTER_WORDS = frozenset(
         *("left", "right", "inner", "cross", "full", "natural", "asc", "desc", "nulls"),
     }
 )
+_ENDS_OPERAND = frozenset(
+    {
+        *(TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING),
+        *(TokenType.VAR, TokenType.IDENTIFIER),
+    }
+)
 _ANY = frozenset({"any", "some", "all"})
 
 
@@ -147,11 +153,17 @@ class _Finder:
         if index == first:
             return 0
         kind = self.kind(index - 1)
+        if kind in (TokenType.PLUS, TokenType.DASH) and self._ends_operand(index - 2, first):
+            return _PRODUCT
         if kind in _OPERATORS:
             return _ZONE + 1  # none: it may be a sign
         if kind in _BEFORE_KINDS or self.word(index - 1) in _BEFORE_WORDS:
             return 0
         return None
+
+    def _ends_operand(self, index: int, first: int) -> bool:
+        """Whether what follows is an operator between two operands, not a sign, which binds most."""
+        return index >= first and (self.kind(index) in _ENDS_OPERAND or self.word(index) == "end")
 
     def may_end(self, index: int) -> bool:
         kind = self.kind(index)
