@@ -12,11 +12,13 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
+from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.text_sql import matches_sql, trimmed
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -79,12 +81,14 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             return _in(expression, binds)
         case InPublic():
             return _in_public(expression, binds)
+        case Like() if expression.syntax is not PatternSyntax.LIKE:
+            return matches_sql(expression, value_sql(expression.operand, binds), binds)
         case Like():
             word = "ILIKE" if expression.ignore_case else "LIKE"
             pattern = value_sql(expression.pattern, binds)
             operand = value_sql(expression.operand, binds)
             if expression.ignore_case:
-                operand = _trimmed(operand, expression.operand)
+                operand = trimmed(operand, expression.operand)
             return f"({operand} {word} {pattern})"
         case _:
             return value_sql(expression, binds)
@@ -104,7 +108,7 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case TextCall():
             operand = value_sql(expression.operand, binds)
             if expression.function in _ALLOCATE_MORE:
-                operand = _trimmed(operand, expression.operand)
+                operand = trimmed(operand, expression.operand)
             arguments = [operand + "::text"]
             for part in expression.arguments:
                 assert isinstance(part, Constant)
@@ -147,20 +151,6 @@ def value_sql(expression: Expression, binds: Binds) -> str:
             return numeric_sql(expression, binds)
         case _:
             assert_never(expression)
-
-
-def _trimmed(operand: str, expression: Expression) -> str:
-    """At most base.limits.TEXT_CHARACTERS of a text. character(n) has 10,485,760 characters at most, constants
-    are bounded."""
-    if isinstance(expression, Constant) or expression.type in (SqlType.BPCHAR, SqlType.ENUM):
-        return operand
-    return first_characters(operand, limits.TEXT_CHARACTERS)
-
-
-def first_characters(text: str, most: int) -> str:
-    """An explicit cast cuts without a word, takes its operand once, and only compares a length where there is
-    nothing to cut (varchar.c, varchar)."""
-    return f"({text})::varchar({most})"
 
 
 def numeric_sql(expression: Expression, binds: Binds) -> str:

@@ -8,9 +8,10 @@ from proxy.base import limits
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
+from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.sub_partitions import hash_sql, row_hash_sql
+from proxy.compiler.text_sql import first_characters
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Arithmetic,

@@ -25,7 +25,7 @@ from proxy.planner.calendar_clamps import (
     with_calendar,
     within_calendar,
 )
-from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
+from proxy.planner.constant_checks import check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
 from proxy.policy.policy_model import Bounds
@@ -58,6 +58,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TimeBin,
 )
+from proxy.query.ir.pattern_checks import check_pattern
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.ir.expressions import Constant, Like, Quotient, TextCall, TextFunction
+from proxy.query.ir.expressions import Constant, Quotient, TextCall, TextFunction
 
 
 def checked_divisor(quotient: Quotient) -> Fraction:
@@ -18,26 +18,6 @@ def checked_divisor(quotient: Quotient) -> Fraction:
             quotient.position,
         )
     return divisor
-
-
-def check_pattern(like: Like) -> None:
-    """LIKE raises 22025 on a row that matches up to a trailing escape (docs/design/sql.md 2.1)."""
-    if not isinstance(like.pattern, Constant):  # the answer of another block
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "a LIKE pattern on a protected table is a constant",
-            "Write the pattern itself, not a subquery.",
-            like.position,
-        )
-    value = like.pattern.value
-    text = "" if value is None else str(value)
-    if (len(text) - len(text.rstrip("\\"))) % 2:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "a LIKE pattern cannot end with an escape character",
-            "Remove the last backslash, or double it.",
-            like.position,
-        )
 
 
 def check_text_call(call: TextCall) -> None:

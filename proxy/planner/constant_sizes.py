@@ -15,6 +15,7 @@ from typing import Any
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.patterns import PatternSyntax
 from proxy.planner.row_work import check_row_work
 from proxy.query.ir.expressions import (
     Constant,
@@ -79,6 +80,8 @@ def _check_searched(arguments: Sequence[Expression], position: int | None) -> No
 
 def _check_pattern(like: Like) -> None:
     _check_searched((like.pattern,), like.position)
+    if like.syntax is not PatternSyntax.LIKE:
+        return  # its states are counted where it is read
     text = _text(like.pattern)
     if text.count("%") + text.count("_") > limits.PATTERN_WILDCARDS:
         raise _too_large(

@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.patterns import PatternSyntax
 from proxy.base.result_columns import union_column
 from proxy.query.ir.expressions import (
     Choice,
@@ -28,6 +29,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
+from proxy.query.ir.pattern_checks import text_pattern
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
@@ -158,7 +160,8 @@ def _work(part: object, outputs: _Outputs) -> int:
     match part:
         case Like():
             passes = 2 * _ONE_PASS if part.ignore_case else 0
-            return _supplied((part.operand,), outputs) * (passes + octets(part.pattern))
+            looked_for = max(octets(part.pattern), _states(part))
+            return _supplied((part.operand,), outputs) * (passes + looked_for)
         case TextCall():
             given = sum(map(octets, part.arguments))
             return _supplied((part.operand,), outputs) * (_ONE_PASS + given)
@@ -168,6 +171,16 @@ def _work(part: object, outputs: _Outputs) -> int:
             return _supplied(part.operands, outputs) * _ONE_PASS
         case _:
             return 0
+
+
+def _states(like: Like) -> int:
+    """Of a regular expression: each character of a text can be a step through all of them, of which one costs
+    about as much as eight comparisons. And not more than 32 of them, which is how many PostgreSQL keeps
+    compiled (regexp.c, MAX_CACHED_RES): others would be compiled for each row."""
+    if like.syntax is PatternSyntax.LIKE:
+        return 0
+    found = text_pattern(like)
+    return 0 if found is None else max(8 * found.states, limits.SEARCHED_TOGETHER // 32)
 
 
 def _supplied(operands: Iterable[Expression], outputs: _Outputs) -> int:
@@ -182,7 +195,7 @@ def _searched(part: object) -> int:
     """What is looked for in a text, which may be a stored one."""
     match part:
         case Like():
-            return _ONE_PASS + octets(part.pattern)
+            return _ONE_PASS + max(octets(part.pattern), _states(part))
         case TextCall() if part.function in _SEARCHES:
             return _ONE_PASS + sum(map(octets, part.arguments))
         case _:

@@ -34,7 +34,8 @@ SHIFTED = (
     "SELECT day + 7 AS d, count(*) FROM w.calls GROUP BY 1",
     "SELECT day - 400 AS d, count(*) FROM w.calls WHERE day < '2023-05-01' GROUP BY 1",
     "SELECT extract(isoyear FROM day + interval '3 days') AS y, count(*) FROM w.calls GROUP BY 1",
-    f"SELECT extract(hour FROM at + interval '90 minutes') AS h, count(*) FROM w.calls WHERE {_WEEK} GROUP BY 1",
+    "SELECT extract(hour FROM at + interval '90 minutes') AS h, count(*) FROM w.calls"
+    f" WHERE {_WEEK} GROUP BY 1",
     "SELECT to_char(at + interval '6 months', 'YYYY') AS fiscal, count(*) FROM w.calls GROUP BY 1",
     # conditions
     f"{_COUNT} WHERE at + interval '1 day' < '2023-11-05 12:00'",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
@@ -134,6 +135,7 @@ class Like:
     ignore_case: bool
     position: int | None = field(default=None, compare=False)
     type: SqlType = SqlType.BOOL
+    syntax: PatternSyntax = PatternSyntax.LIKE
 
 
 class Operator(Enum):

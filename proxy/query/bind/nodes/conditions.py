@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.operands import (
     compared,
@@ -23,6 +24,7 @@ from proxy.query.bind.nodes.operands import (
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.syntax.placeholders import (
     ClientArray,
     EvaluatedConstant,
@@ -266,6 +268,23 @@ def _like(node: exp.Expr, scope: Scope) -> Expression:
     return _negated(node, like)
 
 
+def _matches(node: exp.Expr, scope: Scope) -> Expression:
+    """~, ~*, regexp_like() and SIMILAR TO."""
+    only(node, "this", "expression", "flag")
+    flag = node.args.get("flag")
+    flags = "" if flag is None else flag.name if isinstance(flag, exp.Literal) else "?"
+    operand, pattern = text_operand(node.this, scope), typed(read_constant(node.expression, scope))
+    if flags not in ("", "i", "c") or not isinstance(pattern, ir.Constant | ir.Parameter):
+        raise unknown(node)
+    is_similar = isinstance(node, exp.SimilarTo)
+    syntax = PatternSyntax.SIMILAR if is_similar else PatternSyntax.REGULAR
+    ignore_case = isinstance(node, exp.RegexpILike) or flags == "i"
+    found = ir.Like(operand, pattern, ignore_case, position_of(node), syntax=syntax)
+    if isinstance(pattern, ir.Constant):
+        check_pattern(found)
+    return found
+
+
 READERS: Readers = {
     **dict.fromkeys(_COMPARATORS, comparison),
     exp.And: _connective,
@@ -276,4 +295,7 @@ READERS: Readers = {
     exp.Between: _between,
     exp.Like: _like,
     exp.ILike: _like,
+    exp.RegexpLike: _matches,
+    exp.RegexpILike: _matches,
+    exp.SimilarTo: _matches,
 }
