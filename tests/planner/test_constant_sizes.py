@@ -49,6 +49,8 @@ _PLAIN: dict[type, ir.Expression] = {
     ir.Extract: ir.Extract("year", _COLUMN),
     ir.DateTrunc: ir.DateTrunc("year", _COLUMN, TEXT),
     ir.FormattedTime: ir.FormattedTime(_COLUMN, "YYYY"),
+    ir.Shift: ir.Shift(_COLUMN, 1, 0, 0, SqlType.TIMESTAMP),
+    ir.TimeBin: ir.TimeBin(_COLUMN, 1, 0, SqlType.TIMESTAMP),
     ir.Bucket: ir.Bucket(_COLUMN, Fraction(0), Fraction(1), 3),
     ir.Case: ir.Case(((_COLUMN, _COLUMN),), _COLUMN, TEXT),
     ir.Choose: ir.Choose(ir.Choice.COALESCE, (_COLUMN, _COLUMN), TEXT),

@@ -36,7 +36,13 @@ def _bare(text: str) -> str:
         ("a > (now() - b)", ["now()"]),
         ("a > (now() - interval '1 d') * b", ["(now()-interval'1d')"]),
         # What binds more on either side is another sub-expression.
-        ("a - now() * 2 > 1", ["now()"]),
+        ("a - now() * 2 > 1", ["now()*2"]),
+        ("a + 2 * interval '1 day' > b", ["2*interval'1day'"]),
+        ("a + 7 * -5 * interval '1 day' - now() > b", ["7*-5*interval'1day'", "now()"]),
+        ("a - interval '1 day' * b > c", ["interval'1day'"]),
+        # A sign binds more than what follows it.
+        ("a * - now() * 2 > 1", ["-now()"]),
+        ("a IN (- now() * b)", ["-now()"]),
         ("1 + now() * a > 1", ["now()"]),
         ("1 * now() + a > 1", ["1*now()"]),
         ("a - now() - now() > 1", ["now()", "now()"]),
@@ -103,10 +109,15 @@ def test_equal_parts_are_one() -> None:
     assert lexed is not None
     spans = tuple(constant_spans(lexed, 0, len(lexed.lexemes)))
     known = evaluated(spans, (1184, 1184, 1007, 1186), 1)
-    assert sorted(one.index for one in known.placeholders.values()) == [2, 2, 3]
-    assert known.types == {2: (SqlType.TIMESTAMPTZ, False), 3: (SqlType.INT4, True)}
+    assert sorted(one.index for one in known.placeholders.values()) == [2, 2, 3, 4]
+    assert known.types == {
+        2: (SqlType.TIMESTAMPTZ, False),
+        3: (SqlType.INT4, True),
+        4: (SqlType.INTERVAL, False),
+    }
     assert evaluated_texts(known, frozenset({1})) == ()
     assert [one.sql for one in evaluated_texts(known, frozenset({3}))] == [
         "NULL::pg_catalog.text",
         "pg_catalog.to_jsonb(($1)::pg_catalog.int4[])::pg_catalog.text",
+        "NULL::pg_catalog.text",
     ]

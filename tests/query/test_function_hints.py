@@ -15,7 +15,7 @@ from proxy.query.syntax.selects import AGGREGATES, AVAILABLE, OTHER_AGGREGATES
 from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.
-_NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast, exp.Anonymous}
+_NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast, exp.Anonymous, exp.RegexpILike}
 _CALLS = {
     "round": "round(i4) > 1",
     "mod": "mod(i4, 3) = 1",
@@ -27,6 +27,9 @@ _CALLS = {
     "extract": "extract(year FROM d) = 2020",
     "date_trunc": "date_trunc('month', ts) = '2020-01-01'",
     "date": "date(ts) = '2020-01-01'",
+    "date_bin": "date_bin('15 minutes', ts, timestamp '2001-01-01') > '2020-01-01'",
+    "to_timestamp": "to_timestamp(floor(extract(epoch FROM tz) / 300) * 300) > '2020-01-01'",
+    "regexp_like": "regexp_like(t, '^a')",
     "to_char": "to_char(ts, 'YYYY-MM') = '2020-01'",
     "length": "length(t) = 2",
     "left": "left(t, 1) = 'a'",

@@ -61,6 +61,17 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
         "'day', column, 'Europe/Berlin'",
         of="a date or timestamp; to the year, quarter, month, week, day, hour or minute",
     ),
+    exp.DateBin: _form(
+        "date_bin",
+        "'15 minutes', column, timestamp '2001-01-01'",
+        "'15 minutes', column, timestamptz '2001-01-01 00:00:00+00'",
+        of="a width of at most 31 days, a timestamp and a constant origin",
+    ),
+    exp.UnixToTime: _form(
+        "to_timestamp",
+        "floor(extract(epoch FROM column) / 300) * 300",
+        of="a date or timestamp, in bins of a constant number of seconds",
+    ),
     exp.Date: _form("date", "column", of="a date or timestamp"),
     exp.TimeToStr: _form(
         "to_char", "column, 'YYYY-MM'", of="a date or timestamp and a constant template"
@@ -75,6 +86,9 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     ),
     exp.StrPosition: _form("strpos", "column, 'a'", of="a text and a constant text"),
     exp.StartsWith: _form("starts_with", "column, 'a'", of="a text and a constant text"),
+    exp.RegexpLike: _form(
+        "regexp_like", "column, '^a'", "column, '^a', 'i'", of="a text and a constant pattern"
+    ),
     exp.Trim: _form("btrim", "column", "column, 'a'", of="a text and a constant text"),
 }
 FUNCTIONS: Mapping[type[exp.Expr], str] = {kind: form.name for kind, form in FORMS.items()}

@@ -46,6 +46,6 @@ def text_pattern(like: Like) -> TextPattern | None:
         "this regular expression is not available on a protected table",
         r"Use letters, ., [a-z], [^0-9], \d, \s, ( ), |, *, +, ?, {1,3}, ^ and $ at the outside, and a"
         f" backslash before other marks; at most {MOST_STATES} characters once what is repeated is written out,"
-        r" of ASCII where case is ignored. For \w write [A-Za-z0-9_].",
+        r" of ASCII where case is ignored. For \w write column ~ '^[A-Za-z0-9_]+$'.",
         like.position,
     )

@@ -113,8 +113,8 @@ def _no_part_of_an_interval(lexed: Lexed, index: int, last: int) -> None:
     """sqlglot reads interval '1 day 02:00' as one day, and `interval '1 day' hour` without its field: it gets
     one number and one unit only."""
     lexeme = lexed.lexemes[index]
-    if lexeme.word != "interval" or index + 1 >= last:
-        return
+    if lexeme.word != "interval" or index + 1 >= last or lexed.lexemes[index - 1].word == "zone":
+        return  # after AT TIME ZONE no interval is read at all
     after = lexed.lexemes[index + 1]
     written = lexed.text[after.start : after.end]
     if written[-1:] not in ("'", "$"):

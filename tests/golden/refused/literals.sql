@@ -53,7 +53,7 @@ SELECT count(*) FROM w.orders WHERE s = E'a'
 -- => refused
 -- FUNCTION at 41: E'a'
 -- function concat is not allowed on protected columns
--- Allowed are comparisons, + - * and division by a constant, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with and btrim.
+-- Allowed are comparisons, + - * and division by a constant, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like and btrim.
 
 -- case: a text parameter that is no date
 -- parameters: text "2026-02-31"

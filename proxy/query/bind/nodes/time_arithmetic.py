@@ -104,6 +104,8 @@ def _not_these(node: exp.Expr) -> Refusal:
 def _bin(node: exp.Expr, scope: Scope) -> Expression:
     """date_bin('15 minutes', column, timestamp '2001-01-01')."""
     only(node, "this", "expression", "unit")
+    if node.args.get("unit") is None:
+        raise unknown(node)
     stride = typing_rules.settle(scope.read(node.this), SqlType.INTERVAL)
     operand, origin = scope.read(node.expression), scope.read(node.args["unit"])
     span = _constant_span(stride) if stride.type is SqlType.INTERVAL else None
