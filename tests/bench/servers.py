@@ -84,7 +84,7 @@ def servers(
     Given    state: where the protected server stays for the next run; scale: whether all databases of the large
              table are served
     """
-    name = f"protected-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
+    name = f"protected-with-times-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="dpproxy-bench-") as temporary:
         shadow_server = EmbeddedPostgres(Path(temporary), "shadow", pg_bin=pg_bin, disposable=True)
