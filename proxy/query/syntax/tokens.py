@@ -124,7 +124,7 @@ def _of_parameters(tokens: Sequence[Token]) -> tuple[int, int]:
     """Tokens that do not count, as a parameter and its type are one word of the client's, and bytes of both.
 
     >>> _of_parameters(_tokens("a IN ($1, $12::INTEGER)"))
-    (3, 14)
+    (4, 14)
     """
     more = size = 0
     for at, token in enumerate(tokens):
