@@ -42,7 +42,8 @@ def read_subquery(
     relation, scope = take_source(sources, select)
     relation, where = read_where(sources, select, relation, scope)
     context = context_of(sources, select, scope)
-    keys = read_keys(context)
+    written = read_keys(context)
+    keys = written.keys
     found = read_spans(context, keys)
     spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
@@ -66,7 +67,7 @@ def read_subquery(
     block = AggregateBlock(
         relation,
         where,
-        tuple(written.key for written in keys),
+        tuple(one.key for one in keys),
         grouped,
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
@@ -80,6 +81,7 @@ def read_subquery(
         spans=spans,
         unnamed=tuple(item.inner for item in context.items if item.alias is None),
         is_constant=is_constant,
+        levels=written.levels,
     )
 
 

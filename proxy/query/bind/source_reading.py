@@ -21,8 +21,8 @@ from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
+from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
-from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.with_clauses import Visible
 
 
@@ -112,7 +112,8 @@ def _groups_by_unit(sources: Sources, select: Select) -> bool:
         return False
     relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
-    for span in split_commas(sources.lexed, *select.clauses["group"]):
+    levels = grouping_sets(sources.lexed, select.clauses["group"])
+    for span in dict.fromkeys(span for level in levels for span in level):
         key = key_column(sources, select, span, scope)
         if key is not None and (key.relation, key.column) in units:
             return True

@@ -20,11 +20,13 @@ from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import (
     ExpressionInterval,
+    GroupingValue,
     IntervalValue,
     KeyValue,
     SpanMeaning,
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, parts_of
+from proxy.query.ir.query import Key
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
     AGGREGATES,
@@ -134,6 +136,7 @@ class _Spans:
         """What begins at a lexeme; where it ends."""
         known = (
             self._interval(index)
+            or self._grouping(index)
             or self._aggregate_at(index)
             or _key_expression_at(self.context, self.keys, index)
         )
@@ -169,6 +172,31 @@ class _Spans:
                 lexemes[index].position,
             )
         return close + 1, ExpressionInterval(_INTERVALS[name], expression)
+
+    def _grouping(self, index: int) -> tuple[int, GroupingValue] | None:
+        """GROUPING(key, ...), which PostgreSQL has found to be of this SELECT's keys."""
+        lexed = self.context.lexed
+        if lexed.lexemes[index].word != "grouping" or not is_call(lexed, index):
+            return None
+        close = lexed.partner[index + 1]
+        parts = split_commas(lexed, index + 2, close)
+        return close + 1, GroupingValue(tuple(map(self._key_of, parts)))
+
+    def _key_of(self, span: Span) -> Key:
+        """The key that an argument of GROUPING() is."""
+        lexed, words = self.context.lexed, self.context.words(span)
+        column = _column_at(self.context, self.keys, span[0])
+        if column == (span[1], column[1]) and column[1] is not None:
+            return column[1].key
+        for written in self.keys:
+            if written.words == words:
+                return written.key
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "an argument of GROUPING() is not written as in GROUP BY",
+            "Write the key in both places with the same words, e.g. GROUPING(column).",
+            lexed.lexemes[span[0]].position,
+        )
 
     def _noisy_expression(self, span: Span) -> NoisyExpression:
         first = self.context.lexed.lexemes[span[0]]

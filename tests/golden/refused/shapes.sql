@@ -40,33 +40,61 @@ SELECT count(*) FROM (people CROSS JOIN regions)
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
 
--- case: rollup
-SELECT t, count(*) FROM people GROUP BY ROLLUP (t)
+-- case: too many grouping sets
+SELECT count(*) FROM people GROUP BY CUBE (t, b, c, s, i2, i4, d)
 -- => refused
--- UNSUPPORTED at 41: ROLLUP
--- an expression in this query on a protected table is not supported
--- ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.
+-- TOO_COMPLEX
+-- a statement on protected tables may not be grouped by more than 64 grouping sets
+-- Use a shorter statement, or several.
 
--- case: grouping sets
-SELECT count(*) FROM people GROUP BY GROUPING SETS ((t), ())
+-- case: grouping sets multiplied out
+SELECT count(*) FROM people GROUP BY ROLLUP (t, b, c), ROLLUP (s, i2, i4), CUBE (d, e, n2)
 -- => refused
--- UNSUPPORTED at 38: GROUPING
--- an expression in this query on a protected table is not supported
--- ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.
+-- TOO_COMPLEX
+-- a statement on protected tables may not be grouped by more than 64 grouping sets
+-- Use a shorter statement, or several.
 
--- case: group by a row
-SELECT count(*) FROM people GROUP BY (t, b)
+-- case: too many releases of all levels
+SELECT count(*), sum(i4), min(i4) FROM people GROUP BY CUBE (t, b, c, e, (i2 > 1))
 -- => refused
--- UNSUPPORTED at 39: t,
--- a list in brackets is not allowed in a query on a protected table
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- TOO_COMPLEX
+-- more than 64 different aggregates in one statement
+-- Ask several questions.
 
--- case: group by nothing
-SELECT count(*) FROM people GROUP BY ()
+-- case: rollup of the unit
+SELECT uid, count(*) FROM orders GROUP BY ROLLUP (uid)
 -- => refused
--- UNSUPPORTED at 38: ()
--- a list in brackets is not allowed in a query on a protected table
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- RAW_ROWS at 43: ROLLUP
+-- the privacy unit cannot be a GROUP BY key of the result
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+
+-- case: rollup by the unit in a subquery
+SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY ROLLUP (uid)) q
+-- => refused
+-- UNSUPPORTED at 68: ROLLUP
+-- a subquery that groups by the privacy unit has no ROLLUP, CUBE or GROUPING SETS
+-- GROUP BY the unit alone there: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+
+-- case: grouping of a key in other words
+SELECT count(*), grouping(((i4 + 1)) / 10) FROM people GROUP BY ROLLUP ((i4 + 1) / 10)
+-- => refused
+-- UNSUPPORTED at 27: ((i4
+-- an argument of GROUPING() is not written as in GROUP BY
+-- Write the key in both places with the same words, e.g. GROUPING(column).
+
+-- case: a key of one level read in another's place
+SELECT i4, count(*) FROM people GROUP BY GROUPING SETS ((t), (i4 / 10))
+-- => refused
+-- RAW_ROWS at 8: i4,
+-- "i4" of a protected table can only be read inside an aggregate or as a GROUP BY key
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: a row of a row
+SELECT count(*) FROM people GROUP BY ROW(t, b)
+-- => refused
+-- FUNCTION at 38: ROW(t,
+-- function ROW is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with and btrim.
 
 -- case: too deep
 SELECT count(*) FROM people WHERE ((((((((((((((((((((((((((((((((((((((((b))))))))))))))))))))))))))))))))))))))))
