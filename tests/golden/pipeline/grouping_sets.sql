@@ -247,3 +247,24 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."uid" AS unit, 
 -- epsilon 8 delta 1/4000
 -- => residual
 SELECT dp_b2.k1 AS "t", dp_b2.a1 AS "count", (SELECT dp_b4.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b4') AS dp_b4(a1 bigint)) FROM (SELECT dp_l.* FROM (SELECT ($1)::pg_catalog.jsonb AS d) AS dp_r, LATERAL (SELECT k1 AS k1, a1 FROM pg_catalog.jsonb_to_recordset(dp_r.d->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint) UNION ALL SELECT NULL::pg_catalog.text AS k1, a1 FROM pg_catalog.jsonb_to_recordset(dp_r.d->'b3') AS dp_b3(a1 bigint)) AS dp_l) AS dp_b2
+
+-- case: keys in other words
+SELECT ((i4+1))/10, grouping(((i4+1))/10), count(*) FROM people GROUP BY GROUPING SETS ((i4), ((i4 + 1)/10)) ORDER BY (people.i4 + 1)/10 DESC NULLS LAST
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys i4 of private; cells 0
+--   selection: epsilon 8/3 delta 1/3000, each epsilon 2.66667 delta 0.0003333
+--   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 11; cells 0
+--   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
+-- => backend
+SELECT (r1."i4")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
+SELECT * FROM (SELECT (pg_catalog.div(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p4)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+--   p1 = 0
+--   p2 = 100
+--   p3 = 1
+--   p4 = 10
+--   p5 = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10']
+-- => loss
+-- epsilon 8 delta 1/3000
+-- => residual
+SELECT dp_b1.k2 AS "?column?", dp_b1.g1 AS "grouping", dp_b1.a1 AS "count" FROM (SELECT dp_l.* FROM (SELECT ($1)::pg_catalog.jsonb AS d) AS dp_r, LATERAL (SELECT k1 AS k1, NULL::integer AS k2, a1, 1::integer AS g1 FROM pg_catalog.jsonb_to_recordset(dp_r.d->'b1') AS dp_b1(k1 integer, a1 bigint) UNION ALL SELECT NULL::integer AS k1, k1 AS k2, a1, 0::integer AS g1 FROM pg_catalog.jsonb_to_recordset(dp_r.d->'b2') AS dp_b2(k1 integer, a1 bigint)) AS dp_l) AS dp_b1 ORDER BY dp_b1.k2 DESC NULLS LAST

@@ -75,13 +75,6 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY ROLLUP (uid))
 -- a subquery that groups by the privacy unit has no ROLLUP, CUBE or GROUPING SETS
 -- GROUP BY the unit alone there: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
 
--- case: grouping of a key in other words
-SELECT count(*), grouping(((i4 + 1)) / 10) FROM people GROUP BY ROLLUP ((i4 + 1) / 10)
--- => refused
--- UNSUPPORTED at 27: ((i4
--- an argument of GROUPING() is not written as in GROUP BY
--- Write the key in both places with the same words, e.g. GROUPING(column).
-
 -- case: a key of one level read in another's place
 SELECT i4, count(*) FROM people GROUP BY GROUPING SETS ((t), (i4 / 10))
 -- => refused
