@@ -32,7 +32,8 @@ _STATEMENTS = (
     "SELECT category, paid, count(*) FROM r.rentals JOIN r.products p"
     " ON p.id = product GROUP BY ROLLUP ((p.category, paid))",
     "SELECT k, p, sum(n) FROM (SELECT kind AS k, paid AS p, 1 AS n FROM r.rentals) q GROUP BY CUBE (k, p)",
-    "SELECT m, m > 0, floor(m) f, count(*) FROM (SELECT customer, count(*) AS m FROM r.rentals GROUP BY customer) q"
+    "SELECT m, m > 0, floor(m) f, count(*) FROM"
+    " (SELECT customer, count(*) AS m FROM r.rentals GROUP BY customer) q"
     " WHERE m BETWEEN 1 AND 3 GROUP BY ROLLUP (floor(m)), (m > 0), m",
     "WITH t AS (SELECT kind, paid, count(*) AS n, grouping(kind) AS g FROM r.rentals GROUP BY CUBE (1, 2))"
     " SELECT paid, sum(g) AS g, max(n) FROM t GROUP BY 1",

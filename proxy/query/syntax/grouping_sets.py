@@ -25,6 +25,8 @@ def grouping_sets(lexed: Lexed, group: Span) -> tuple[tuple[Span, ...], ...]:
     Source   PostgreSQL 17 documentation, section 7.2.4; gram.y, group_by_item
     """
     first, last = group
+    if first >= last:  # no PostgreSQL takes that; who reads the clause refuses it
+        return ((),)
     if lexed.lexemes[first].word in ("distinct", "all") and last - first > 1:
         first += 1
     found: Sets = [()]
@@ -37,7 +39,7 @@ def grouping_sets(lexed: Lexed, group: Span) -> tuple[tuple[Span, ...], ...]:
 
 def is_distinct(lexed: Lexed, group: Span) -> bool:
     """GROUP BY DISTINCT: levels that are equal are one."""
-    return lexed.lexemes[group[0]].word == "distinct"
+    return group[0] < group[1] and lexed.lexemes[group[0]].word == "distinct"
 
 
 def _sets(lexed: Lexed, item: Span) -> Sets:
