@@ -41,6 +41,9 @@ _STATEMENTS = (
     " GROUP BY ROLLUP (kind)",
     "SELECT ((floor(amount / 20))) * 20, count(*) FROM r.rentals WHERE amount < 60"
     " GROUP BY ROLLUP (floor(r.rentals.amount / 20) * 20) HAVING count(*) > 50",
+    # Sums of their parts: one release, which PostgreSQL adds up on the shadow.
+    "SELECT kind, paid, sum(m) AS sum FROM (SELECT kind, paid, count(*) AS m FROM r.rentals GROUP BY 1, 2) q"
+    " GROUP BY ROLLUP (kind, paid)",
     # Keys that are private are selected in each level by itself.
     "SELECT amount, paid, count(*) FROM r.rentals WHERE amount < 3 GROUP BY ROLLUP (amount, paid)",
 )  # fmt: skip
