@@ -28,6 +28,11 @@ INSERT INTO r.rentals
 SELECT n, n % 601, nullif(n % 11, 0), date '2024-01-01' + n % 700, (ARRAY['a', 'b', 'c'])[1 + n % 3],
        (ARRAY['s', 'm', NULL])[1 + n % 3]::r.size, n % 2 = 0, (n % 100) + 0.25
 FROM generate_series(1, 1100) n;
+CREATE TABLE r.payments (id int PRIMARY KEY, customer int NOT NULL, rental int REFERENCES r.rentals,
+    cents int NOT NULL);
+INSERT INTO r.payments
+SELECT n, g.customer, CASE WHEN n % 9 = 0 THEN NULL ELSE g.id END, n % 200
+FROM generate_series(1, 900) n JOIN r.rentals g ON g.id = 1 + n % 700;
 """
 TABLES = """\
 tables:
@@ -42,6 +47,13 @@ tables:
       size: {values: [s, m, l, null]}
       paid: {values: [true, false]}
       amount: {bounds: [0, 100]}
+  r.payments:
+    unit: {customer: customer}
+    max_rows_per_unit: 3
+    columns:
+      id: {}
+      rental: {}
+      cents: {bounds: [0, 200]}
   r.products: public
   r.makers: public
 """
