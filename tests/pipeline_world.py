@@ -7,7 +7,7 @@ All tables have the same data columns, so that every question can be asked of ev
     orders   person uid int4, 6 rows, 2 groups, 2 rows per group
     notes    author uid text, 4 rows, 2 groups
     members  person uid int4, unique (and sometimes NULL)
-    calls    person uid int4, 2 rows; i8 refers to orders.id
+    calls    person uid int4, 2 rows; i2 refers to orders.id
     lines    person through order_id -> orders.uid, 7 rows
 
 and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key), moods (e, the key).
@@ -110,7 +110,7 @@ def _table(
 
 
 # Declared, and of hostile rows not true: no promise depends on it.
-_OF_CALLS = ForeignKey(("i8",), TableName(SCHEMA, "orders"), ("id",))
+_OF_CALLS = ForeignKey(("i2",), TableName(SCHEMA, "orders"), ("id",))
 
 
 _TABLES = (

@@ -181,21 +181,21 @@ SELECT count(*) FROM orders o JOIN calls c ON o.i4 = c.i4
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.orders and i4 of w.calls.
 
 -- case: a foreign key the other way round
-SELECT count(*) FROM calls c JOIN orders o ON c.id = o.i8
--- => refused
--- COLUMN_NOT_USABLE at 49: id
--- there is no column "id" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
-
--- case: a foreign key to a row that is not alone
-SELECT count(*) FROM calls c JOIN (SELECT o.id FROM orders o JOIN visits v ON o.uid = v.uid) q ON c.i8 = q.id
+SELECT count(*) FROM calls c JOIN orders o ON c.i8 = o.i4
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i8 of w.calls and id of w.orders.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i8 of w.calls and i4 of w.orders.
+
+-- case: a foreign key to a row that is not alone
+SELECT count(*) FROM calls c JOIN (SELECT o.id FROM orders o JOIN visits v ON o.uid = v.uid) q ON c.i2 = q.id
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i2 of w.calls and id of w.orders.
 
 -- case: a foreign key compared with a float
-SELECT count(*) FROM calls c JOIN orders o ON c.i8 = o.f8
+SELECT count(*) FROM calls c JOIN orders o ON c.i2 = o.f8
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
