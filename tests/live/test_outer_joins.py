@@ -20,6 +20,19 @@ _STATEMENTS = (
     " GROUP BY kind",
     "SELECT category, count(*) FROM r.payments p, r.rentals q, r.products s"
     " WHERE p.rental = q.id AND q.product = s.id GROUP BY category",
+    # Public rows that no protected row meets.
+    "SELECT category, maker, count(q.id) FROM r.products s"
+    " LEFT JOIN r.rentals q ON q.product = s.id GROUP BY 1, 2",
+    "SELECT category, count(q.kind) FROM r.rentals q RIGHT OUTER JOIN r.products s ON q.product = s.id"
+    " WHERE maker > 1 GROUP BY 1",
+    "SELECT s.id, coalesce(count(q.amount) FILTER (WHERE q.paid), 0) AS n FROM r.products s"
+    " LEFT JOIN (SELECT * FROM r.rentals WHERE kind <> 'c') q ON q.product = s.id GROUP BY s.id",
+    "SELECT kind, count(*) FROM r.products s LEFT JOIN r.rentals q ON q.product = s.id"
+    " WHERE q.paid GROUP BY kind",
+    "SELECT s.id, s.category, count(q.kind) FROM r.rentals q FULL JOIN r.products s"
+    " ON q.product = s.id GROUP BY 1, 2",
+    "SELECT category, sum(x) AS n FROM (SELECT s.category, CASE WHEN q.paid THEN 1 ELSE 0 END AS x"
+    " FROM r.products s FULL OUTER JOIN r.rentals q ON s.id = q.product) y GROUP BY 1",
 )  # fmt: skip
 
 

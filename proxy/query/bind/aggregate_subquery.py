@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalColumn
+from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
@@ -74,6 +75,7 @@ def read_subquery(
         expressions,
         output_columns(context, found) if select.keyword == sources.result else (),
     )
+    check_added_rows(block)
     return AggregateSubquery(
         number=number,
         select=select,

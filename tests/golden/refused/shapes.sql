@@ -205,15 +205,64 @@ SELECT count(*) FROM calls c JOIN orders o ON c.i2 = o.f8
 SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code
 -- => refused
 -- UNSUPPORTED at 31: LEFT
--- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- count(*) here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: rows of a public table are counted
+SELECT z.zone, count(*) FROM places z LEFT JOIN people p ON p.t = z.code GROUP BY z.zone
+-- => refused
+-- UNSUPPORTED at 39: LEFT
+-- count(*) here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: a sum of what public rows have without partner
+SELECT sum(coalesce(p.i4, 1)) FROM places z LEFT JOIN people p ON p.t = z.code
+-- => refused
+-- UNSUPPORTED at 45: LEFT
+-- sum here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: a key that is NULL in public rows without partner
+SELECT p.b, count(p.i4) FROM places z LEFT JOIN people p ON p.t = z.code GROUP BY p.b
+-- => refused
+-- UNSUPPORTED at 39: LEFT
+-- a key here is NULL in rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: public rows without partner that a condition wants
+SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code WHERE p.b IS NULL
+-- => refused
+-- UNSUPPORTED at 31: LEFT
+-- count(*) here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: an outer join that says more of the public table
+SELECT z.zone, count(p.i4) FROM places z LEFT JOIN people p ON p.t = z.code AND z.zone = 'north' GROUP BY z.zone
+-- => refused
+-- UNSUPPORTED at 42: LEFT
+-- ON of an outer join that keeps rows of a public table may say no more of that table
+-- Put that condition into WHERE, or into a subquery of the public table.
+
+-- case: public rows without partner in a union
+SELECT count(x) FROM (SELECT p.i4 AS x FROM places z LEFT JOIN people p ON p.t = z.code UNION ALL SELECT i4 FROM people) q
+-- => refused
+-- UNSUPPORTED at 54: LEFT
+-- rows of a public table without partner cannot stand here
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: full join with using
+SELECT count(x) FROM (SELECT t AS code, i4 AS x FROM people) p FULL JOIN places z USING (code)
+-- => refused
+-- UNSUPPORTED at 64: FULL
+-- FULL JOIN with USING is not available
+-- Write it with ON a.key = b.key.
 
 -- case: full join
 SELECT count(*) FROM calls c FULL JOIN orders o ON o.uid = c.uid
 -- => refused
 -- UNSUPPORTED at 30: FULL
--- FULL JOIN is not available on a protected table
--- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+-- FULL JOIN is not available between protected tables
+-- Use LEFT JOIN on the privacy unit, or aggregate their rows together: FROM (SELECT ... FROM a UNION ALL SELECT ... FROM b) q.
 
 -- case: join of rows as units
 SELECT count(*) FROM people p JOIN people q ON p.i4 = q.i4
@@ -410,3 +459,10 @@ SELECT count(*) FROM trips b JOIN (people a JOIN places p ON a.t = p.code) ON b.
 -- UNSUPPORTED at 30: JOIN
 -- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
+
+-- case: a column of a public table that several rows share, by which the policy could cut it
+SELECT count(*) FROM people p JOIN places z ON p.t = z.zone
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- a public table can be joined on a key that is unique in it, so that no row is multiplied
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone of w.places.
