@@ -74,15 +74,15 @@ def _added(relation: Relation) -> _Added:
 def _of_join(join: Join) -> Iterator[tuple[NullColumns, int | None]]:
     for side, other, place_of in ((join.left, join.right, 0), (join.right, join.left, 1)):
         for nulls, place in _added(side):
-            meets_nobody = any(
+            has_no_partner = any(
                 nulls.holds((pair[place_of].relation, pair[place_of].column)) for pair in join.equal
             )
-            if not meets_nobody:
+            if not has_no_partner:
                 yield nulls, place
             elif join.left_outer and place_of == 0:
                 relations = nulls.relations | _aliases(other)
                 yield NullColumns(relations, nulls.columns, nulls.zeros), place
-    if join.keeps_public:
+    if join.has_public_outer:
         protected = join.left if join.left_outer else join.right
         yield NullColumns(_aliases(protected)), join.position
 

@@ -253,14 +253,14 @@ def _without_public_rows(sources: Sources, item: JoinItem, joined: Join) -> Join
     is_public = [_is_public(sources, side) for side in (joined.left, joined.right)]
     match is_public:
         case [True, False] if item.left_outer:
-            turned = replace(joined, left_outer=False, keeps_public=True)
+            turned = replace(joined, left_outer=False, has_public_outer=True)
             if item.full:
                 pairs = tuple((b, a) for a, b in joined.equal)
                 turned = replace(
                     turned, left=joined.right, right=joined.left, equal=pairs, left_outer=True
                 )
         case [False, True] if item.full:
-            turned = replace(joined, keeps_public=True)
+            turned = replace(joined, has_public_outer=True)
         case _ if item.full:
             _refuse_outer(
                 sources,

@@ -27,7 +27,7 @@ class Scan:
 @dataclass(frozen=True, slots=True)
 class Join:
     """INNER or LEFT JOIN. equal: pairs of columns that ON sets equal, left side first; rest: what else ON
-    says; left_outer: rows of the left side without partner stay, with NULLs on the right; keeps_public: so
+    says; left_outer: rows of the left side without partner stay, with NULLs on the right; has_public_outer: so
     would rows of the public side as it was written, which are not formed (bind/added_rows.py)."""
 
     left: Relation
@@ -36,7 +36,7 @@ class Join:
     equal: tuple[tuple[ColumnRef, ColumnRef], ...]
     rest: Expression | None
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
-    keeps_public: bool = field(default=False, compare=False)
+    has_public_outer: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
