@@ -85,3 +85,14 @@ def test_copied_and_prepared(live: LiveProxy) -> None:
         with connection.cursor().copy(copy.encode()) as copied:
             copied.set_types(["text", "int4", "int8"])
             assert sorted(copied.rows(), key=repr) == sorted(given, key=repr)
+
+
+def test_a_column_has_one_error_for_all_levels(live: LiveProxy) -> None:
+    sql = "SELECT kind, count(*) AS n FROM r.rentals GROUP BY ROLLUP (kind)"
+    with live.connect(RELATIONS, analyst=live.servers.new_analyst()) as connection:
+        heard: list[str] = []
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SET dp.notice = on")
+        connection.execute(sql.encode())
+    lines = [line for text in heard for line in text.splitlines() if line.strip().startswith("n:")]
+    assert len(lines) == 1, heard
