@@ -50,6 +50,22 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
     )
 
 
+def refuse_private(keys: tuple[Key, ...], planned: tuple[KeyPlan, ...]) -> None:
+    """Of groups that are added up, those that partition selection leaves out would be missing without a word.
+
+    Refuses  NO_VALUES: a private key
+    """
+    for key, plan in zip(keys, planned, strict=True):
+        if plan.values is None:
+            raise Refusal(
+                Code.NO_VALUES,
+                f"{_named(key.expression)} has no public values, and is joined or compared with answers whose"
+                " groups are added up",
+                "GROUP BY it, or ask for a column with `values` in the policy.",
+                key.position,
+            )
+
+
 def _omits_null(
     expression: Expression, values: Values | None, public: Facts, where: Expression | None
 ) -> bool:

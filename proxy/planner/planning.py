@@ -38,7 +38,7 @@ from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.planner.plan_types import check_types
-from proxy.planner.planned_keys import listed_groups, planned_key
+from proxy.planner.planned_keys import listed_groups, planned_key, refuse_private
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
@@ -179,7 +179,10 @@ def _with_unit(
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
     public = narrowed(facts, where)
-    return with_unit, tuple(planned_key(key, facts, public, where) for key in block.keys)
+    keys = tuple(planned_key(key, facts, public, where) for key in block.keys)
+    if block.is_summed:
+        refuse_private(block.keys, keys)
+    return with_unit, keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +330,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         expressions=draft.block.expressions,
         outputs=draft.block.outputs,
         uses_answers=uses_answers(draft.block),
+        is_summed=draft.block.is_summed,
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,

@@ -10,9 +10,11 @@ from proxy.base.result_columns import IntervalColumn
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.joined_reading import read_joined
+from proxy.query.bind.kept_conditions import parted_conditions
 from proxy.query.bind.output_columns import output_columns
 from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import source_of, take_source
+from proxy.query.bind.source_reading import refuse_answers, source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import (
@@ -40,10 +42,20 @@ def read_subquery(
     """
     _no_empty_clause(sources.lexed, select)
     relation, scope = take_source(sources, select)
-    relation, where = read_where(sources, select, relation, scope)
-    context = context_of(sources, select, scope)
-    keys = read_keys(context)
-    found = read_spans(context, keys)
+    conditions = parted_conditions(sources, select, scope)
+    joined = None
+    if is_constant:
+        refuse_answers(sources, select, conditions.of_where)
+    if conditions.kept or sources.joined[select.keyword].joins:
+        context = context_of(sources, select, scope)
+        joined = read_joined(context, relation, conditions)
+        relation, where, keys, found = joined.relation, joined.where, joined.keys, joined.found
+    else:
+        relation, where = read_where(sources, select, relation, scope)
+        context = context_of(sources, select, scope)
+        keys = read_keys(context)
+        found = read_spans(context, keys)
+    is_summed = joined is not None and joined.text.is_summed
     spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
@@ -66,12 +78,15 @@ def read_subquery(
     block = AggregateBlock(
         relation,
         where,
-        tuple(written.key for written in keys),
-        grouped,
+        tuple(dict.fromkeys(written.key for written in keys)),
+        grouped if joined is None else bool(keys),
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
-        output_columns(context, found) if select.keyword == sources.result else (),
+        output_columns(context, found)
+        if select.keyword == sources.result and not is_summed
+        else (),
+        is_summed,
     )
     return AggregateSubquery(
         number=number,
@@ -80,6 +95,7 @@ def read_subquery(
         spans=spans,
         unnamed=tuple(item.inner for item in context.items if item.alias is None),
         is_constant=is_constant,
+        joined=None if joined is None else joined.text,
     )
 
 
@@ -110,6 +126,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
             sources.lexed.lexemes[select.keyword].position,
         )
     _, scope = source_of(sources, select)
+    refuse_answers(sources, select)
     return read_aggregate(node, scope)
 
 

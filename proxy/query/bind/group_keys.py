@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -36,8 +37,22 @@ class WrittenKey:
 
 
 def read_keys(context: SelectContext) -> tuple[WrittenKey, ...]:
-    """GROUP BY: input columns first, then output names, then ordinals (PostgreSQL 17 documentation, section
-    7.2.3, SELECT)."""
+    """
+    Gives    the keys of a SELECT, equal ones once
+    """
+    found: dict[Expression, WrittenKey] = {}
+    for node, span in group_items(context):
+        written = key_of(context, node, span)
+        found.setdefault(written.key.expression, written)
+    return tuple(found.values())
+
+
+def group_items(context: SelectContext) -> Iterator[tuple[exp.Expr, Span]]:
+    """What a SELECT groups by. GROUP BY: input columns first, then output names, then ordinals (PostgreSQL 17
+    documentation, section 7.2.3, SELECT).
+
+    Gives    each expression, and where it is written: for names and ordinals among the items
+    """
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.lexed.lexemes[context.select.keyword + 2].word == "on":
@@ -45,11 +60,8 @@ def read_keys(context: SelectContext) -> tuple[WrittenKey, ...]:
         spans = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
     else:
         spans = split_commas(context.lexed, *clauses["group"]) if "group" in clauses else ()
-    found: dict[Expression, WrittenKey] = {}
     for span in spans:
-        key, place = _key(context, span)
-        found.setdefault(key.expression, WrittenKey(key, context.words(place)))
-    return tuple(found.values())
+        yield _group_item(context, span)
 
 
 def _has_aggregate(context: SelectContext) -> bool:
@@ -60,7 +72,7 @@ def _has_aggregate(context: SelectContext) -> bool:
     )
 
 
-def _key(context: SelectContext, span: Span) -> tuple[Key, Span]:
+def _group_item(context: SelectContext, span: Span) -> tuple[exp.Expr, Span]:
     node = parse(context.lexed, span, context.sources.placeholders)  # which refuses an empty span
     lexeme = context.lexed.lexemes[span[0]]
     while isinstance(node, exp.Paren):
@@ -71,11 +83,11 @@ def _key(context: SelectContext, span: Span) -> tuple[Key, Span]:
         name = lexeme.name if span[1] - span[0] == 1 else fold(node.name)
         aliased = _aliased(context, name)
         if context.scope.find((), name) is None and aliased is not None:
-            return _key_of(context, *aliased)
-    return _key_of(context, node, span)
+            return aliased
+    return node, span
 
 
-def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tuple[Key, Span]:
+def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tuple[exp.Expr, Span]:
     if number is None or not 1 <= number <= len(context.items):
         raise Refusal(
             Code.SYNTAX,
@@ -84,7 +96,7 @@ def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tupl
             lexeme.position,
         )
     item = context.items[number - 1]
-    return _key_of(context, item.node, item.inner)
+    return item.node, item.inner
 
 
 def _aliased(context: SelectContext, name: str) -> tuple[exp.Expr, Span] | None:
@@ -95,11 +107,16 @@ def _aliased(context: SelectContext, name: str) -> tuple[exp.Expr, Span] | None:
     return None
 
 
-def _key_of(context: SelectContext, node: exp.Expr, span: Span) -> tuple[Key, Span]:
+def key_of(context: SelectContext, node: exp.Expr, span: Span) -> WrittenKey:
+    """
+    Given    an expression and where it is written
+    Refuses  what reading it refuses
+    """
     lexeme = context.lexed.lexemes[span[0]]
     try:
         expression = read_expression(node, context.scope)
     except Refusal as refusal:
         raise placed(refusal, lexeme) from None
     kind = column_type(expression, expression.type or SqlType.TEXT, context.scope)
-    return Key(expression, kind.type, kind.type_name, lexeme.position), span
+    key = Key(expression, kind.type, kind.type_name, lexeme.position)
+    return WrittenKey(key, context.words(span))

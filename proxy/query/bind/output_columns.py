@@ -9,7 +9,7 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.noisy_expression_reading import NoisyReader
-from proxy.query.bind.scope import unknown
+from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
 from proxy.query.ir.bound_statement import ExpressionInterval, IntervalValue
@@ -71,7 +71,13 @@ def _column(
     if has_subquery:
         return OutputColumn(name, None, _SUBQUERY)
     if not any(isinstance(meaning, Aggregate) for meaning in within):
-        return OutputColumn(name, None, "")  # keys and constants are public
+        joined = context.sources.joined[context.select.keyword].joins
+        of_answers = joined and any(
+            context.scope.find(*column_name(part)) is None
+            for part in item.node.find_all(exp.Column)
+        )
+        # Keys and constants are public.
+        return OutputColumn(name, None, _SUBQUERY if of_answers else "")
     expression = _expression(context, item.node, found)
     return OutputColumn(name, expression, "" if expression is not None else _UNKNOWN)
 

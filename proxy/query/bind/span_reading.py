@@ -17,6 +17,7 @@ from proxy.query.bind.aggregate_reading import read_aggregate
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
+from proxy.query.bind.written_parts import is_no_column
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import (
     ExpressionInterval,
@@ -58,15 +59,19 @@ class FoundSpans:
     aggregates: tuple[Aggregate, ...]
 
 
-def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans:
+def read_spans(
+    context: SelectContext, keys: Sequence[WrittenKey], kept: Sequence[Span] = ()
+) -> FoundSpans:
     """
-    Given    the SELECT's keys
+    Given    the SELECT's keys; kept: what stays in its text beside the clauses that come after grouping
     Refuses  columns of protected tables outside of aggregates and keys; what reading an aggregate refuses
     """
     spans = _Spans(context, keys)
     for item in context.items:
         _refuse_star(context, item)
         spans.read(item.inner)
+    for span in kept:
+        spans.read(span)
     clauses = context.select.clauses
     names = context.output_names()
     for name in ("having", "window", "order", "limit", "offset", "fetch"):
@@ -268,7 +273,7 @@ def _column_at(
     """A column name: a key is one of the noisy relation, any other column of the table is a refusal."""
     lexed = context.lexed
     lexemes = lexed.lexemes
-    if not lexemes[index].name or (index > 0 and _is_no_column(lexed, index)):
+    if not lexemes[index].name or (index > 0 and is_no_column(lexed, index)):
         return index + 1, None
     last = index
     while (
@@ -297,15 +302,3 @@ def _column_at(
             lexemes[index].position,
         )
     return last + 1, None
-
-
-def _is_no_column(lexed: Lexed, index: int) -> bool:
-    """A type after :: or AS, a part of a longer name, a field of extract(field FROM ...), AT TIME ZONE."""
-    before = lexed.lexemes[index - 1]
-    if before.token.token_type in (TokenType.DCOLON, TokenType.DOT) or before.word == "as":
-        return True
-    following = lexed.lexemes[index + 1].word if index + 1 < len(lexed.lexemes) else ""
-    if lexed.lexemes[index].word == "at" and following == "time":
-        return True
-    called = lexed.lexemes[index - 2].word if index > 1 else ""
-    return following == "from" and called in ("extract", "trim", "substring", "overlay")

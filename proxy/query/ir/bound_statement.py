@@ -44,12 +44,37 @@ SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsingColumns:
+    """USING (...) of a join with answers. span: with the word; pairs: a key of the rows, and the column of the
+    answers, of which each has the name."""
+
+    span: Span
+    pairs: tuple[tuple[Key, str], ...]
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedText:
+    """What stays of the text of a SELECT in which rows are joined or compared with answers: all but these.
+
+    rows: the lexemes of FROM that the noisy relation replaces; settled: conditions on rows alone, which hold of
+    all that the noisy relation counts; is_summed: the SELECT adds up groups of the noisy relation, in its own.
+    """
+
+    rows: Span
+    settled: tuple[Span, ...]
+    using: tuple[UsingColumns, ...]
+    is_summed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateSubquery:
     """One SELECT that aggregates rows of protected tables, and what stands in it.
 
     number: from 1, in the order in which they are answered; spans: lexemes -> the value of the noisy relation
     that they mean; unnamed: the items of its list without an alias;
-    is_constant: it stands in a condition or an aggregate of another, whose text does not stay.
+    is_constant: it stands in a condition or an aggregate of another, whose text does not stay;
+    joined: where answers are joined or compared with its rows.
     """
 
     number: int
@@ -58,6 +83,7 @@ class AggregateSubquery:
     spans: Mapping[Span, SpanMeaning]
     unnamed: tuple[Span, ...]
     is_constant: bool
+    joined: JoinedText | None = None
 
 
 @dataclass(frozen=True, slots=True)
