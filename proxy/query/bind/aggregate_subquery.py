@@ -11,8 +11,8 @@ from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
-from proxy.query.bind.kept_conditions import parted_conditions
 from proxy.query.bind.output_columns import output_columns
+from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import refuse_answers, source_of, take_source
 from proxy.query.bind.sources import Sources
@@ -46,7 +46,7 @@ def read_subquery(
     joined = None
     if is_constant:
         refuse_answers(sources, select, conditions.of_where)
-    if conditions.kept or sources.joined[select.keyword].joins:
+    if conditions.retained or sources.joined[select.keyword].joins:
         context = context_of(sources, select, scope)
         joined = read_joined(context, relation, conditions)
         relation, where, keys, found = joined.relation, joined.where, joined.keys, joined.found

@@ -23,10 +23,10 @@ _LAST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerJoin:
-    """One join of the rows with answers. answers: its other side; keeps_rows: a row without a partner stays."""
+    """One join of the rows with answers. answers: its other side; preserves_rows: those without a partner stay."""
 
     answers: Item
-    keeps_rows: bool
+    preserves_rows: bool
     on: Span | None
     using: tuple[str, ...]
     place: int
@@ -66,7 +66,7 @@ def parted(
         joins.append(
             AnswerJoin(
                 answers=answers,
-                keeps_rows=item.left_outer,
+                preserves_rows=item.left_outer,
                 on=item.on,
                 using=item.using,
                 place=item.place,

@@ -16,7 +16,7 @@ from proxy.query.bind.answer_joins import AnswerJoin
 from proxy.query.bind.clause_reading import condition_of
 from proxy.query.bind.group_keys import WrittenKey, group_items, key_of
 from proxy.query.bind.join_conditions import conjunction, with_equalities
-from proxy.query.bind.kept_conditions import Conditions, is_of_rows
+from proxy.query.bind.retained_conditions import Conditions, is_of_rows
 from proxy.query.bind.select_context import SelectContext
 from proxy.query.bind.span_reading import FoundSpans, read_spans
 from proxy.query.bind.unique_rows import unique_by
@@ -61,11 +61,11 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
     where = conjunction(settled)
     if where is not None:
         relation = with_equalities(relation, where)
-    reading = _Reading(context, joins, conditions)
+    reading = _KeySearch(context, joins, conditions)
     reading.read()
     keys = tuple(reading.keys)
-    kept = (*conditions.kept, *(() if reading.is_single else reading.groups))
-    found = read_spans(context, keys, kept)
+    retained = (*conditions.retained, *(() if reading.is_single else reading.groups))
+    found = read_spans(context, keys, retained)
     if not reading.is_single:
         _refuse_unsummed(context, found)
     text = JoinedText(
@@ -78,7 +78,7 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
 
 
 @dataclass(slots=True)
-class _Reading:
+class _KeySearch:
     """keys: by what the rows are grouped; groups: what the SELECT itself groups by, as far as it is no key's
     number; is_single: each group of the rows is one of the SELECT's, and meets one answer at most."""
 
@@ -103,7 +103,7 @@ class _Reading:
         by_groups = {written.key for written in self.keys}
         for join in self.joins:
             self._read_using(join)
-        for span in self.conditions.kept:
+        for span in self.conditions.retained:
             self._find(span)
         needed = {written.key for written in self.keys}
         self.is_single &= is_grouped and needed <= by_groups
@@ -177,7 +177,7 @@ class _Reading:
             alias = answers.chain[-1]
         spans = () if join.on is None else self.conditions.of_join[join.place]
         # An outer join fulfils its own condition only.
-        spans = spans if join.keeps_rows else (*spans, *self.conditions.of_where)
+        spans = spans if join.preserves_rows else (*spans, *self.conditions.of_where)
         equal = {*join.using, *self._equal_to_keys(spans, alias)}
         return needed <= equal
 

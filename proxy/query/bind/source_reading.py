@@ -111,7 +111,7 @@ def _query_gives_rows(sources: Sources, span: Span) -> bool:
     return any(nature_of(sources, part) is Nature.ROWS for part in parts)
 
 
-def _gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
+def gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
     """Whether a leaf of FROM is neither rows nor a table: it can be joined with answers, not with rows."""
     match item:
         case TableItem():
@@ -176,14 +176,14 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     return found
 
 
-def refuse_answers(sources: Sources, select: Select, kept: Sequence[Span] = ()) -> None:
+def refuse_answers(sources: Sources, select: Select, retained: Sequence[Span] = ()) -> None:
     """Where rows are wanted, or one constant: what is joined with answers is only known on the shadow.
 
-    Given    a SELECT of which the source has been read; kept: its conditions on answers
+    Given    a SELECT of which the source has been read; retained: its conditions on answers
     Refuses  UNSUPPORTED: answers in its FROM or such conditions
     """
     places = [join.place for join in sources.joined[select.keyword].joins]
-    places += [first for first, _ in kept]
+    places += [first for first, _ in retained]
     if places:
         raise Refusal(
             Code.UNSUPPORTED,
@@ -195,19 +195,27 @@ def refuse_answers(sources: Sources, select: Select, kept: Sequence[Span] = ()) 
 
 
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
-    found = parted(
-        sources.lexed, sources.from_item(select), lambda leaf: _gives_answers(sources, leaf)
-    )
-    sources.joined[select.keyword] = found
+    item = sources.from_item(select)
     merged: dict[str, ColumnRef] = {}
-    relation, named = _relation(sources, found.rows, merged)
+    known: _Leaves = {}
+    for leaf in leaves(item):
+        if not gives_answers(sources, leaf):
+            known[leaf.span] = _relation(sources, leaf, merged, {})
+    found = parted(sources.lexed, item, lambda leaf: leaf.span not in known)
+    sources.joined[select.keyword] = found
+    relation, named = _relation(sources, found.rows, merged, known)
     scope = sources.scope(named, merged)
     return relation, scope
 
 
+_Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand
+
+
 def _relation(
-    sources: Sources, item: Item, merged: dict[str, ColumnRef]
+    sources: Sources, item: Item, merged: dict[str, ColumnRef], known: _Leaves
 ) -> tuple[Relation, tuple[Named, ...]]:
+    if item.span in known:
+        return known[item.span]
     match item:
         case TableItem():
             return _table(sources, item)
@@ -218,7 +226,7 @@ def _relation(
             except Refusal as refusal:
                 raise refusal.at(sources.lexed.lexemes[item.query[0]].position) from None
         case JoinItem():
-            return _join(sources, item, merged)
+            return _join(sources, item, merged, known)
         case _:
             assert_never(item)
 
@@ -255,10 +263,10 @@ def _refuse_recursion(sources: Sources, cte: Visible) -> None:
 
 
 def _join(
-    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef]
+    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef], known: _Leaves
 ) -> tuple[Relation, tuple[Named, ...]]:
-    left, left_named = _relation(sources, item.left, merged)
-    right, right_named = _relation(sources, item.right, merged)
+    left, left_named = _relation(sources, item.left, merged, known)
+    right, right_named = _relation(sources, item.right, merged, known)
     named = (*left_named, *right_named)
     scope = sources.scope(named, merged)
     equal: list[tuple[ColumnRef, ColumnRef]] = []

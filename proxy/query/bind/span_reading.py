@@ -60,17 +60,17 @@ class FoundSpans:
 
 
 def read_spans(
-    context: SelectContext, keys: Sequence[WrittenKey], kept: Sequence[Span] = ()
+    context: SelectContext, keys: Sequence[WrittenKey], retained: Sequence[Span] = ()
 ) -> FoundSpans:
     """
-    Given    the SELECT's keys; kept: what stays in its text beside the clauses that come after grouping
+    Given    the SELECT's keys; retained: what stays in its text beside the clauses that come after grouping
     Refuses  columns of protected tables outside of aggregates and keys; what reading an aggregate refuses
     """
     spans = _Spans(context, keys)
     for item in context.items:
         _refuse_star(context, item)
         spans.read(item.inner)
-    for span in kept:
+    for span in retained:
         spans.read(span)
     clauses = context.select.clauses
     names = context.output_names()

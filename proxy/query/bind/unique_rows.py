@@ -53,7 +53,7 @@ def unique_by(sources: Sources, item: TableItem | QueryItem | JoinItem) -> froze
 
 def _of_query(sources: Sources, span: Span) -> frozenset[str] | None:
     parts, _ = query_parts(sources.lexed, span, sources.selects)
-    if len(parts) != 1 or not _is_alone(sources, span, parts[0]):
+    if len(parts) != 1 or not _is_whole_query(sources, span, parts[0]):
         return None
     select = parts[0]
     if _has_one_row(sources, select):
@@ -86,7 +86,7 @@ def _is_one_group(sources: Sources, select: Select) -> bool:
     return False
 
 
-def _is_alone(sources: Sources, span: Span, select: Select) -> bool:
+def _is_whole_query(sources: Sources, span: Span, select: Select) -> bool:
     """Whether the query is this SELECT, behind a WITH or in brackets perhaps: no set operation, no VALUES."""
     lexed = sources.lexed
     first = lexed.lexemes[span[0]]
@@ -94,7 +94,7 @@ def _is_alone(sources: Sources, span: Span, select: Select) -> bool:
         return (select.keyword, select.end) == span
     if first.token.token_type is TokenType.L_PAREN:
         close = lexed.partner[span[0]]
-        return close + 1 == span[1] and _is_alone(sources, (span[0] + 1, close), select)
+        return close + 1 == span[1] and _is_whole_query(sources, (span[0] + 1, close), select)
     return first.word == "with" and select.end == span[1]
 
 
@@ -178,8 +178,8 @@ def _passed_on(
         for chain, name in words.items()
         if len(chain) == 1 or (len(chain) == 3 and chain[1] == ".")
     }
-    shown = [names.get(name) for name in below]
-    return None if None in shown else frozenset(filter(None, shown))
+    displayed = [names.get(name) for name in below]
+    return None if None in displayed else frozenset(filter(None, displayed))
 
 
 def _words(sources: Sources, span: Span) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.scope import Scope, column_name
-from proxy.query.bind.source_reading import nature_of
+from proxy.query.bind.source_reading import nature_of, source_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.conjuncts import conjuncts
+from proxy.query.syntax.from_clause import QueryItem, leaves
 from proxy.query.syntax.placeholders import Placeholder, PublicSubquery, ScalarAnswer
 from proxy.query.syntax.selects import Select, Span, is_relation, opens_query
 from proxy.query.syntax.slices import HINT, parse
@@ -22,11 +23,11 @@ _AGGREGATE_CLAUSES = {"items", "from", "where"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """settled: on rows alone; kept: all others; of_where: those of WHERE that are kept; of_join: by the place
-    of a join, those of its ON."""
+    """settled: on rows alone; retained: all others; of_where: those of WHERE that are retained; of_join: by the
+    place of a join, those of its ON."""
 
     settled: tuple[Span, ...]
-    kept: tuple[Span, ...]
+    retained: tuple[Span, ...]
     of_where: tuple[Span, ...]
     of_join: Mapping[int, tuple[Span, ...]]
 
@@ -40,24 +41,34 @@ def parted_conditions(sources: Sources, select: Select, scope: Scope) -> Conditi
     of_where: list[Span] = []
     of_join: dict[int, tuple[Span, ...]] = {}
     for span in _conjuncts(sources, select.clauses.get("where")):
-        is_kept = _compares_with_list(sources, span) or (
+        is_retained = _compares_with_list(sources, span) or (
             joins and not _is_settled(sources, span, scope)
         )
-        (of_where if is_kept else settled).append(span)
+        (of_where if is_retained else settled).append(span)
     for join in joins:
         spans = _conjuncts(sources, join.on)
         # What an outer join's condition says of a row decides whether it has a partner, not whether it stays.
-        on_rows = [s for s in spans if not join.keeps_rows and _is_settled(sources, s, scope)]
+        on_rows = [s for s in spans if not join.preserves_rows and _is_settled(sources, s, scope)]
         settled += on_rows
         of_join[join.place] = tuple(span for span in spans if span not in on_rows)
-    kept = (*of_where, *(span for spans in of_join.values() for span in spans))
-    return Conditions(settled=tuple(settled), kept=kept, of_where=tuple(of_where), of_join=of_join)
+    retained = (*of_where, *(span for spans in of_join.values() for span in spans))
+    return Conditions(
+        settled=tuple(settled), retained=retained, of_where=tuple(of_where), of_join=of_join
+    )
 
 
-def kept_spans(sources: Sources, select: Select, scope: Scope) -> Iterator[Span]:
-    """What stays in the text of a SELECT: its subqueries are answered there, each on its own."""
+def retained_spans(sources: Sources, select: Select) -> Iterator[Span]:
+    """What stays in the text of a SELECT on protected rows: its subqueries are answered there."""
+    items = leaves(sources.from_item(select))
+    has_query = any(isinstance(item, QueryItem) or sources.cte(item) for item in items)
+    where = select.clauses.get("where")
+    if not (len(items) > 1 and has_query) and (
+        where is None or not _compares_with_list(sources, where)
+    ):
+        return
+    _, scope = source_of(sources, select)
     yield from (join.answers.span for join in sources.joined[select.keyword].joins)
-    yield from parted_conditions(sources, select, scope).kept
+    yield from parted_conditions(sources, select, scope).retained
 
 
 def is_of_rows(node: exp.Expr, scope: Scope) -> bool | None:
