@@ -14,7 +14,12 @@ from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.output_columns import output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import refuse_answers, source_of, take_source
+from proxy.query.bind.source_reading import (
+    AS_A_CONSTANT,
+    refuse_answers,
+    source_of,
+    take_source,
+)
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import (
@@ -45,7 +50,7 @@ def read_subquery(
     conditions = parted_conditions(sources, select, scope)
     joined = None
     if is_constant:
-        refuse_answers(sources, select, conditions.of_where)
+        refuse_answers(sources, select, conditions.of_where, AS_A_CONSTANT)
     if conditions.retained or sources.joined[select.keyword].joins:
         context = context_of(sources, select, scope)
         joined = read_joined(context, relation, conditions)
@@ -126,7 +131,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
             sources.lexed.lexemes[select.keyword].position,
         )
     _, scope = source_of(sources, select)
-    refuse_answers(sources, select)
+    refuse_answers(sources, select, hint=AS_A_CONSTANT)
     return read_aggregate(node, scope)
 
 

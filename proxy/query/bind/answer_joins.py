@@ -23,7 +23,7 @@ _LAST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerJoin:
-    """One join of the rows with answers. answers: its other side; preserves_rows: those without a partner stay."""
+    """One join of the rows with answers, its other side. preserves_rows: also those without a partner."""
 
     answers: Item
     preserves_rows: bool

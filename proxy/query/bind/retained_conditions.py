@@ -89,7 +89,7 @@ def _conjuncts(sources: Sources, span: Span | None) -> tuple[Span, ...]:
     """
     Refuses  UNSUPPORTED: what the parser takes apart differently
     """
-    if span is None:
+    if span is None or span[0] >= span[1]:
         return ()
     parts = conjuncts(sources.lexed, span)
     if len(parts) > 1:

@@ -29,6 +29,12 @@ from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relatio
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.with_clauses import Visible
 
+_IN_AGGREGATES = (
+    "Join the other query in the SELECT that aggregates:"
+    " SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k."
+)
+AS_A_CONSTANT = "Run the inner query by itself and write its result as a constant."
+
 
 def nature_of(sources: Sources, select: Select) -> Nature:
     """
@@ -176,8 +182,10 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     return found
 
 
-def refuse_answers(sources: Sources, select: Select, retained: Sequence[Span] = ()) -> None:
-    """Where rows are wanted, or one constant: what is joined with answers is only known on the shadow.
+def refuse_answers(
+    sources: Sources, select: Select, retained: Sequence[Span] = (), hint: str = _IN_AGGREGATES
+) -> None:
+    """Where rows are wanted: what is joined with answers is only known on the shadow.
 
     Given    a SELECT of which the source has been read; retained: its conditions on answers
     Refuses  UNSUPPORTED: answers in its FROM or such conditions
@@ -188,8 +196,7 @@ def refuse_answers(sources: Sources, select: Select, retained: Sequence[Span] = 
         raise Refusal(
             Code.UNSUPPORTED,
             "rows of protected tables cannot be combined with other queries in a subquery",
-            "Join the other query in the SELECT that aggregates: "
-            "SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k.",
+            hint,
             sources.lexed.lexemes[places[0]].position,
         )
 
