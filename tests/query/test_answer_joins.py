@@ -87,6 +87,19 @@ def test_a_group_may_meet_several(joined: str) -> None:
         _reading(f"SELECT t, avg(i4) FROM people JOIN {joined} GROUP BY t")
 
 
+def test_a_group_of_the_statement_is_one_of_the_rows() -> None:
+    """By t, of which the result says nothing: its means are not those of b's groups."""
+    for sql in (
+        f"SELECT b, {{}} FROM people JOIN {_Q} ON t = g GROUP BY b",
+        f"SELECT {{}} FROM people JOIN {_Q} ON t = g",
+        f"SELECT CASE WHEN n > 3 THEN t END, {{}} FROM (SELECT t, i4 FROM people) p JOIN {_Q} ON t = g"
+        " GROUP BY 1",
+    ):
+        assert _rows(sql.format("count(*)")).is_summed
+        with pytest.raises(Refusal, match="added up"):
+            _reading(sql.format("avg(i4)"))
+
+
 def test_counts_are_added_up_where_a_group_may_meet_several() -> None:
     for joined in (SEVERAL[0], SEVERAL[4], SEVERAL[13]):
         block = _rows(f"SELECT t, count(*) FROM people JOIN {joined} GROUP BY t")
