@@ -85,6 +85,7 @@ def test_rows_meet_answers_as_in_postgresql(constants: LiveProxy) -> None:
         constants.connect("constants", analyst=constants.servers.new_analyst()) as connection,
     ):
         connection.execute("SET dp.epsilon = 100")
+        connection.execute("SET dp.notice = on")
         differ = []
         for sql in JOINED:
             exact = direct.execute(sql.encode())
@@ -105,6 +106,22 @@ def test_rows_meet_answers_as_in_postgresql(constants: LiveProxy) -> None:
             with pytest.raises(psycopg.errors.DatabaseError) as refused:
                 connection.execute(sql.encode())
             assert refused.value.diag.sqlstate in ("0A000", "42501"), str(refused.value)
+
+
+def test_errors_over_http_where_rows_meet_answers(
+    constants: LiveProxy, listeners: BothListeners
+) -> None:
+    """Of groups as they are; none of groups that are added up, whose parts are said to have some."""
+    analyst = constants.servers.new_analyst()
+    of_groups, of_sums = (
+        listeners.query(JOINED[n], database="constants", analyst=analyst, epsilon=100).json()
+        for n in (0, 3)
+    )
+    assert len(of_groups["errors"]["rows"]) == len(of_groups["rows"])
+    assert [column is None for column in of_groups["errors"]["columns"]] == [True, True, False]
+    assert of_sums["errors"]["columns"][0] is None and of_sums["errors"]["rows"] is None
+    assert "adds up" in of_sums["errors"]["columns"][1]["no_interval"]
+    assert "adds up" in str(of_sums["accuracy"]) and "adds up" not in str(of_groups["accuracy"])
 
 
 def _about(found: list[Any], wanted: list[Any]) -> bool:

@@ -88,9 +88,7 @@ def read_subquery(
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
-        output_columns(context, found)
-        if select.keyword == sources.result and not is_summed
-        else (),
+        output_columns(context, found, is_summed) if select.keyword == sources.result else (),
         is_summed,
     )
     return AggregateSubquery(
