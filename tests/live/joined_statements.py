@@ -41,6 +41,8 @@ JOINED = (
     " CROSS JOIN (SELECT count(*) AS total FROM w.calls) q GROUP BY kind, q.total",
     "SELECT c.kind, q.total, count(*) FROM w.calls c JOIN (SELECT kind, count(*) AS total FROM w.calls"
     " GROUP BY kind) q USING (kind) WHERE c.n < 20 GROUP BY 1, 2",
+    f"SELECT kind, mme_inner__ > 0, count(*) FROM w.calls JOIN {_TOP} s ON kind = kind__"
+    " WHERE n < 50 OR n > 60 GROUP BY kind, mme_inner__, s.kind__ HAVING count(*) > 3 OR false",
     # bins between ends that are answers
     "WITH r AS (SELECT min(n) / 10 * 10 AS low, 25 AS step FROM w.calls)"
     " SELECT CASE WHEN n < low + step THEN 'first' WHEN n < low + 2 * step THEN 'second' ELSE 'rest' END"
@@ -70,5 +72,7 @@ NOT_JOINED = (
     " GROUP BY 1, 2) q ON kind = q.k GROUP BY 1",
     f"SELECT dp.error(count(*)) FROM w.calls JOIN {_TOP} s ON kind = kind__",
     f"SELECT kind, n FROM w.calls JOIN {_TOP} s ON kind = kind__",
+    f"SELECT kind, avg(n) FROM w.calls JOIN {_TOP} s ON kind = kind__ GROUP BY kind, ctid",
+    f"SELECT kind, avg(n) FROM w.calls c JOIN {_TOP} s ON kind = kind__ GROUP BY kind, c",
     f"SELECT s.kind__, w.calls.n FROM w.calls JOIN {_TOP} s ON kind = kind__ GROUP BY 1, 2, person",
 )

@@ -128,6 +128,16 @@ def test_conditions_of_rows_are_settled_and_no_others() -> None:
     assert len(outer.query.blocks[0].keys) == 2
 
 
+def test_a_name_that_is_no_column_of_the_policy_is_left_to_postgresql() -> None:
+    """Whether it is one of the answers, or one that is not displayed, by which rows would be grouped."""
+    text = _reading(f"SELECT t, avg(i4) FROM people JOIN {_Q} ON t = g GROUP BY t, ctid, q.n").text
+    assert text.endswith(
+        "ON dp_b1.k1 = g WHERE (true OR (ctid) IS NULL) AND (true OR (q.n) IS NULL)"
+    )
+    with pytest.raises(Refusal, match="people"):
+        _reading(f"SELECT t, avg(i4) FROM people JOIN {_Q} ON t = g GROUP BY t, people")
+
+
 def test_both_are_charged() -> None:
     blocks = _plan(f"SELECT t, count(*) FROM people JOIN {_Q} ON t = g GROUP BY t").blocks
     assert [block.releases[0].loss.epsilon for block in blocks] == [4, 4]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sqlglot import exp
+
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.answer_joins import AnswerJoin
 from proxy.query.bind.clause_reading import condition_of
@@ -73,6 +75,7 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
         settled=conditions.settled,
         using=tuple(reading.using),
         is_summed=not reading.is_single,
+        of_answers=tuple(reading.of_answers),
     )
     return JoinedRows(relation=relation, where=where, keys=keys, found=found, text=text)
 
@@ -80,7 +83,8 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
 @dataclass(slots=True)
 class _KeySearch:
     """keys: by what the rows are grouped; groups: what the SELECT itself groups by, as far as it is no key's
-    number; is_single: each group of the rows is one of the SELECT's, and meets one answer at most."""
+    number; of_answers: those of them that read no row; is_single: each group of the rows is one of the
+    SELECT's, and meets one answer at most."""
 
     context: SelectContext
     joins: tuple[AnswerJoin, ...]
@@ -88,18 +92,22 @@ class _KeySearch:
     keys: list[WrittenKey] = field(default_factory=list)
     groups: list[Span] = field(default_factory=list)
     using: list[UsingColumns] = field(default_factory=list)
+    of_answers: list[Span] = field(default_factory=list)
     is_single: bool = True
 
     def read(self) -> None:
         context = self.context
         is_grouped = "group" in context.select.clauses or context.select.distinct
+        clause = context.select.clauses.get("group", (0, 0))
         for node, span in group_items(context):
             self.groups.append(span)
             of_rows = is_of_rows(node, context.scope)
             if of_rows is True:
                 self._add(key_of(context, node, span))
-            elif of_rows is None:
+            elif of_rows is None or any(opens_query(context.lexed, i) for i in range(*span)):
                 self.is_single = False
+            elif clause[0] <= span[0] < clause[1] and node.find(exp.Column) is not None:
+                self.of_answers.append(span)
         by_groups = {written.key for written in self.keys}
         for join in self.joins:
             self._read_using(join)

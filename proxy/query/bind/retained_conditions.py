@@ -78,11 +78,13 @@ def is_of_rows(node: exp.Expr, scope: Scope) -> bool | None:
 
 
 def _is_of_rows(column: exp.Column, scope: Scope) -> bool:
-    """Also of a column that the policy does not show: it is no answer's."""
+    """Also of a column that the policy does not show, and of a row as a whole: they are no answer's."""
     qualifier, name = column_name(column)
     if qualifier:
         return any(qualifier in relation.qualifiers for relation in scope.relations)
-    return name in scope.merged or any(name in relation.columns for relation in scope.relations)
+    return name in scope.merged or any(
+        name in relation.columns or (name,) in relation.qualifiers for relation in scope.relations
+    )
 
 
 def _conjuncts(sources: Sources, span: Span | None) -> tuple[Span, ...]:

@@ -58,13 +58,15 @@ class JoinedText:
     """What stays of the text of a SELECT in which rows are joined or compared with answers: all but these.
 
     rows: the lexemes of FROM that the noisy relation replaces; settled: conditions on rows alone, which hold of
-    all that the noisy relation counts; is_summed: the SELECT adds up groups of the noisy relation, in its own.
+    all that the noisy relation counts; is_summed: the SELECT adds up groups of the noisy relation, in its own;
+    of_answers: what it groups by else.
     """
 
     rows: Span
     settled: tuple[Span, ...]
     using: tuple[UsingColumns, ...]
     is_summed: bool
+    of_answers: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

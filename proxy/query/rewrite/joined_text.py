@@ -36,26 +36,31 @@ def joined_edits(
         )
         yield _edit(lexed, using.span, f"ON {' AND '.join(equal)}")
     if not joined.is_summed:
-        yield from _without_groups(lexed, select)
+        yield from _without_groups(lexed, select, joined.of_answers)
 
 
-def _without_groups(lexed: Lexed, select: Select) -> Iterator[Edit]:
-    """Each row is a group: GROUP BY goes, and HAVING is one condition more."""
+def _without_groups(lexed: Lexed, select: Select, of_answers: tuple[Span, ...]) -> Iterator[Edit]:
+    """Each row is a group: GROUP BY goes, and HAVING is one condition more. What GROUP BY says of answers makes
+    no more groups, and stays where PostgreSQL refuses a name that is none of theirs."""
     clauses = select.clauses
-    having = clauses.get("having")
-    if "group" in clauses:
-        first, last = clauses["group"]
-        yield _edit(lexed, (first - 1, last), "")
-    if having is None:
-        return
-    where = clauses.get("where")
-    if where is not None:
-        for first, last in (where, having):
-            start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
+    where, having = clauses.get("where"), clauses.get("having")
+    is_more = having is not None or bool(of_answers)
+    for span in (where, having) if is_more else ():
+        if span is not None:
+            start, end = lexed.lexemes[span[0]].start, lexed.lexemes[span[1] - 1].end
             yield Edit(start, start, "(")
             yield Edit(end, end, ")")
-    keyword = (having[0] - 1, having[0])
-    yield _edit(lexed, keyword, "WHERE" if where is None else "AND")
+    word = "WHERE" if where is None else "AND"
+    if "group" in clauses:
+        first, last = clauses["group"]
+        texts = (
+            lexed.text[lexed.lexemes[a].start : lexed.lexemes[b - 1].end] for a, b in of_answers
+        )
+        names = " AND ".join(f"(true OR ({text}) IS NULL)" for text in texts)
+        yield _edit(lexed, (first - 1, last), f"{word} {names}" if names else "")
+        word = "AND" if names else word
+    if having is not None:
+        yield _edit(lexed, (having[0] - 1, having[0]), word)
 
 
 def summed(value: str, aggregate: Aggregate) -> str:

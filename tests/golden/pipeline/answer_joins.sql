@@ -144,7 +144,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", q.total, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) JOIN (SELECT dp_b2.k1 AS "t", dp_b2.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) q ON dp_b1.k1 = "q"."t" 
+SELECT dp_b1.k1 AS "t", q.total, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) JOIN (SELECT dp_b2.k1 AS "t", dp_b2.a1 AS total FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) q ON dp_b1.k1 = "q"."t" WHERE (true OR (q.total) IS NULL)
 
 -- case: a condition of rows in ON
 SELECT people.t, count(*) FROM people JOIN (SELECT t, count(*) AS total FROM people GROUP BY t) q ON people.t = q.t AND people.b GROUP BY people.t
