@@ -9,6 +9,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
+from proxy.planner.column_origins import origin, part_of_table, whole_table
 from proxy.planner.facts import (
     Facts,
     PlanningContext,
@@ -132,17 +133,23 @@ def _prints_equally(one: SqlType, other: SqlType) -> bool:
 def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
     """Whether each row of the left side meets one of the right, by a reference that the server enforces for all
     rows and that is never NULL. Of the right table no row may be left out."""
-    if joined.rest is not None or not isinstance(joined.right, Scan):
+    table = whole_table(joined.right)
+    if joined.rest is not None or table is None:
         return False
-    policy = known.policy.tables[joined.right.table]
+    policy = known.policy.tables[table.table]
     if isinstance(policy, ProtectedTable) or policy.join_keys:
         return False
-    target = known.catalog.tables[joined.right.table]
+    target = known.catalog.tables[table.table]
+    found = [
+        (origin(joined.left, a), origin(joined.right, b))
+        for a, b in joined.equal
+        if not left[a.relation, a.column].nullable
+    ]
     for scan in scans(joined.left):
         pairs = {
             (a.column, b.column)
-            for a, b in joined.equal
-            if a.relation == scan.alias and not left[a.relation, a.column].nullable
+            for a, b in found
+            if a is not None and b is not None and a.relation == scan.alias
         }
         if len(pairs) != len(joined.equal):
             continue
@@ -171,15 +178,16 @@ def _partners(
 ) -> tuple[Relation, int]:
     """A public side, and how many of its rows one row can meet: one by a key that the server checks, or as
     many as a join key of the policy leaves of each value."""
-    if isinstance(public, Scan):
-        table = known.catalog.tables[public.table]
-        on = {c.column for c in columns if c.relation == public.alias}
-        for a, b in joined.equal:
-            if not _compared_exactly(a, b):
-                on -= {a.column, b.column}
+    scan = part_of_table(public)
+    if scan is not None:
+        table = known.catalog.tables[scan.table]
+        pairs = zip(joined.equal, columns, strict=True)
+        exact = [column for (a, b), column in pairs if _compared_exactly(a, b)]
+        on = {found.column for c in exact if (found := origin(public, c)) is not None}
         keys = [table.primary_key, *table.unique]
         if any(key and set(key) <= on for key in keys):
             return public, 1
+    if isinstance(public, Scan):
         for (a, b), column in zip(joined.equal, columns, strict=True):
             rule = truncation.key_rule(public, column, known)
             if rule is not None and truncation.can_be_truncated_by(a, b):

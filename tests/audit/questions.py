@@ -76,6 +76,21 @@ def questions(draw: DrawFn) -> Question:
         number = draw(st.sampled_from(rows.scope.of(NUMBERS)))
         answer = draw(st.sampled_from(["avg(i4) FROM calls", "count(*) FROM people WHERE b"]))
         condition += f" {'AND' if condition else 'WHERE'} {number} > (SELECT {answer})"
+    texts = [
+        column.text for column in rows.scope.columns if column.listed and column.kind == "text"
+    ]
+    if texts and one_in(draw, 12):
+        features.add("list of answers in where")
+        column = draw(st.sampled_from(texts))
+        listed = "SELECT t FROM calls GROUP BY 1 ORDER BY count(*) DESC LIMIT 2"
+        condition += f" {'AND' if condition else 'WHERE'} {column} IN ({listed})"
+        if column not in keys:  # the groups of the answers are added up, so they are public
+            features.add("groups added up")
+            keys = [key for key in keys if key in texts]
+            measures = [
+                "count(*)",
+                *(m for m in measures if m.startswith("count(") and "DISTINCT" not in m),
+            ]
     return Question(
         tuple(f"{name} AS ({text})" for name, text, _ in names.ctes),
         tuple(keys),

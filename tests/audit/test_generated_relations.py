@@ -39,6 +39,7 @@ _SOMETIMES = (
     *("clipped", "ratio", "joins", "joins best", "join with a public table on a join key"),
     *("centred sum avg", "calculated avg", "calculated sum", "ClippedMean avg"),
     *("join with public labels", "labels as keys", "union of labels"),
+    *("list of answers in where", "groups added up"),
     *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
     *("SmoothedMedian min", "SmoothedMedian max", "RecentredMean avg", "OrderStatistic min"),
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),

@@ -11,15 +11,23 @@ from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.output_columns import output_columns
+from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import source_of, take_source
+from proxy.query.bind.source_reading import (
+    AS_A_CONSTANT,
+    refuse_answers,
+    source_of,
+    take_source,
+)
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     ExpressionInterval,
     IntervalValue,
+    Level,
     SpanMeaning,
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
@@ -41,11 +49,22 @@ def read_subquery(
     """
     _no_empty_clause(sources.lexed, select)
     relation, scope = take_source(sources, select)
-    relation, where = read_where(sources, select, relation, scope)
-    context = context_of(sources, select, scope)
-    written = read_keys(context)
-    keys = written.keys
-    found = read_spans(context, keys)
+    conditions = parted_conditions(sources, select, scope)
+    joined = None
+    if is_constant:
+        refuse_answers(sources, select, conditions.of_where, AS_A_CONSTANT)
+    if conditions.retained or sources.joined[select.keyword].joins:
+        context = context_of(sources, select, scope)
+        joined = read_joined(context, relation, conditions)
+        relation, where, keys, found = joined.relation, joined.where, joined.keys, joined.found
+        levels: tuple[Level, ...] = (tuple(range(len({one.key for one in keys}))),)
+    else:
+        relation, where = read_where(sources, select, relation, scope)
+        context = context_of(sources, select, scope)
+        written = read_keys(context)
+        keys, levels = written.keys, written.levels
+        found = read_spans(context, keys)
+    is_summed = joined is not None and joined.text.is_summed
     spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
@@ -68,12 +87,13 @@ def read_subquery(
     block = AggregateBlock(
         relation,
         where,
-        tuple(one.key for one in keys),
-        grouped,
+        tuple(dict.fromkeys(one.key for one in keys)),
+        grouped if joined is None else bool(keys),
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
-        output_columns(context, found) if select.keyword == sources.result else (),
+        output_columns(context, found, is_summed) if select.keyword == sources.result else (),
+        is_summed,
     )
     check_added_rows(block)
     return AggregateSubquery(
@@ -83,7 +103,8 @@ def read_subquery(
         spans=spans,
         unnamed=tuple(item.inner for item in context.items if item.alias is None),
         is_constant=is_constant,
-        levels=written.levels,
+        levels=levels,
+        joined=None if joined is None else joined.text,
     )
 
 
@@ -114,6 +135,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
             sources.lexed.lexemes[select.keyword].position,
         )
     _, scope = source_of(sources, select)
+    refuse_answers(sources, select, hint=AS_A_CONSTANT)
     return read_aggregate(node, scope)
 
 

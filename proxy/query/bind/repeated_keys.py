@@ -10,6 +10,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.select_context import SelectContext
+from proxy.query.bind.written_parts import is_no_column
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import KeyValue
 from proxy.query.ir.query import Key
@@ -86,7 +87,7 @@ def column_at(
     """A column name: a key is one of the noisy relation, any other column of the table is a refusal."""
     lexed = context.lexed
     lexemes = lexed.lexemes
-    if not lexemes[index].name or (index > 0 and _is_no_column(lexed, index)):
+    if not lexemes[index].name or (index > 0 and is_no_column(lexed, index)):
         return index + 1, None
     last = index
     while (
@@ -115,15 +116,3 @@ def column_at(
             lexemes[index].position,
         )
     return last + 1, None
-
-
-def _is_no_column(lexed: Lexed, index: int) -> bool:
-    """A type after :: or AS, a part of a longer name, a field of extract(field FROM ...), AT TIME ZONE."""
-    before = lexed.lexemes[index - 1]
-    if before.token.token_type in (TokenType.DCOLON, TokenType.DOT) or before.word == "as":
-        return True
-    following = lexed.lexemes[index + 1].word if index + 1 < len(lexed.lexemes) else ""
-    if lexed.lexemes[index].word == "at" and following == "time":
-        return True
-    called = lexed.lexemes[index - 2].word if index > 1 else ""
-    return following == "from" and called in ("extract", "trim", "substring", "overlay")

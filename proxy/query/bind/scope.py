@@ -112,6 +112,13 @@ def position_of(node: exp.Expr) -> int | None:
     return None
 
 
+def column_name(node: exp.Column) -> tuple[tuple[str, ...], str]:
+    """What stands before a column's name, and the name; "" for a star."""
+    parts = (node.args.get(key) for key in ("catalog", "db", "table"))
+    qualifier = tuple(identifier(part) for part in parts if part is not None)
+    return qualifier, "" if isinstance(node.this, exp.Star) else identifier(node.this)
+
+
 def identifier(node: object) -> str:
     """An identifier as PostgreSQL folds it."""
     if not isinstance(node, exp.Identifier):

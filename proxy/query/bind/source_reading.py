@@ -6,16 +6,19 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.query.bind.answer_joins import parted
 from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.join_conditions import aliases, conjunction, equalities
 from proxy.query.bind.per_unit_reading import read_per_unit
+from proxy.query.bind.public_rows import is_public_rows
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
@@ -28,6 +31,12 @@ from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem,
 from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
 from proxy.query.syntax.with_clauses import Visible
+
+_IN_AGGREGATES = (
+    "Join the other query in the SELECT that aggregates:"
+    " SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k."
+)
+AS_A_CONSTANT = "Run the inner query by itself and write its result as a constant."
 
 
 def nature_of(sources: Sources, select: Select) -> Nature:
@@ -111,6 +120,21 @@ def _query_gives_rows(sources: Sources, span: Span) -> bool:
     return any(nature_of(sources, part) is Nature.ROWS for part in parts)
 
 
+def gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
+    """Whether a leaf of FROM is neither rows nor a table: it can be joined with answers, not with rows."""
+    match item:
+        case TableItem():
+            cte = sources.cte(item)
+            query = None if cte is None else cte.body
+        case QueryItem():
+            query = item.query
+        case _:
+            assert_never(item)
+    if query is None or _query_gives_rows(sources, query):
+        return False
+    return not is_public_rows(sources, query)
+
+
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
     if "group" not in select.clauses:
         return False
@@ -162,17 +186,47 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     return found
 
 
+def refuse_answers(
+    sources: Sources, select: Select, retained: Sequence[Span] = (), hint: str = _IN_AGGREGATES
+) -> None:
+    """Where rows are wanted: what is joined with answers is only known on the shadow.
+
+    Given    a SELECT of which the source has been read; retained: its conditions on answers
+    Refuses  UNSUPPORTED: answers in its FROM or such conditions
+    """
+    places = [join.place for join in sources.joined[select.keyword].joins]
+    places += [first for first, _ in retained]
+    if places:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "rows of protected tables cannot be combined with other queries in a subquery",
+            hint,
+            sources.lexed.lexemes[places[0]].position,
+        )
+
+
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     item = sources.from_item(select)
     merged: dict[str, ColumnRef] = {}
-    relation, named = _relation(sources, item, merged)
+    known: _Leaves = {}
+    for leaf in leaves(item):
+        if not gives_answers(sources, leaf):
+            known[leaf.span] = _relation(sources, leaf, merged, {})
+    found = parted(sources.lexed, item, lambda leaf: leaf.span not in known)
+    sources.joined[select.keyword] = found
+    relation, named = _relation(sources, found.rows, merged, known)
     scope = sources.scope(named, merged)
     return relation, scope
 
 
+_Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand
+
+
 def _relation(
-    sources: Sources, item: Item, merged: dict[str, ColumnRef]
+    sources: Sources, item: Item, merged: dict[str, ColumnRef], known: _Leaves
 ) -> tuple[Relation, tuple[Named, ...]]:
+    if item.span in known:
+        return known[item.span]
     match item:
         case TableItem():
             return _table(sources, item)
@@ -183,7 +237,7 @@ def _relation(
             except Refusal as refusal:
                 raise refusal.at(sources.lexed.lexemes[item.query[0]].position) from None
         case JoinItem():
-            return _join(sources, item, merged)
+            return _join(sources, item, merged, known)
         case _:
             assert_never(item)
 
@@ -220,10 +274,10 @@ def _refuse_recursion(sources: Sources, cte: Visible) -> None:
 
 
 def _join(
-    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef]
+    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef], known: _Leaves
 ) -> tuple[Relation, tuple[Named, ...]]:
-    left, left_named = _relation(sources, item.left, merged)
-    right, right_named = _relation(sources, item.right, merged)
+    left, left_named = _relation(sources, item.left, merged, known)
+    right, right_named = _relation(sources, item.right, merged, known)
     named = (*left_named, *right_named)
     scope = sources.scope(named, merged)
     equal: list[tuple[ColumnRef, ColumnRef]] = []
@@ -305,18 +359,21 @@ def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType
     parts, only_all = query_parts(sources.lexed, span, sources.selects)
     if not only_all:
         sources.refuse(span[0], "only UNION ALL can combine rows of protected tables")
-    read = [_rows(sources, part) for part in parts]
+    is_public = is_public_rows(sources, span)
+    read = [_rows(sources, part, is_public) for part in parts]
     if len(read) == 1:
         return read[0]
     return union_all(sources, read, span[0])
 
 
-def _rows(sources: Sources, select: Select) -> tuple[Subquery, dict[str, ColumnType]]:
-    """A SELECT that gives rows, as a relation, and its columns.
+def _rows(
+    sources: Sources, select: Select, is_public: bool
+) -> tuple[Subquery, dict[str, ColumnType]]:
+    """A SELECT that gives rows, protected ones or public, as a relation, and its columns.
 
     Refuses  LIMIT, ORDER BY, DISTINCT and windows below an aggregate: which rows stay would be data's
     """
-    if nature_of(sources, select) is not Nature.ROWS:
+    if not is_public and nature_of(sources, select) is not Nature.ROWS:
         sources.refuse(
             select.keyword, "rows of protected tables cannot be combined with other queries"
         )
@@ -329,6 +386,7 @@ def _rows(sources: Sources, select: Select) -> tuple[Subquery, dict[str, ColumnT
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
         sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
     relation, scope = take_source(sources, select)
+    refuse_answers(sources, select)
     relation, where = read_where(sources, select, relation, scope)
     if "group" in select.clauses:
         return read_per_unit(sources, select, relation, where, scope)

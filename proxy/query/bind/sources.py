@@ -10,6 +10,7 @@ from typing import NoReturn
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.answer_joins import JoinedFrom
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.scope import ConstantType, Named, PublicColumn, Scope
 from proxy.query.ir.bound_statement import AggregateSubquery
@@ -48,7 +49,7 @@ class Sources:
     subqueries, scalars: what has been read, in order;
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
-    keyword, the relation that it is, until it is taken.
+    keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers.
     """
 
     lexed: Lexed
@@ -67,6 +68,7 @@ class Sources:
     natures: dict[int, Nature] = field(default_factory=dict)
     items: dict[int, Item | Refusal] = field(default_factory=dict)
     relations: dict[int, tuple[Relation, Scope]] = field(default_factory=dict)
+    joined: dict[int, JoinedFrom] = field(default_factory=dict)
     _aliases: int = 0
 
     def alias(self) -> str:

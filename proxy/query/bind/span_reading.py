@@ -63,15 +63,19 @@ class FoundSpans:
     aggregates: tuple[Aggregate, ...]
 
 
-def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans:
+def read_spans(
+    context: SelectContext, keys: Sequence[WrittenKey], retained: Sequence[Span] = ()
+) -> FoundSpans:
     """
-    Given    the SELECT's keys
+    Given    the SELECT's keys; retained: what stays in its text beside the clauses that come after grouping
     Refuses  columns of protected tables outside of aggregates and keys; what reading an aggregate refuses
     """
     spans = _Spans(context, keys)
     for item in context.items:
         _refuse_star(context, item)
         spans.read_whole(item.inner)
+    for span in retained:
+        spans.read(span)
     clauses = context.select.clauses
     names = context.output_names()
     for name in ("having", "window", "order", "limit", "offset", "fetch"):

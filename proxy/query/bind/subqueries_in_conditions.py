@@ -5,10 +5,12 @@ Each is read on its own and known by a placeholder from then on, which stands in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.aggregate_subquery import read_scalar, read_subquery
+from proxy.query.bind.retained_conditions import retained_spans
 from proxy.query.bind.source_reading import nature_of, read_public_column
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.selects import (
@@ -28,21 +30,24 @@ def bind_subquery(sources: Sources, select: Select, *, is_constant: bool = False
     Gives    the index of its first block in the statement
     Refuses  what reading it refuses
     """
+    retained = tuple(retained_spans(sources, select))
     for name in ("from", "where", "items", "having", "order"):
         if name in select.clauses:
-            _bind_scalars(sources, select.clauses[name], name)
+            _bind_scalars(sources, select.clauses[name], name, retained)
     sources.consumed.add(select.keyword)
     number = sum(len(before.blocks) for before in sources.subqueries) + 1
     sources.subqueries.append(read_subquery(sources, select, number, is_constant))
     return number - 1
 
 
-def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
+def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[Span]) -> None:
     """Scalar subqueries that aggregate: in conditions and inside aggregates their answers are constants;
-    outside aggregates they stay where they are and are aggregate subqueries of their own."""
+    outside aggregates, and in what is retained, they stay where they are, as aggregate subqueries."""
     lexed = sources.lexed
     for index in range(*span):
         if not opens_query(lexed, index) or sources.is_replaced(index):
+            continue
+        if any(first <= index < last for first, last in retained):
             continue
         inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
         if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):

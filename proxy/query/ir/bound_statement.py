@@ -53,6 +53,32 @@ Level = tuple[int, ...]  # the places of its keys among those of the block, from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsingColumns:
+    """USING (...) of a join with answers. span: with the word; pairs: a key of the rows, and the column of the
+    answers, of which each has the name."""
+
+    span: Span
+    pairs: tuple[tuple[Key, str], ...]
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedText:
+    """What stays of the text of a SELECT in which rows are joined or compared with answers: all but these.
+
+    rows: the lexemes of FROM that the noisy relation replaces; settled: conditions on rows alone, which hold of
+    all that the noisy relation counts; is_summed: the SELECT adds up groups of the noisy relation, in its own;
+    of_answers: what it groups by else.
+    """
+
+    rows: Span
+    settled: tuple[Span, ...]
+    using: tuple[UsingColumns, ...]
+    is_summed: bool
+    of_answers: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateSubquery:
     """One SELECT that aggregates rows of protected tables, and what stands in it.
 
@@ -88,6 +114,8 @@ class AggregateSubquery:
             )
             for level in self.distinct_levels
         )
+
+    joined: JoinedText | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,13 @@ def noisy_rows(parameter: int, subquery: AggregateSubquery, errors: Iterable[int
     """
     Given    parameter: the number of the jsonb parameter; errors: places of output columns whose errors are
              columns of it, too
-    Gives    FROM and the relation, under the alias of the subquery's first block
+    Gives    the relation, under the alias of the subquery's first block
     """
     alias, errors = noisy_relation(subquery.number), tuple(errors)
     found = groupings(subquery)
     if len(subquery.levels) == 1 and not found:
         rows = f"{marker(parameter)}->'{subquery_name(subquery.number)}'"
-        return f"FROM {_recordset(rows, alias, subquery.block, errors)}"
+        return _recordset(rows, alias, subquery.block, errors)
     numbers = {
         level: number
         for number, level in enumerate(subquery.distinct_levels, start=subquery.number)
@@ -57,7 +57,7 @@ def noisy_rows(parameter: int, subquery: AggregateSubquery, errors: Iterable[int
     together = " UNION ALL ".join(levels)
     # The parameter once: where it becomes a literal, that is put into one place (RewrittenStatement.inlined).
     return (
-        f"FROM (SELECT dp_l.* FROM (SELECT {marker(parameter)} AS d) AS dp_r, "  # noqa: S608
+        f"(SELECT dp_l.* FROM (SELECT {marker(parameter)} AS d) AS dp_r, "  # noqa: S608
         f"LATERAL ({together}) AS dp_l) AS {alias}"
     )
 

@@ -30,6 +30,7 @@ from proxy.query.ir.bound_statement import (
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.rewrite.edits import Edit, marker, quoted
+from proxy.query.rewrite.joined_text import joined_edits, summed
 from proxy.query.rewrite.noisy_from import groupings, noisy_rows
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Span
@@ -72,19 +73,30 @@ def _edits(
     lexed: Lexed, subquery: AggregateSubquery, parameter: int, with_errors: bool
 ) -> Iterator[Edit]:
     alias = noisy_relation(subquery.number)
+    is_summed = subquery.joined is not None and subquery.joined.is_summed
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
-        yield Edit(start, end, f"{alias}.{_column(subquery, meaning)}")
+        value = f"{alias}.{_column(subquery, meaning)}"
+        if is_summed and isinstance(meaning, Aggregate):
+            value = summed(value, meaning)
+        yield Edit(start, end, value)
     for item in subquery.unnamed:
         yield from _name_as_before(lexed, item, subquery.spans)
     errors = error_columns((subquery,)) if with_errors else ()
     if errors:
         end = lexed.lexemes[subquery.select.items[1] - 1].end
         yield Edit(end, end, "".join(f", {alias}.{error_column(place)}" for place in errors))
+    if subquery.joined is not None:
+        columns = {key: f"{alias}.{key_column(n)}" for n, key in enumerate(subquery.block.keys, 1)}
+        relation = noisy_rows(parameter, subquery, errors)
+        yield from joined_edits(
+            lexed, subquery.select, subquery.joined, relation, parameter, columns
+        )
+        return
     clauses = subquery.select.clauses
     last = max(clauses[name][1] for name in ("from", "where", "group") if name in clauses)
     start = lexed.lexemes[clauses["from"][0] - 1].start
-    relation = noisy_rows(parameter, subquery, errors)
+    relation = f"FROM {noisy_rows(parameter, subquery, errors)}"
     yield Edit(start, lexed.lexemes[last - 1].end, relation, marker(parameter))
     if "having" in clauses:
         keyword = lexed.lexemes[clauses["having"][0] - 1]

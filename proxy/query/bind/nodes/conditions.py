@@ -68,6 +68,14 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
         return _in_rows(node.this, [node.expression], scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
+    if (
+        isinstance(node, exp.EQ)
+        and isinstance(node.this, exp.Paren)
+        and operands[0].type is SqlType.BOOL
+    ):
+        truth = operands[1]
+        if isinstance(truth, ir.Constant) and truth.value is True:
+            return operands[0]  # (condition) = true, as tools write it; NULL stays NULL
     (left, right), meeting = together(operands, node)
     _no_condition_as_operand(node, left, right)
     if meeting is SqlType.OTHER:
