@@ -60,6 +60,7 @@ def read_subquery(
             _RUN_BY_ITSELF,
             context.start(),
         )
+    relation = scope.with_lookups(relation)
     expressions = tuple(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )

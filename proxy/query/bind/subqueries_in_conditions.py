@@ -47,7 +47,7 @@ def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
         inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
         if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):
             continue
-        if clause == "from" and is_relation(lexed, index):
+        if is_relation(lexed, index) and (clause == "from" or _below_rows(sources, index)):
             continue
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
@@ -62,6 +62,12 @@ def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
             )
         aggregate = read_scalar(sources, nested)
         sources.add_scalar(index, aggregate.type, bind_subquery(sources, nested, is_constant=True))
+
+
+def _below_rows(sources: Sources, index: int) -> bool:
+    """Whether a bracket stands in FROM of a subquery that is asked of each row."""
+    spans = (s.clauses["from"] for s in sources.of_rows if "from" in s.clauses)
+    return any(first <= index < last for first, last in spans)
 
 
 def find_public_lists(sources: Sources) -> None:

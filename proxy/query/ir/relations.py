@@ -27,7 +27,10 @@ class Scan:
 @dataclass(frozen=True, slots=True)
 class Join:
     """INNER or LEFT JOIN. equal: pairs of columns that ON sets equal, left side first; rest: what else ON
-    says; left_outer: rows of the left side without partner stay, with NULLs on the right."""
+    says; left_outer: rows of the left side without partner stay, with NULLs on the right.
+
+    is_lookup: the right side is what a subquery of the question (EXISTS, IN, a scalar one) says of a row's own
+    unit. It is one row for each value of the right columns of `equal`, so that no row is repeated."""
 
     left: Relation
     right: Relation
@@ -35,6 +38,7 @@ class Join:
     equal: tuple[tuple[ColumnRef, ColumnRef], ...]
     rest: Expression | None
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
+    is_lookup: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,10 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class GroupByUnit:
-    """GROUP BY the privacy unit: one row per unit, columns `unit`, a1, a2, ... rows: the most that a count
-    in it can be (the planner knows)."""
+    """GROUP BY the privacy unit, and by further keys: one row per unit and keys: `unit`, k1, ..., a1, ...
+    rows: the most that a count in it can be (the planner knows).
+
+    unit: as the reader has it, which may be a reference that leads to the unit; the planner puts the unit."""
 
     alias: str
     source: Relation
@@ -59,6 +65,7 @@ class GroupByUnit:
     unit: ColumnRef
     aggregates: tuple[Aggregate, ...]
     rows: int = 0
+    keys: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,11 @@ def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
             aggregates = tuple(a.changed(change) for a in relation.aggregates)
             source = rewrite(relation.source, change)
             return replace(
-                relation, source=source, where=maybe(relation.where), aggregates=aggregates
+                relation,
+                source=source,
+                where=maybe(relation.where),
+                aggregates=aggregates,
+                keys=tuple(change(key) for key in relation.keys),
             )
         case UnionAll():
             parts = []
