@@ -18,14 +18,16 @@ from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.computed_columns import computed_column
 from proxy.planner.facts import ColumnFacts, Facts, RelationWithUnit, UnitRows, Untruncated, typed
-from proxy.planner.narrowing import narrowed
+from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.possible_truth import listed_value
 from proxy.planner.unit_truncation import with_condition
-from proxy.policy.policy_model import Bounds
+from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
+_DAY = 86_400
 _ADDED = (*_COUNTS, AggregateKind.SUM)
 
 
@@ -54,7 +56,8 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
         facts[grouped.alias, key_column(number)] = known
     aggregates: list[Aggregate] = []
     for number, aggregate in enumerate(grouped.aggregates, start=1):
-        planned, known = _unit_aggregate(aggregate, ownership, source.facts)
+        started = _first_start(aggregate, source.facts, public, own)
+        planned, known = started or _unit_aggregate(aggregate, ownership, source.facts)
         if grouped.keys and aggregate.kind in _ADDED:  # over all rows of a unit what it is over one
             known = replace(known, per_unit=known.bounds)
         aggregates.append(planned)
@@ -105,6 +108,35 @@ def _key(key: Expression, facts: Facts, where: Expression | None) -> tuple[Expre
     if known.is_unit:
         return planned, known
     return planned, replace(known, per_unit=None, chooses_per_unit=False)
+
+
+def _first_start(
+    aggregate: Aggregate, facts: Facts, public: Facts, where: Expression | None
+) -> tuple[Aggregate, ColumnFacts] | None:
+    """min(date_trunc('month', d)): of times that are listed, it is one; None for anything else."""
+    operand = None if aggregate.operand is None else typed(aggregate.operand, facts)
+    if aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX) or operand is None:
+        return None
+    if operand.type is None or not operand.type.is_time:
+        return None
+    if (
+        isinstance(operand, ColumnRef)
+        and facts[operand.relation, operand.column].bounds is not None
+    ):
+        return None
+    values = key_values(operand, public, where)
+    times = [listed_value(value, operand.type) for value in values or ()]
+    seconds = [time for time in times if isinstance(time, Fraction)]
+    if not seconds or len(seconds) < len(times):
+        return None
+    is_date = operand.type is SqlType.DATE
+    scale, kind = (_DAY, BoundsKind.DATE) if is_date else (1, BoundsKind.TIMESTAMP)
+    span = Bounds(min(seconds) / scale, max(seconds) / scale, kind)
+    only = None
+    if aggregate.condition is not None:
+        only = condition(typed(aggregate.condition, facts), facts)
+    planned = replace(aggregate, operand=condition(operand, facts), condition=only)
+    return planned, ColumnFacts(operand.type, span, values=values)
 
 
 def _unit_aggregate(

@@ -39,6 +39,7 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Constant,
     Expression,
+    InPublic,
     Is,
     Not,
 )
@@ -118,7 +119,22 @@ class RowLookups:
             _refuse("EXISTS of an aggregate is always true")
         if not self._leaves_rows(select):
             _refuse("this LIMIT in EXISTS is not available on a protected table")
+        if isinstance(asked.relation, Scan) and not self._is_protected(asked.relation):
+            return self._exists_public(asked, asked.relation, inner)
         return _is_there(self._add(inner.with_lookups(asked.relation), asked))
+
+    def _is_protected(self, scan: Scan) -> bool:
+        return any(t.protected for t in self.sources.tables.values() if t.name == scan.table)
+
+    def _exists_public(self, asked: _Asked, scan: Scan, inner: Scope) -> Expression:
+        """Rows of a public table are looked up as those of a list are: what NULL is in, is no row."""
+        if len(asked.pairs) != 1 or inner.with_lookups(scan) is not scan:
+            _refuse(
+                "EXISTS of a public table compares one of its columns with the row around it",
+                "Compare one column: EXISTS (SELECT 1 FROM public_table p WHERE p.id = t.public_id AND ...).",
+            )
+        ((operand, output),) = asked.pairs
+        return Is(InPublic(operand, scan.table, scan.alias, output, asked.where), True)
 
     def _leaves_rows(self, select: Select) -> bool:
         """Whether LIMIT, if there is one, is a number above 0."""
@@ -282,5 +298,5 @@ def _only(select: Select, *clauses: str) -> None:
         )
 
 
-def _refuse(message: str) -> NoReturn:
-    raise Refusal(Code.UNSUPPORTED, message, _ON_THE_UNIT)
+def _refuse(message: str, hint: str = _ON_THE_UNIT) -> NoReturn:
+    raise Refusal(Code.UNSUPPORTED, message, hint)

@@ -1,6 +1,7 @@
 """Which subqueries are asked of each row: found before anything is read, and known by a placeholder then.
 
-EXISTS and IN of rows of a protected table, and aggregates of one that name a relation of a SELECT around them.
+EXISTS and IN of rows of a protected table, and aggregates of one that name a relation of a SELECT around them;
+EXISTS of a public table.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ def find_row_subqueries(sources: Sources) -> None:
         index = select.keyword - 1
         if index < 1 or not opens_query(lexed, index) or select.end != lexed.partner[index]:
             continue
-        if sources.is_replaced(index) or is_relation(lexed, index):
+        if sources.is_replaced(index) or _is_in_from(sources, index):
             continue
         before = lexed.lexemes[index - 1].word
         with suppress(Refusal):  # which is raised where the subquery is looked at
             nature = nature_of(sources, select)
-            if before == "exists" and nature is Nature.ROWS:
+            if before == "exists" and (nature is Nature.ROWS or _is_public(sources, select)):
                 sources.add_of_rows(index - 1, select)
             elif (before == "in" and nature is Nature.ROWS) or (
                 nature is Nature.AGGREGATES
@@ -40,6 +41,24 @@ def find_row_subqueries(sources: Sources) -> None:
                 and _names_others(sources, select)
             ):
                 sources.add_of_rows(index, select)
+
+
+def _is_in_from(sources: Sources, index: int) -> bool:
+    """Whether a bracket is a relation of the FROM clause that it stands in."""
+    around = [s for s in sources.selects if s.keyword < index < s.end and "from" in s.clauses]
+    within = [s.clauses["from"] for s in around if s.keyword == max(one.keyword for one in around)]
+    return any(first <= index < last for first, last in within) and is_relation(
+        sources.lexed, index
+    )
+
+
+def _is_public(sources: Sources, select: Select) -> bool:
+    """Whether FROM is one public table."""
+    item = sources.from_item(select) if "from" in select.clauses else None
+    if not isinstance(item, TableItem) or sources.cte(item) is not None:
+        return False
+    table = sources.tables.get(item.first)
+    return table is not None and not table.protected
 
 
 def _names_others(sources: Sources, select: Select) -> bool:

@@ -53,7 +53,10 @@ def bind_statement(
     )
     find_public_lists(sources)
     find_row_subqueries(sources)
-    for select in found:
+    find_public_lists(sources)  # in what has been found
+    of_rows = [select.keyword for select in sources.of_rows]
+    # Those that are asked of rows are read with what stands around them; of what is left nothing was asked.
+    for select in sorted(found, key=lambda one: one.keyword in of_rows):
         if select.keyword in sources.consumed:
             continue
         if any(first <= select.keyword < last for first, last in idle):

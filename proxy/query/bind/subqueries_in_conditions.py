@@ -71,13 +71,14 @@ def _below_rows(sources: Sources, index: int) -> bool:
 
 
 def find_public_lists(sources: Sources) -> None:
-    """Those below FROM and in CTEs, before anything is asked of the SELECTs that stand around them."""
+    """Those below FROM, in CTEs and in what is asked of rows, before the SELECTs around them are looked at."""
     spans = [s.clauses["from"] for s in sources.selects if "from" in s.clauses]
     spans += [cte.body for cte in sources.ctes]
+    spans += [(select.keyword, select.end) for select in sources.of_rows]
     for select in sources.selects:
         index = select.keyword - 1
         among_rows = any(first <= index < last for first, last in spans)
-        if among_rows and opens_query(sources.lexed, index):
+        if among_rows and opens_query(sources.lexed, index) and not sources.is_replaced(index):
             with suppress(Refusal):  # which is raised where the list is looked at
                 _is_public_list(sources, select, index)
 
