@@ -217,15 +217,15 @@ def _lookups(grammar: Grammar) -> Iterator[_Asked]:
     condition = _of("p", grammar.condition(2))
     asked = f"EXISTS (SELECT 1 FROM orders p WHERE p.uid = o.uid AND p.{column} = o.{column} AND {condition})"
     yield _Asked((f"count(*) FILTER (WHERE {asked})",), "FROM orders o")
-    yield _Asked(("count(*)",), f"FROM members o WHERE NOT {asked}")
+    yield _Asked(("count(*)",), f"FROM orders o WHERE NOT {asked}")
     word = draw.choice(("IN", "NOT IN"))
     yield _Asked(
-        ("count(*)",), f"FROM orders WHERE uid {word} (SELECT uid FROM calls p WHERE {condition})"
+        ("count(*)",), f"FROM orders WHERE uid {word} (SELECT uid FROM orders p WHERE {condition})"
     )
     value = f"{draw.choice(('max', 'sum', 'avg'))}({_of('p', grammar.number(2))})"
     yield _Asked(
         (f"sum((SELECT {value} FROM orders p WHERE p.uid = o.uid AND {condition}))",),
-        "FROM calls o",
+        "FROM orders o",
     )
 
 
