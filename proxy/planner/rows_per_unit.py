@@ -56,8 +56,11 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
         facts[grouped.alias, key_column(number)] = known
     aggregates: list[Aggregate] = []
     for number, aggregate in enumerate(grouped.aggregates, start=1):
-        started = _first_start(aggregate, source.facts, public, own)
-        planned, known = started or _unit_aggregate(aggregate, ownership, source.facts)
+        if grouped.is_compared:
+            planned, known = _compared_end(aggregate, source.facts)
+        else:
+            started = _first_start(aggregate, source.facts, public, own)
+            planned, known = started or _unit_aggregate(aggregate, ownership, source.facts)
         if grouped.keys and aggregate.kind in _ADDED:  # over all rows of a unit what it is over one
             known = replace(known, per_unit=known.bounds)
         aggregates.append(planned)
@@ -108,6 +111,15 @@ def _key(key: Expression, facts: Facts, where: Expression | None) -> tuple[Expre
     if known.is_unit:
         return planned, known
     return planned, replace(known, per_unit=None, chooses_per_unit=False)
+
+
+def _compared_end(aggregate: Aggregate, facts: Facts) -> tuple[Aggregate, ColumnFacts]:
+    """Nothing is said of it, so that it can be compared, as a column without bounds can, and nothing else."""
+    assert aggregate.operand is not None
+    operand = typed(aggregate.operand, facts)
+    assert operand.type is not None
+    kind = operand.type if operand.type.is_time else SqlType.NUMERIC
+    return replace(aggregate, operand=operand), ColumnFacts(kind)
 
 
 def _first_start(

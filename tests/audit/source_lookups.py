@@ -12,6 +12,7 @@ from tests.audit.source_parts import Names, Rows, table, tables
 _ALIKE = (("int", "i2", "i4", "i8"), ("text", "t", "s"), ("bool", "b"), ("date", "d"), ("ts", "ts"))
 EXISTS, LISTED, SCALAR = "exists", "in a list of units", "scalar subquery of a row"
 SECOND, REFERENCE = "exists with another column", "exists along the reference"
+ORDERED = "exists before or after"
 
 
 def can_look_up(rows: Rows) -> bool:
@@ -52,6 +53,13 @@ def _exists(draw: DrawFn, names: Names, rows: Rows) -> tuple[str, frozenset[str]
             features.add(SECOND)
             name = f"{inner.text.rpartition(' ')[2]}.{draw(st.sampled_from(among))}"
             text += f" AND {name} = {draw(st.sampled_from(outer))}"
+    times = [c for c in rows.columns if c.kind == "date"]
+    if times and rows.single and " " in rows.text and one_in(draw, 4):
+        features.add(ORDERED)
+        alias = inner.text.rpartition(" ")[2]
+        word = draw(st.sampled_from(["<", "<=", ">", ">=", "<>"]))
+        ends = [f"{alias}.d", draw(st.sampled_from(times)).text]
+        text += f" AND {f' {word} '.join(ends if draw(st.booleans()) else ends[::-1])}"
     tail = draw(st.sampled_from(["", "", " LIMIT 1"]))
     return _perhaps_not(draw, f"EXISTS (SELECT * FROM {inner.text} WHERE {text}{tail})"), frozenset(
         features

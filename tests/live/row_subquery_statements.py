@@ -101,6 +101,14 @@ SEMI_JOINS = (
     f"{_ORDERS} EXISTS (SELECT 1 FROM w.products p WHERE p.id = o.product AND p.kind = 'a')",
     f"{_ORDERS} NOT EXISTS (SELECT 1 FROM w.products p WHERE p.id = product)",
 )
+ORDERED = (
+    f"{_ORDERS} EXISTS (SELECT 1 FROM w.orders p WHERE p.customer_id = o.customer_id AND p.placed < o.placed)",
+    f"{_ORDERS} NOT EXISTS (SELECT 1 FROM w.orders p WHERE p.customer_id = o.customer_id"
+    " AND o.placed < p.placed AND p.total > 20)",
+    f"{_ORDERS} EXISTS (SELECT 1 FROM w.orders p WHERE p.customer_id = o.customer_id AND p.id <> o.id)",
+    f"{_ORDERS} EXISTS (SELECT 1 FROM w.orders p WHERE p.customer_id = o.customer_id"
+    " AND p.status = o.status AND p.total >= o.total AND p.placed > '2024-06-01')",
+)
 SCALARS = (
     f"{_CUSTOMERS} (SELECT count(*) FROM w.orders o WHERE o.customer_id = c.id) = 2",
     f"{_CUSTOMERS} 0 = (SELECT count(*) FROM w.orders o WHERE o.customer_id = c.id)",
@@ -141,7 +149,7 @@ PER_UNIT = (
     " BY customer_id) q"
     " ON q.customer_id = o.customer_id GROUP BY 1, 2",
 )
-ALL = (*SEMI_JOINS, *SCALARS, *PER_UNIT)
+ALL = (*SEMI_JOINS, *ORDERED, *SCALARS, *PER_UNIT)
 REFUSED = (
     (
         f"{_CUSTOMERS} EXISTS (SELECT 1 FROM w.orders o WHERE o.product = length(c.region))",

@@ -218,6 +218,14 @@ def _lookups(grammar: Grammar) -> Iterator[_Asked]:
     asked = f"EXISTS (SELECT 1 FROM orders p WHERE p.uid = o.uid AND p.{column} = o.{column} AND {condition})"
     yield _Asked((f"count(*) FILTER (WHERE {asked})",), "FROM orders o")
     yield _Asked(("count(*)",), f"FROM orders o WHERE NOT {asked}")
+    one, other = (draw.choice(("i2", "i8", "n2", "n", "free", "id")) for _ in range(2))
+    if draw.random() < 0.5:
+        one, other = (draw.choice(("d", "ts", "tz")) for _ in range(2))
+    word = draw.choice(("<", "<=", ">", ">=", "<>"))
+    ordered = f"p.uid = o.uid AND p.{one} {word} o.{other} AND {condition}"
+    yield _Asked(
+        ("count(*)",), f"FROM orders o WHERE EXISTS (SELECT 1 FROM orders p WHERE {ordered})"
+    )
     word = draw.choice(("IN", "NOT IN"))
     yield _Asked(
         ("count(*)",), f"FROM orders WHERE uid {word} (SELECT uid FROM orders p WHERE {condition})"

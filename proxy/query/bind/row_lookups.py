@@ -11,24 +11,28 @@ join, which is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NoReturn
 
-from typing_extensions import assert_never
-
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Refusal
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, outputs_of
 from proxy.query.bind.join_conditions import (
-    aliases,
     conjunction,
     conjuncts,
-    equalities,
     with_equalities,
+)
+from proxy.query.bind.row_conditions import (
+    ENDS,
+    aliases_around,
+    equal_pair,
+    may_lack,
+    names_any,
+    order_of,
+    refuse,
 )
 from proxy.query.bind.scope import ColumnType, Scope
 from proxy.query.bind.sources import Sources
@@ -37,6 +41,9 @@ from proxy.query.ir.expressions import (
     Choice,
     Choose,
     ColumnRef,
+    Comparator,
+    Comparison,
+    Connective,
     Constant,
     Expression,
     InPublic,
@@ -45,14 +52,10 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 from proxy.query.syntax.placeholders import RowSubquery
 from proxy.query.syntax.selects import Select, aggregates_rows
 
-_ON_THE_UNIT = (
-    "Compare the privacy unit of both and nothing else of the row around it: "
-    "EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100)."
-)
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 _Source = tuple[Relation, Scope]
 _Rows = tuple[Subquery, dict[str, ColumnType]]
@@ -60,13 +63,14 @@ _Rows = tuple[Subquery, dict[str, ColumnType]]
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The rows of a subquery: its own condition, and the pairs that are compared, those of the row around it
-    first."""
+    """The rows of a subquery: its own condition, and the pairs that are equal, those of the row around first;
+    orders: other comparisons, of an own column with one of the row around."""
 
     relation: Relation
     where: Expression | None
     pairs: tuple[tuple[ColumnRef, ColumnRef], ...]
     place: int | None
+    orders: tuple[tuple[Comparator, ColumnRef, ColumnRef], ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -116,20 +120,42 @@ class RowLookups:
         _only(select, "items", "from", "where", "limit")
         asked, inner = self._asked(select, scope)
         if aggregates_rows(self.sources.lexed, replace(select, distinct=False)):
-            _refuse("EXISTS of an aggregate is always true")
+            refuse("EXISTS of an aggregate is always true")
         if not self._leaves_rows(select):
-            _refuse("this LIMIT in EXISTS is not available on a protected table")
+            refuse("this LIMIT in EXISTS is not available on a protected table")
         if isinstance(asked.relation, Scan) and not self._is_protected(asked.relation):
             return self._exists_public(asked, asked.relation, inner)
+        if asked.orders:
+            return self._exists_in_order(asked, inner)
         return _is_there(self._add(inner.with_lookups(asked.relation), asked))
+
+    def _exists_in_order(self, asked: _Asked, inner: Scope) -> Expression:
+        """Some row is before another where the first of them is, after it where the last is, and other than it
+        where one of both is."""
+        if len(asked.orders) > 1:
+            refuse("only one column of the row around EXISTS can be compared by anything but =")
+        ((comparator, own, outer),) = asked.orders
+        kinds_of = {own.type, outer.type}
+        if any(k.is_float or not (k.is_number or k.is_time) for k in kinds_of):
+            refuse(f"{own.type.sql} is compared with the row around EXISTS by = only")
+        kinds = ENDS[comparator]
+        aggregates = tuple(Aggregate(kind, own, None, own.type) for kind in kinds)
+        found = self._add(inner.with_lookups(asked.relation), asked, aggregates, is_compared=True)
+        each = tuple(
+            Comparison(
+                comparator, ColumnRef(aggregate_column(n), own.type, None, found.alias), outer
+            )
+            for n in range(1, len(kinds) + 1)
+        )
+        return Is(each[0] if len(each) == 1 else Connective("OR", each), True)
 
     def _is_protected(self, scan: Scan) -> bool:
         return any(t.protected for t in self.sources.tables.values() if t.name == scan.table)
 
     def _exists_public(self, asked: _Asked, scan: Scan, inner: Scope) -> Expression:
         """Rows of a public table are looked up as those of a list are: what NULL is in, is no row."""
-        if len(asked.pairs) != 1 or inner.with_lookups(scan) is not scan:
-            _refuse(
+        if len(asked.pairs) != 1 or asked.orders or inner.with_lookups(scan) is not scan:
+            refuse(
                 "EXISTS of a public table compares one of its columns with the row around it",
                 "Compare one column: EXISTS (SELECT 1 FROM public_table p WHERE p.id = t.public_id AND ...).",
             )
@@ -146,7 +172,7 @@ class RowLookups:
 
     def _is_in(self, select: Select, operand: Expression, scope: Scope) -> Expression:
         if not isinstance(operand, ColumnRef):
-            _refuse("IN (SELECT ...) of a protected table takes the privacy unit before it")
+            refuse("IN (SELECT ...) of a protected table takes the privacy unit before it")
         _only(select, "items", "from", "where", "group", "having")
         if "group" in select.clauses:
             relation, kinds = self.rows(self.sources, select)
@@ -159,13 +185,13 @@ class RowLookups:
             asked, inner = self._asked(select, scope)
             outputs = [expression for _, expression, _ in outputs_of(self.sources, select, inner)]
             source = inner.with_lookups(asked.relation)
-        if asked.pairs:
-            _refuse("IN with a subquery that names columns of the row around it is not available")
+        if asked.pairs or asked.orders:
+            refuse("IN with a subquery that names columns of the row around it is not available")
         output = outputs[0] if len(outputs) == 1 else None
         if not isinstance(output, ColumnRef):
-            _refuse("IN takes one column of a protected table, which is its privacy unit")
-        if _may_lack(self.relation, operand) or _may_lack(source, output):
-            _refuse("IN on a column of an outer join's other side is not available")
+            refuse("IN takes one column of a protected table, which is its privacy unit")
+        if may_lack(self.relation, operand) or may_lack(source, output):
+            refuse("IN on a column of an outer join's other side is not available")
         return _is_there(self._add(source, replace(asked, pairs=((operand, output),))))
 
     def _scalar(self, select: Select, scope: Scope) -> Expression:
@@ -174,11 +200,13 @@ class RowLookups:
         inner = Inner(self.sources.alias(), [])
         reading = replace(own, readers=readers_within(inner), outer=None)
         outputs = outputs_of(self.sources, select, reading)
+        if asked.orders:
+            refuse("a scalar subquery can compare columns with the row around it by = only")
         if len(outputs) != 1 or not inner.aggregates:
-            _refuse("a scalar subquery about each row must be one aggregate")
+            refuse("a scalar subquery about each row must be one aggregate")
         value = outputs[0][1]
         if {alias for alias, _ in columns(value)} != {inner.alias}:
-            _refuse("a column stands outside of the aggregate of this subquery")
+            refuse("a column stands outside of the aggregate of this subquery")
         aggregates = tuple(inner.aggregates)
         there = self._add(own.with_lookups(asked.relation), asked, aggregates)
         return rebuild(value, lambda part: _of_row(part, there.alias, aggregates))
@@ -189,25 +217,39 @@ class RowLookups:
         inner = replace(inner, outer=scope)
         span = select.clauses.get("where")
         parts = () if span is None else conjuncts(condition_of(self.sources, span, inner))
-        around = frozenset(_aliases_around(inner))
-        own = [part for part in parts if not _names(part, around)]
+        around = frozenset(aliases_around(inner))
+        own = [part for part in parts if not names_any(part, around)]
         ours, theirs = ({named.alias for named in one.relations} for one in (inner, scope))
-        pairs = [_pair(part, ours, theirs) for part in parts if _names(part, around)]
+        naming = [part for part in parts if names_any(part, around)]
+        orders = {part: order for part in naming if (order := order_of(part, ours, theirs))}
+        pairs = [equal_pair(part, ours, theirs) for part in naming if part not in orders]
         where = conjunction(own)
         if where is not None:
             relation = with_equalities(relation, where)
         place = self.sources.lexed.lexemes[select.keyword].position
-        return _Asked(relation, where, tuple(dict.fromkeys(pairs)), place), inner
+        asked = _Asked(relation, where, tuple(dict.fromkeys(pairs)), place, tuple(orders.values()))
+        return asked, inner
 
     def _add(
-        self, source: Relation, asked: _Asked, aggregates: tuple[Aggregate, ...] = ()
+        self,
+        source: Relation,
+        asked: _Asked,
+        aggregates: tuple[Aggregate, ...] = (),
+        *,
+        is_compared: bool = False,
     ) -> Subquery:
         """One row for each unit and each value that is compared, as a join to come."""
         if not asked.pairs:
-            _refuse("a subquery of a protected table must name the row around it")
+            refuse("a subquery of a protected table must name the row around it")
         keys = tuple(dict.fromkeys(inner for _, inner in asked.pairs))
         grouped = GroupByUnit(
-            self.sources.alias(), source, asked.where, keys[0], aggregates, keys=keys
+            self.sources.alias(),
+            source,
+            asked.where,
+            keys[0],
+            aggregates,
+            keys=keys,
+            is_compared=is_compared,
         )
         kinds = {UNIT_COLUMN: keys[0].type}
         kinds |= {key_column(n): key.type for n, key in enumerate(keys, start=1)}
@@ -244,59 +286,9 @@ def _of_row(part: Expression, alias: str, aggregates: tuple[Aggregate, ...]) -> 
     return Choose(Choice.COALESCE, (there, Constant(Fraction(0), SqlType.INT8)), SqlType.INT8)
 
 
-def _aliases_around(scope: Scope) -> Iterator[str]:
-    while scope.outer is not None:
-        scope = scope.outer
-        yield from (named.alias for named in scope.relations)
-
-
-def _names(part: Expression, aliases: frozenset[str]) -> bool:
-    return any(alias in aliases for alias, _ in columns(part))
-
-
-def _pair(part: Expression, ours: set[str], theirs: set[str]) -> tuple[ColumnRef, ColumnRef]:
-    """The two columns of a condition, that of the row around the subquery first."""
-    equal, _ = equalities(part, theirs, ours)
-    if len(equal) != 1:
-        _refuse(
-            "only equalities of two columns can name the row around a subquery of a protected table"
-        )
-    return equal[0]
-
-
-def _may_lack(relation: Relation, column: ColumnRef) -> bool:
-    """Whether rows can be without it, as an outer join has found no partner for them."""
-    match relation:
-        case Join():
-            if column.relation in aliases(relation.right):
-                return relation.left_outer or _may_lack(relation.right, column)
-            return _may_lack(relation.left, column)
-        case Subquery():
-            below = dict(relation.outputs).get(column.column)
-            return not isinstance(below, ColumnRef) or _may_lack(relation.source, below)
-        case UnionAll():
-            return any(_may_lack(part, column) for part in relation.parts)
-        case GroupByUnit():
-            keys = {key_column(n): key for n, key in enumerate(relation.keys, start=1)}
-            key = keys.get(column.column)
-            if key is None:
-                return column.column != UNIT_COLUMN
-            return not isinstance(key, ColumnRef) or _may_lack(relation.source, key)
-        case Truncate():
-            return _may_lack(relation.source, column)
-        case Scan():
-            return False
-        case _:
-            assert_never(relation)
-
-
 def _only(select: Select, *clauses: str) -> None:
     others = sorted(select.clauses.keys() - set(clauses))
     if others:
-        _refuse(
+        refuse(
             f"{others[0].upper()} is not available in a subquery about each row of a protected table"
         )
-
-
-def _refuse(message: str, hint: str = _ON_THE_UNIT) -> NoReturn:
-    raise Refusal(Code.UNSUPPORTED, message, hint)

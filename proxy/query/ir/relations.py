@@ -57,6 +57,7 @@ class GroupByUnit:
     """GROUP BY the privacy unit, and by further keys: one row per unit and keys: `unit`, k1, ..., a1, ...
     rows: the most that a count in it can be (the planner knows).
 
+    is_compared: its MIN and MAX stand in comparisons alone, and are those of what is stored, not clamped.
     unit: as the reader has it, which may be a reference that leads to the unit; the planner puts the unit."""
 
     alias: str
@@ -66,6 +67,7 @@ class GroupByUnit:
     aggregates: tuple[Aggregate, ...]
     rows: int = 0
     keys: tuple[Expression, ...] = ()
+    is_compared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

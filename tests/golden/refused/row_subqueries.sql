@@ -24,21 +24,42 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.b)
 -- => refused
 -- UNSUPPORTED at 45: SELECT
 -- a subquery of a protected table must name the row around it
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
--- case: exists that compares otherwise
-SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.d < o.d)
+-- case: exists that compares texts otherwise
+SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.t < o.t)
 -- => refused
 -- UNSUPPORTED at 45: SELECT
--- only equalities of two columns can name the row around a subquery of a protected table
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- text is compared with the row around EXISTS by = only
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
+
+-- case: exists that compares several columns otherwise
+SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.d < o.d AND c.i4 > o.i4)
+-- => refused
+-- UNSUPPORTED at 45: SELECT
+-- only one column of the row around EXISTS can be compared by anything but =
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
+
+-- case: exists that compares floats otherwise
+SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.f8 < o.f8)
+-- => refused
+-- UNSUPPORTED at 45: SELECT
+-- double precision is compared with the row around EXISTS by = only
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
+
+-- case: exists that compares only otherwise
+SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.d < o.d)
+-- => refused
+-- UNSUPPORTED at 45: SELECT
+-- a subquery of a protected table must name the row around it
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists that compares otherwise, in or
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid OR c.b)
 -- => refused
 -- UNSUPPORTED at 45: SELECT
 -- only equalities of two columns can name the row around a subquery of a protected table
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists on floats
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.f8 = o.f8)
@@ -66,14 +87,14 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = 
 -- => refused
 -- UNSUPPORTED at 45: SELECT
 -- OFFSET is not available in a subquery about each row of a protected table
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists with no rows
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid LIMIT 0)
 -- => refused
 -- UNSUPPORTED at 45: SELECT
 -- this LIMIT in EXISTS is not available on a protected table
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists among answers
 SELECT count(*), EXISTS (SELECT 1 FROM calls c WHERE c.b) FROM orders
@@ -94,14 +115,14 @@ SELECT count(*) FROM members m WHERE EXISTS (SELECT 1 FROM orders o WHERE o.uid 
 -- => refused
 -- UNSUPPORTED at 101: SELECT
 -- only equalities of two columns can name the row around a subquery of a protected table
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: values of a row's own unit
 SELECT count(*) FROM orders o WHERE t IN (SELECT c.t FROM calls c WHERE c.uid = o.uid)
 -- => refused
 -- UNSUPPORTED at 43: SELECT
 -- IN with a subquery that names columns of the row around it is not available
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: values that are no units
 SELECT count(*) FROM orders WHERE t IN (SELECT t FROM calls)
@@ -115,21 +136,21 @@ SELECT count(*) FROM members m LEFT JOIN orders o ON o.uid = m.uid WHERE o.uid N
 -- => refused
 -- UNSUPPORTED at 88: SELECT
 -- IN on a column of an outer join's other side is not available
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: a list with units of the far side of an outer join
 SELECT count(*) FROM members WHERE uid NOT IN (SELECT c.uid FROM orders o LEFT JOIN calls c ON c.uid = o.uid)
 -- => refused
 -- UNSUPPORTED at 48: SELECT
 -- IN on a column of an outer join's other side is not available
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: an expression in a list of units
 SELECT count(*) FROM members WHERE uid + 1 IN (SELECT uid FROM orders)
 -- => refused
 -- UNSUPPORTED at 48: SELECT
 -- IN (SELECT ...) of a protected table takes the privacy unit before it
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: two columns in a list
 SELECT count(*) FROM members WHERE (uid, t) IN (SELECT uid, t FROM orders)
@@ -164,7 +185,7 @@ SELECT max((SELECT count(*) FROM calls c WHERE c.uid = m.uid GROUP BY c.t)) FROM
 -- => refused
 -- UNSUPPORTED at 13: SELECT
 -- GROUP is not available in a subquery about each row of a protected table
--- Compare the privacy unit of both and nothing else of the row around it: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100).
+-- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: a deviation for each row
 SELECT max((SELECT stddev(i4) FROM calls c WHERE c.uid = m.uid)) FROM members m
