@@ -89,8 +89,14 @@ def looked_up(
         _check_compared(x, y)
     others = [pair for pair in relation.equal if pair != (a.column, b.column)]
     equal = ((a.column, b.column), *(pair for pair in others if not is_long(pair[1], facts)))
-    cut = tuple(_cut(*pair) for pair in others if is_long(pair[1], facts))
-    rest = None if not cut else cut[0] if len(cut) == 1 else Connective("AND", cut)
+    beginnings = tuple(_equal_beginnings(*pair) for pair in others if is_long(pair[1], facts))
+    rest = (
+        None
+        if not beginnings
+        else beginnings[0]
+        if len(beginnings) == 1
+        else Connective("AND", beginnings)
+    )
     return RelationWithUnit(replace(relation, equal=equal, rest=rest), facts, a)
 
 
@@ -109,7 +115,7 @@ def _check_compared(x: ColumnRef, y: ColumnRef) -> None:
         )
 
 
-def _cut(x: ColumnRef, y: ColumnRef) -> Expression:
+def _equal_beginnings(x: ColumnRef, y: ColumnRef) -> Expression:
     """Long texts are grouped by their beginnings (ADR 0003)."""
     most = Constant(Fraction(limits.KEY_CHARACTERS), SqlType.INT4)
     return Comparison(Comparator.EQ, TextCall(TextFunction.LEFT, x, (most,), SqlType.TEXT), y)

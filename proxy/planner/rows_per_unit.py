@@ -93,9 +93,9 @@ def _gathered(grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef) -> Uni
             is_chosen=False,
             is_unbounded=False,
         )
-    cut = (Untruncated(grouped.alias, unit, ownership.joined),) if ownership.untruncated else ()
-    formed = ownership.joined if cut else ownership.formed
-    return replace(ownership, column=unit, named_by=(), untruncated=cut, formed=formed)
+    again = (Untruncated(grouped.alias, unit, ownership.joined),) if ownership.untruncated else ()
+    formed = ownership.joined if again else ownership.formed
+    return replace(ownership, column=unit, named_by=(), untruncated=again, formed=formed)
 
 
 def _key(key: Expression, facts: Facts, where: Expression | None) -> tuple[Expression, ColumnFacts]:

@@ -62,7 +62,7 @@ _Rows = tuple[Subquery, dict[str, ColumnType]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QueriedRows:
     """The rows of a subquery: its own condition, and the pairs that are equal, those of the row around first;
     orders: other comparisons, of an own column with one of the row around."""
 
@@ -118,29 +118,31 @@ class RowLookups:
 
     def _exists(self, select: Select, scope: Scope) -> Expression:
         _only(select, "items", "from", "where", "limit")
-        asked, inner = self._asked(select, scope)
+        queried, inner = self._queried(select, scope)
         if aggregates_rows(self.sources.lexed, replace(select, distinct=False)):
             refuse("EXISTS of an aggregate is always true")
         if not self._leaves_rows(select):
             refuse("this LIMIT in EXISTS is not available on a protected table")
-        if isinstance(asked.relation, Scan) and not self._is_protected(asked.relation):
-            return self._exists_public(asked, asked.relation, inner)
-        if asked.orders:
-            return self._exists_in_order(asked, inner)
-        return _is_there(self._add(inner.with_lookups(asked.relation), asked))
+        if isinstance(queried.relation, Scan) and not self._is_protected(queried.relation):
+            return self._exists_public(queried, queried.relation, inner)
+        if queried.orders:
+            return self._exists_in_order(queried, inner)
+        return _is_there(self._add(inner.with_lookups(queried.relation), queried))
 
-    def _exists_in_order(self, asked: _Asked, inner: Scope) -> Expression:
+    def _exists_in_order(self, queried: _QueriedRows, inner: Scope) -> Expression:
         """Some row is before another where the first of them is, after it where the last is, and other than it
         where one of both is."""
-        if len(asked.orders) > 1:
+        if len(queried.orders) > 1:
             refuse("only one column of the row around EXISTS can be compared by anything but =")
-        ((comparator, own, outer),) = asked.orders
+        ((comparator, own, outer),) = queried.orders
         kinds_of = {own.type, outer.type}
         if any(k.is_float or not (k.is_number or k.is_time) for k in kinds_of):
             refuse(f"{own.type.sql} is compared with the row around EXISTS by = only")
         kinds = ENDS[comparator]
         aggregates = tuple(Aggregate(kind, own, None, own.type) for kind in kinds)
-        found = self._add(inner.with_lookups(asked.relation), asked, aggregates, is_compared=True)
+        found = self._add(
+            inner.with_lookups(queried.relation), queried, aggregates, is_compared=True
+        )
         each = tuple(
             Comparison(
                 comparator, ColumnRef(aggregate_column(n), own.type, None, found.alias), outer
@@ -152,15 +154,15 @@ class RowLookups:
     def _is_protected(self, scan: Scan) -> bool:
         return any(t.protected for t in self.sources.tables.values() if t.name == scan.table)
 
-    def _exists_public(self, asked: _Asked, scan: Scan, inner: Scope) -> Expression:
+    def _exists_public(self, queried: _QueriedRows, scan: Scan, inner: Scope) -> Expression:
         """Rows of a public table are looked up as those of a list are: what NULL is in, is no row."""
-        if len(asked.pairs) != 1 or asked.orders or inner.with_lookups(scan) is not scan:
+        if len(queried.pairs) != 1 or queried.orders or inner.with_lookups(scan) is not scan:
             refuse(
                 "EXISTS of a public table compares one of its columns with the row around it",
                 "Compare one column: EXISTS (SELECT 1 FROM public_table p WHERE p.id = t.public_id AND ...).",
             )
-        ((operand, output),) = asked.pairs
-        return Is(InPublic(operand, scan.table, scan.alias, output, asked.where), True)
+        ((operand, output),) = queried.pairs
+        return Is(InPublic(operand, scan.table, scan.alias, output, queried.where), True)
 
     def _leaves_rows(self, select: Select) -> bool:
         """Whether LIMIT, if there is one, is a number above 0."""
@@ -180,27 +182,27 @@ class RowLookups:
             outputs: list[Expression] = [
                 ColumnRef(name, kind.type, None, relation.alias) for name, kind in kinds.items()
             ]
-            asked = _Asked(relation, None, (), relation.position)
+            queried = _QueriedRows(relation, None, (), relation.position)
         else:
-            asked, inner = self._asked(select, scope)
+            queried, inner = self._queried(select, scope)
             outputs = [expression for _, expression, _ in outputs_of(self.sources, select, inner)]
-            source = inner.with_lookups(asked.relation)
-        if asked.pairs or asked.orders:
+            source = inner.with_lookups(queried.relation)
+        if queried.pairs or queried.orders:
             refuse("IN with a subquery that names columns of the row around it is not available")
         output = outputs[0] if len(outputs) == 1 else None
         if not isinstance(output, ColumnRef):
             refuse("IN takes one column of a protected table, which is its privacy unit")
         if may_lack(self.relation, operand) or may_lack(source, output):
             refuse("IN on a column of an outer join's other side is not available")
-        return _is_there(self._add(source, replace(asked, pairs=((operand, output),))))
+        return _is_there(self._add(source, replace(queried, pairs=((operand, output),))))
 
     def _scalar(self, select: Select, scope: Scope) -> Expression:
         _only(select, "items", "from", "where")
-        asked, own = self._asked(select, scope)
+        queried, own = self._queried(select, scope)
         inner = Inner(self.sources.alias(), [])
         reading = replace(own, readers=readers_within(inner), outer=None)
         outputs = outputs_of(self.sources, select, reading)
-        if asked.orders:
+        if queried.orders:
             refuse("a scalar subquery can compare columns with the row around it by = only")
         if len(outputs) != 1 or not inner.aggregates:
             refuse("a scalar subquery about each row must be one aggregate")
@@ -208,10 +210,10 @@ class RowLookups:
         if {alias for alias, _ in columns(value)} != {inner.alias}:
             refuse("a column stands outside of the aggregate of this subquery")
         aggregates = tuple(inner.aggregates)
-        there = self._add(own.with_lookups(asked.relation), asked, aggregates)
+        there = self._add(own.with_lookups(queried.relation), queried, aggregates)
         return rebuild(value, lambda part: _of_row(part, there.alias, aggregates))
 
-    def _asked(self, select: Select, scope: Scope) -> tuple[_Asked, Scope]:
+    def _queried(self, select: Select, scope: Scope) -> tuple[_QueriedRows, Scope]:
         """The rows of a subquery, and what names mean in it; what it looks up itself is not joined yet."""
         relation, inner = self.take(self.sources, select)
         inner = replace(inner, outer=scope)
@@ -227,25 +229,27 @@ class RowLookups:
         if where is not None:
             relation = with_equalities(relation, where)
         place = self.sources.lexed.lexemes[select.keyword].position
-        asked = _Asked(relation, where, tuple(dict.fromkeys(pairs)), place, tuple(orders.values()))
-        return asked, inner
+        queried = _QueriedRows(
+            relation, where, tuple(dict.fromkeys(pairs)), place, tuple(orders.values())
+        )
+        return queried, inner
 
     def _add(
         self,
         source: Relation,
-        asked: _Asked,
+        queried: _QueriedRows,
         aggregates: tuple[Aggregate, ...] = (),
         *,
         is_compared: bool = False,
     ) -> Subquery:
         """One row for each unit and each value that is compared, as a join to come."""
-        if not asked.pairs:
+        if not queried.pairs:
             refuse("a subquery of a protected table must name the row around it")
-        keys = tuple(dict.fromkeys(inner for _, inner in asked.pairs))
+        keys = tuple(dict.fromkeys(inner for _, inner in queried.pairs))
         grouped = GroupByUnit(
             self.sources.alias(),
             source,
-            asked.where,
+            queried.where,
             keys[0],
             aggregates,
             keys=keys,
@@ -257,12 +261,12 @@ class RowLookups:
         outputs = tuple(
             (name, ColumnRef(name, kind, None, grouped.alias)) for name, kind in kinds.items()
         )
-        found = Subquery(self.sources.alias(), grouped, None, outputs, asked.place)
+        found = Subquery(self.sources.alias(), grouped, None, outputs, queried.place)
         pairs = tuple(
             (outer, ColumnRef(key_column(keys.index(inner) + 1), inner.type, None, found.alias))
-            for outer, inner in asked.pairs
+            for outer, inner in queried.pairs
         )
-        self.joins.append((found, pairs, asked.place))
+        self.joins.append((found, pairs, queried.place))
         return found
 
 
