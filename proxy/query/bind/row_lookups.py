@@ -105,7 +105,7 @@ class RowLookups:
                 else:
                     self.found[name] = self._scalar(select, scope)
             except Refusal as refusal:
-                place = lexemes[select.keyword].position
+                place = lexemes[select.keyword - 1].position
                 raise (refusal if refusal.position is not None else refusal.at(place)) from None
         inside = range(select.keyword, select.end)  # the same words again are read by now
         self.sources.consumed |= {s.keyword for s in self.sources.selects if s.keyword in inside}
@@ -228,7 +228,7 @@ class RowLookups:
         where = conjunction(own)
         if where is not None:
             relation = with_equalities(relation, where)
-        place = self.sources.lexed.lexemes[select.keyword].position
+        place = self.sources.lexed.lexemes[select.keyword - 1].position
         queried = _QueriedRows(
             relation, where, tuple(dict.fromkeys(pairs)), place, tuple(orders.values())
         )

@@ -173,7 +173,7 @@ SELECT count(*) FROM people WHERE f4 IS NOT NULL AND (1e-310::real) IS NULL
 -- case: values of a protected table
 SELECT count(*) FROM people WHERE t IN (SELECT t FROM events)
 -- => refused
--- UNSUPPORTED at 41: SELECT
+-- UNSUPPORTED at 40: (SELECT
 -- a subquery about each row must be of a table with the same privacy unit
 -- Ask each table by itself, or look a value up in a public table: column IN (SELECT column FROM public_table).
 

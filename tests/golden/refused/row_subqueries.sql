@@ -1,77 +1,77 @@
 -- case: exists on no unit
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.t = o.t)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- a subquery about each row must compare the privacy unit that both tables share
 -- Compare the units of both tables in it: calls.uid = orders.uid, or write uid IN (SELECT uid FROM calls WHERE ...).
 
 -- case: exists of other units
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM notes n WHERE n.t = o.t)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- a subquery about each row must be of a table with the same privacy unit
 -- Ask each table by itself, or look a value up in a public table: column IN (SELECT column FROM public_table).
 
 -- case: exists of rows that are units
 SELECT count(*) FROM people p WHERE EXISTS (SELECT 1 FROM calls c WHERE c.i4 = p.i4)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- a subquery about each row must be of a table with the same privacy unit
 -- Ask each table by itself, or look a value up in a public table: column IN (SELECT column FROM public_table).
 
 -- case: exists that names no row around it
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.b)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- a subquery of a protected table must name the row around it
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists that compares texts otherwise
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.t < o.t)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- text is compared with the row around EXISTS by = only
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists that compares several columns otherwise
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.d < o.d AND c.i4 > o.i4)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- only one column of the row around EXISTS can be compared by anything but =
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists that compares floats otherwise
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.f8 < o.f8)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- double precision is compared with the row around EXISTS by = only
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists that compares only otherwise
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.d < o.d)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- a subquery of a protected table must name the row around it
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists that compares otherwise, in or
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid OR c.b)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- only equalities of two columns can name the row around a subquery of a protected table
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists on floats
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.f8 = o.f8)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- double precision and double precision cannot be compared in a subquery about each row
 -- Compare columns of one type, which is not a float.
 
 -- case: exists on numbers and floats
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.f8 = o.n)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- numeric and double precision cannot be compared in a subquery about each row
 -- Compare columns of one type, which is not a float.
 
@@ -85,14 +85,14 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT count(*) FROM calls c WHERE c
 -- case: exists with offset
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid OFFSET 1)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- OFFSET is not available in a subquery about each row of a protected table
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: exists with no rows
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid LIMIT 0)
 -- => refused
--- UNSUPPORTED at 45: SELECT
+-- UNSUPPORTED at 44: (SELECT
 -- this LIMIT in EXISTS is not available on a protected table
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
@@ -113,42 +113,42 @@ SELECT count(*) FROM orders o JOIN calls d ON d.uid = o.uid AND EXISTS (SELECT 1
 -- case: exists two levels out
 SELECT count(*) FROM members m WHERE EXISTS (SELECT 1 FROM orders o WHERE o.uid = m.uid AND EXISTS (SELECT 1 FROM calls c WHERE c.uid = m.uid))
 -- => refused
--- UNSUPPORTED at 101: SELECT
+-- UNSUPPORTED at 100: (SELECT
 -- only equalities of two columns can name the row around a subquery of a protected table
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: values of a row's own unit
 SELECT count(*) FROM orders o WHERE t IN (SELECT c.t FROM calls c WHERE c.uid = o.uid)
 -- => refused
--- UNSUPPORTED at 43: SELECT
+-- UNSUPPORTED at 42: (SELECT
 -- IN with a subquery that names columns of the row around it is not available
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: values that are no units
 SELECT count(*) FROM orders WHERE t IN (SELECT t FROM calls)
 -- => refused
--- UNSUPPORTED at 41: SELECT
+-- UNSUPPORTED at 40: (SELECT
 -- a subquery about each row must compare the privacy unit that both tables share
 -- Compare the units of both tables in it: calls.uid = orders.uid, or write uid IN (SELECT uid FROM calls WHERE ...).
 
 -- case: units of the far side of an outer join
 SELECT count(*) FROM members m LEFT JOIN orders o ON o.uid = m.uid WHERE o.uid NOT IN (SELECT uid FROM calls)
 -- => refused
--- UNSUPPORTED at 88: SELECT
+-- UNSUPPORTED at 87: (SELECT
 -- IN on a column of an outer join's other side is not available
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: a list with units of the far side of an outer join
 SELECT count(*) FROM members WHERE uid NOT IN (SELECT c.uid FROM orders o LEFT JOIN calls c ON c.uid = o.uid)
 -- => refused
--- UNSUPPORTED at 48: SELECT
+-- UNSUPPORTED at 47: (SELECT
 -- IN on a column of an outer join's other side is not available
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: an expression in a list of units
 SELECT count(*) FROM members WHERE uid + 1 IN (SELECT uid FROM orders)
 -- => refused
--- UNSUPPORTED at 48: SELECT
+-- UNSUPPORTED at 47: (SELECT
 -- IN (SELECT ...) of a protected table takes the privacy unit before it
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
@@ -162,7 +162,7 @@ SELECT count(*) FROM members WHERE (uid, t) IN (SELECT uid, t FROM orders)
 -- case: a scalar subquery on no unit
 SELECT avg((SELECT count(*) FROM calls c WHERE c.t = m.t)) FROM members m
 -- => refused
--- UNSUPPORTED at 13: SELECT
+-- UNSUPPORTED at 12: (SELECT
 -- a subquery about each row must compare the privacy unit that both tables share
 -- Compare the units of both tables in it: calls.uid = members.uid, or write uid IN (SELECT uid FROM calls WHERE ...).
 
@@ -183,14 +183,14 @@ SELECT max((SELECT m.i4 + count(*) FROM calls c WHERE c.uid = m.uid)) FROM membe
 -- case: a scalar subquery of groups
 SELECT max((SELECT count(*) FROM calls c WHERE c.uid = m.uid GROUP BY c.t)) FROM members m
 -- => refused
--- UNSUPPORTED at 13: SELECT
+-- UNSUPPORTED at 12: (SELECT
 -- GROUP is not available in a subquery about each row of a protected table
 -- Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total > 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.
 
 -- case: a deviation for each row
 SELECT max((SELECT stddev(i4) FROM calls c WHERE c.uid = m.uid)) FROM members m
 -- => refused
--- UNSUPPORTED at 13: SELECT
+-- UNSUPPORTED at 12: (SELECT
 -- stddev_samp per unit is not available
 -- Use count, sum, avg, min or max.
 
