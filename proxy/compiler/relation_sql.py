@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
@@ -144,6 +144,10 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     unit = column_sql(grouped.unit)
     listed = [f"{unit} AS {UNIT_COLUMN}"]
     listed += [
+        f"{_key(key, binds)} AS {key_column(number)}"
+        for number, key in enumerate(grouped.keys, start=1)
+    ]
+    listed += [
         f"{_aggregate(aggregate, grouped.rows, binds)} AS {aggregate_column(number)}"
         for number, aggregate in enumerate(grouped.aggregates, start=1)
     ]
@@ -151,7 +155,17 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     if grouped.where is not None:
         where.append(condition_sql(grouped.where, binds))
     source = relation_sql(grouped.source, binds)
-    return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {unit}"
+    others = [str(n) for n, key in enumerate(grouped.keys, start=2) if key != grouped.unit]
+    by = ", ".join([unit, *others])
+    return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {by}"
+
+
+def _key(key: Expression, binds: Binds) -> str:
+    """What rows are grouped by must not grow with the text of one of them (ADR 0003)."""
+    if key.type is not None and key.type.is_text:
+        kind = "bpchar" if key.type is SqlType.BPCHAR else "text"
+        return f"{first_characters(_output(key, binds), limits.KEY_CHARACTERS)}::{kind}"
+    return _output(key, binds)
 
 
 def _aggregate(aggregate: Aggregate, rows: int, binds: Binds) -> str:

@@ -21,7 +21,9 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.foreign_key_joins import along_a_foreign_key
+from proxy.planner.lookups import looked_up
 from proxy.planner.narrowing import narrowed
+from proxy.planner.same_unit import along_the_reference, compared_exactly, on_the_unit
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
 from proxy.policy.policy_model import ProtectedTable
@@ -42,6 +44,10 @@ def joined_rows(
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
     )
     relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
+    if joined.is_lookup:
+        return looked_up(
+            relation, facts, replace(left, facts=facts), replace(right, facts=facts), known
+        )
     match left.ownership, right.ownership:
         case PublicRows(), PublicRows():
             return RelationWithUnit(relation, facts, PublicRows())
@@ -56,9 +62,9 @@ def joined_rows(
                 replace(relation, left=bounded), facts, _repeated(right.ownership, most)
             )
         case UnitRows() as a, UnitRows() as b if a.identifier == b.identifier:
-            if _on_the_unit(joined, left, right, a, b):
+            if on_the_unit(joined, left, right, a, b):
                 return _multiplied(relation, facts, left, right, known)
-            referred = _along_the_reference(joined, left, right, known)
+            referred = along_the_reference(joined, left, right, known)
             if referred is not None:
                 return _referred(relation, facts, left, right, referred, known)
             along = along_a_foreign_key(joined, left, right, known)
@@ -182,7 +188,7 @@ def _partners(
     if scan is not None:
         table = known.catalog.tables[scan.table]
         pairs = zip(joined.equal, columns, strict=True)
-        exact = [column for (a, b), column in pairs if _compared_exactly(a, b)]
+        exact = [column for (a, b), column in pairs if compared_exactly(a, b)]
         on = {found.column for c in exact if (found := origin(public, c)) is not None}
         keys = [table.primary_key, *table.unique]
         if any(key and set(key) <= on for key in keys):
@@ -215,45 +221,6 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
             return replace(ownership, rows=rows, unique=False, named_by=(), formed=formed)
         case _:
             return ownership
-
-
-def _on_the_unit(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, a: UnitRows, b: UnitRows
-) -> bool:
-    ours, theirs = _unit_names(left, a), _unit_names(right, b)
-    return any(
-        (x.relation, x.column) in ours
-        and (y.relation, y.column) in theirs
-        and _compared_exactly(x, y)
-        for x, y in joined.equal
-    )
-
-
-def _compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
-    """Whether different values of one side never equal the same value of the other. A float meets other
-    numbers in numeric, with 15 digits (compiler.expression_sql), so that floats next to each other collide."""
-    return x.type.is_float == y.type.is_float and not x.type.meets_blank_padded(y.type)
-
-
-def _along_the_reference(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-) -> ColumnRef | None:
-    """The key by which a row meets the very row through which its unit was found, so that both belong to the
-    same unit; None: it does not."""
-    for x, y in joined.equal:
-        for here, facts, there, side in (
-            (x, left.facts, y, joined.right),
-            (y, right.facts, x, joined.left),
-        ):
-            target = facts[here.relation, here.column].leads_to
-            referred = next((s for s in scans(side) if s.alias == there.relation), None)
-            if target is None or referred is None or referred.table != target:
-                continue
-            if not _compared_exactly(x, y):
-                continue
-            if known.catalog.tables[target].primary_key == (there.column,):
-                return there
-    return None
 
 
 def _multiplied(
@@ -324,11 +291,6 @@ def _with_rows(found: RelationWithUnit, rows: int) -> RelationWithUnit:
     """Where nothing has been repeated: at most so many rows of a unit."""
     assert isinstance(found.ownership, UnitRows)
     return replace(found, ownership=replace(found.ownership, rows=rows))
-
-
-def _unit_names(with_unit: RelationWithUnit, ownership: UnitRows) -> set[tuple[str, str]]:
-    names = {key for key, column in with_unit.facts.items() if column.is_unit}
-    return names | {(ownership.column.relation, ownership.column.column)}
 
 
 def _both(a: UnitRows, b: UnitRows) -> UnitRows:

@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.result_columns import union_column
+from proxy.base.result_columns import key_column, union_column
 from proxy.query.ir.expressions import (
     Choice,
     Choose,
@@ -133,7 +133,11 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
                 for place, (_, expression) in enumerate(branch.outputs, start=1):
                     key = (relation.alias, union_column(place))
                     outputs[key] = _larger(outputs.get(key, _NOTHING), _cost(expression, outputs))
-        case GroupByUnit() | Truncate():
+        case GroupByUnit():
+            _collect(relation.source, outputs)
+            for number, grouped in enumerate(relation.keys, start=1):
+                outputs[relation.alias, key_column(number)] = _cost(grouped, outputs)
+        case Truncate():
             _collect(relation.source, outputs)
         case _:
             assert_never(relation)

@@ -11,6 +11,7 @@ from hypothesis.strategies import DrawFn
 from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
 from tests.audit.row_sources import source
 from tests.audit.source_joins import REPEATED
+from tests.audit.source_lookups import can_look_up, lookup
 from tests.audit.source_parts import Names, Rows, where
 
 _POLICIES = (
@@ -68,6 +69,16 @@ def questions(draw: DrawFn) -> Question:
                 measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
     if any(" FILTER (" in measure for measure in measures):
         features.add("filter")
+    if can_look_up(rows) and one_in(draw, 4):
+        asked, found = lookup(draw, names, rows)
+        features |= found
+        use = draw(st.sampled_from(["where", "where", "filter", "key"]))
+        if use == "where":
+            needed = (*needed, asked)
+        elif use == "filter":
+            measures.append(f"count(*) FILTER (WHERE {asked})")
+        else:
+            keys.append(f"({asked})")
     condition = where(draw, rows.scope, needed)
     if condition:
         features.add("where")

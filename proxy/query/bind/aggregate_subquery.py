@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
@@ -27,13 +27,14 @@ from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     ExpressionInterval,
     IntervalValue,
+    KeyValue,
     Level,
     SpanMeaning,
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.selects import Select
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse_item
 from proxy.query.syntax.statements import split_commas
@@ -81,6 +82,8 @@ def read_subquery(
             _RUN_BY_ITSELF,
             context.start(),
         )
+    _consume_keys(sources, spans)
+    relation = scope.with_lookups(relation)
     expressions = tuple(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )
@@ -106,6 +109,14 @@ def read_subquery(
         levels=levels,
         joined=None if joined is None else joined.text,
     )
+
+
+def _consume_keys(sources: Sources, spans: Mapping[Span, SpanMeaning]) -> None:
+    """Subqueries of a key that is written again: they were read in GROUP BY."""
+    for (first, last), meaning in spans.items():
+        if isinstance(meaning, KeyValue):
+            there = (select.keyword for select in sources.of_rows)
+            sources.consumed |= {keyword for keyword in there if first <= keyword < last}
 
 
 def _interval_columns(

@@ -6,7 +6,7 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -19,6 +19,7 @@ from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.join_conditions import aliases, conjunction, equalities
 from proxy.query.bind.per_unit_reading import read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
+from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
@@ -30,6 +31,8 @@ from proxy.query.ir.relations import Join, Relation, Scan, Subquery, scans
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
+from proxy.query.syntax.slices import parse_item
+from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.with_clauses import Visible
 
 _IN_AGGREGATES = (
@@ -46,7 +49,11 @@ def nature_of(sources: Sources, select: Select) -> Nature:
     known = sources.natures.get(select.keyword)
     if known is None:
         sources.natures[select.keyword] = Nature.CLEAN  # a recursive CTE ends here
-        known = _nature(sources, select)
+        try:
+            known = _nature(sources, select)
+        except Refusal:
+            del sources.natures[select.keyword]
+            raise
         sources.natures[select.keyword] = known
     return known
 
@@ -136,16 +143,32 @@ def gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
 
 
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
-    if "group" not in select.clauses:
+    """GROUP BY, or DISTINCT, with the unit among its keys."""
+    if "group" not in select.clauses and not _is_distinct(sources, select):
         return False
     relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
-    levels = grouping_sets(sources.lexed, select.clauses["group"])
-    for span in dict.fromkeys(span for level in levels for span in level):
+    for span in _key_spans(sources, select):
         key = key_column(sources, select, span, scope)
         if key is not None and (key.relation, key.column) in units:
             return True
     return False
+
+
+def _is_distinct(sources: Sources, select: Select) -> bool:
+    """DISTINCT, of which every output is a key."""
+    is_on = sources.lexed.lexemes[select.keyword + 2].word == "on"
+    aggregates = aggregates_rows(sources.lexed, replace(select, distinct=False))
+    return select.distinct and not is_on and not aggregates
+
+
+def _key_spans(sources: Sources, select: Select) -> Iterator[Span]:
+    if "group" in select.clauses:
+        levels = grouping_sets(sources.lexed, select.clauses["group"])
+        yield from dict.fromkeys(span for level in levels for span in level)
+        return
+    for span in split_commas(sources.lexed, *select.items):
+        yield parse_item(sources.lexed, span, sources.placeholders)[2]
 
 
 def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
@@ -215,8 +238,8 @@ def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     found = parted(sources.lexed, item, lambda leaf: leaf.span not in known)
     sources.joined[select.keyword] = found
     relation, named = _relation(sources, found.rows, merged, known)
-    scope = sources.scope(named, merged)
-    return relation, scope
+    lookups = RowLookups(sources, relation, take_source, _rows)
+    return relation, replace(sources.scope(named, merged), lookups=lookups)
 
 
 _Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand
@@ -367,7 +390,7 @@ def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType
 
 
 def _rows(
-    sources: Sources, select: Select, is_public: bool
+    sources: Sources, select: Select, is_public: bool = False
 ) -> tuple[Subquery, dict[str, ColumnType]]:
     """A SELECT that gives rows, protected ones or public, as a relation, and its columns.
 
@@ -381,19 +404,21 @@ def _rows(
     forbidden = [
         n for n in ("order", "limit", "offset", "fetch", "window", "for") if n in select.clauses
     ]
-    if forbidden or select.distinct:
+    is_distinct = _is_distinct(sources, select)
+    if forbidden or (select.distinct and not is_distinct):
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
         sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
     relation, scope = take_source(sources, select)
     refuse_answers(sources, select)
     relation, where = read_where(sources, select, relation, scope)
-    if "group" in select.clauses:
+    if "group" in select.clauses or is_distinct:
         return read_per_unit(sources, select, relation, where, scope)
     if aggregates_rows(sources.lexed, select):
         sources.refuse(select.keyword, "an aggregate here needs GROUP BY the privacy unit")
     found = outputs_of(sources, select, scope)
     outputs = tuple((name, expression) for name, expression, _ in found)
+    relation = scope.with_lookups(relation)
     place = sources.lexed.lexemes[select.keyword].position
     subquery = Subquery(sources.alias(), relation, where, outputs, place)
     return subquery, {name: kind for name, _, kind in found}

@@ -23,6 +23,7 @@ from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholder,
     PublicSubquery,
+    RowSubquery,
     ScalarAnswer,
 )
 from proxy.query.syntax.selects import Select
@@ -46,7 +47,7 @@ class Sources:
 
     tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery, or first lexeme of
     what the shadow evaluates -> what stands for its value; types, public, constants: what is known of each;
-    subqueries, scalars: what has been read, in order;
+    of_rows: subqueries that are asked of each row; subqueries, scalars: what has been read, in order;
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
     keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers.
@@ -61,6 +62,7 @@ class Sources:
     placeholders: dict[int, Placeholder] = field(default_factory=dict)
     constants: Mapping[int, ConstantType] = field(default_factory=dict)
     types: dict[ScalarAnswer, SqlType] = field(default_factory=dict)
+    of_rows: list[Select] = field(default_factory=list)
     public: dict[PublicSubquery, PublicColumn] = field(default_factory=dict)
     subqueries: list[AggregateSubquery] = field(default_factory=list)
     scalars: list[Scalar] = field(default_factory=list)
@@ -88,8 +90,16 @@ class Sources:
         self.placeholders[bracket] = lookup
         self.public[lookup] = found
 
+    def add_of_rows(self, first: int, select: Select) -> None:
+        """A subquery has been found that is asked of each row, from this lexeme on."""
+        end = self.lexed.partner[select.keyword - 1] + 1
+        self.placeholders[first] = RowSubquery(len(self.of_rows), end)
+        self.of_rows.append(select)
+
     def is_replaced(self, index: int) -> bool:
         """Whether a lexeme is the bracket of a subquery that has been read, or stands in what is evaluated."""
+        if isinstance(self.placeholders.get(index - 1), RowSubquery):
+            return True  # the bracket after EXISTS
         return index in self.placeholders or any(
             first <= index < found.end
             for first, found in self.placeholders.items()

@@ -145,10 +145,14 @@ class _Spans:
         """Everything from one lexeme to another that is not inside a nested query."""
         index = span[0]
         while index < span[1]:
-            if opens_query(self.context.lexed, index):
-                index = self.context.lexed.partner[index] + 1
+            if not opens_query(self.context.lexed, index):
+                index = self._one(index)
                 continue
-            index = self._one(index)
+            key = repeated_key_at(self.context, self.keys, index)
+            end = self.context.lexed.partner[index] + 1
+            if key is not None:
+                end, self.found[index, key[0]] = key
+            index = end
 
     def _one(self, index: int) -> int:
         """What begins at a lexeme; where it ends."""

@@ -52,7 +52,7 @@ def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[
         inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
         if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):
             continue
-        if clause == "from" and is_relation(lexed, index):
+        if is_relation(lexed, index) and (clause == "from" or _below_rows(sources, index)):
             continue
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
@@ -69,14 +69,21 @@ def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[
         sources.add_scalar(index, aggregate.type, bind_subquery(sources, nested, is_constant=True))
 
 
+def _below_rows(sources: Sources, index: int) -> bool:
+    """Whether a bracket stands in FROM of a subquery that is asked of each row."""
+    spans = (s.clauses["from"] for s in sources.of_rows if "from" in s.clauses)
+    return any(first <= index < last for first, last in spans)
+
+
 def find_public_lists(sources: Sources) -> None:
-    """Those below FROM and in CTEs, before anything is asked of the SELECTs that stand around them."""
+    """Those below FROM, in CTEs and in what is asked of rows, before the SELECTs around them are looked at."""
     spans = [s.clauses["from"] for s in sources.selects if "from" in s.clauses]
     spans += [cte.body for cte in sources.ctes]
+    spans += [(select.keyword, select.end) for select in sources.of_rows]
     for select in sources.selects:
         index = select.keyword - 1
         among_rows = any(first <= index < last for first, last in spans)
-        if among_rows and opens_query(sources.lexed, index):
+        if among_rows and opens_query(sources.lexed, index) and not sources.is_replaced(index):
             with suppress(Refusal):  # which is raised where the list is looked at
                 _is_public_list(sources, select, index)
 

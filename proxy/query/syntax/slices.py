@@ -11,6 +11,7 @@ from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholders,
     PublicSubquery,
+    RowSubquery,
     token_text,
 )
 from proxy.query.syntax.selects import Span
@@ -109,10 +110,13 @@ def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]
             continue
         place = lexed.lexemes[index].token
         put = [(TokenType.PARAMETER, "$"), (TokenType.NUMBER, token_text(placeholder))]
-        if isinstance(placeholder, PublicSubquery):  # IN wants a list
+        is_list = isinstance(placeholder, RowSubquery) and lexed.lexemes[index - 1].word == "in"
+        if isinstance(placeholder, PublicSubquery) or is_list:  # IN wants a list
             put = [(TokenType.L_PAREN, "("), *put, (TokenType.R_PAREN, ")")]
         for kind, text in put:
             tokens.append(Token(kind, text, place.line, place.col, place.start, place.start))
-        evaluated = placeholder if isinstance(placeholder, EvaluatedConstant) else None
-        index = evaluated.end if evaluated else lexed.partner[index] + 1
+        if isinstance(placeholder, EvaluatedConstant | RowSubquery):
+            index = placeholder.end
+        else:
+            index = lexed.partner[index] + 1
     return plain_strings(lexed.text, tokens)

@@ -48,19 +48,19 @@ SELECT CASE WHEN (s.t__ IS NOT NULL) THEN dp_b1.k1 ELSE 'Others' END AS t, CASE 
 -- case: a list of answers, of which the key is shown
 SELECT t, max(i4) FROM people WHERE b AND t IN (SELECT t FROM people GROUP BY 1 ORDER BY count(*) DESC LIMIT 2) GROUP BY 1
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 45
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 45
 --   max: 0 .. 100 steps of 1, fill 0, 45 partitions, gate 375 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND r1."b" LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND r2."b" LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
 --   p4 = random
 --   p5 = 2147483647
 --   p6 = 45
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/2000

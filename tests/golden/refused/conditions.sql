@@ -174,8 +174,8 @@ SELECT count(*) FROM people WHERE f4 IS NOT NULL AND (1e-310::real) IS NULL
 SELECT count(*) FROM people WHERE t IN (SELECT t FROM events)
 -- => refused
 -- UNSUPPORTED at 40: (SELECT
--- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- a subquery about each row must be of a table with the same privacy unit
+-- Ask each table by itself, or look a value up in a public table: column IN (SELECT column FROM public_table).
 
 -- case: values of a public table that depend on the row
 SELECT count(*) FROM people p WHERE t IN (SELECT code FROM places WHERE zone = p.s)

@@ -313,13 +313,6 @@ SELECT sum(i4) FROM (SELECT i4 FROM people LIMIT 5) q
 -- LIMIT is not available below an aggregate on a protected table
 -- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
--- case: per unit and more keys
-SELECT avg(n) FROM (SELECT uid, t, count(*) AS n FROM orders GROUP BY uid, t) q
--- => refused
--- UNSUPPORTED at 71: uid,
--- GROUP BY here can only be on the privacy unit itself
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
-
 -- case: arithmetic with a float as private key
 SELECT f8 * 2, count(*) FROM people GROUP BY f8 * 2
 -- => refused

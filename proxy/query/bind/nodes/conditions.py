@@ -26,6 +26,7 @@ from proxy.query.syntax.placeholders import (
     ClientArray,
     EvaluatedConstant,
     PublicSubquery,
+    RowSubquery,
     of_token,
 )
 from proxy.query.syntax.tokens import too_complex
@@ -195,6 +196,9 @@ def _is(node: exp.Expr, scope: Scope) -> Expression:
 
 def _in(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expressions")
+    of_row = _row_subquery(node)
+    if of_row is not None:
+        return scope.look_up(of_row, scope.read(node.this))
     public = _public_column(node, scope)
     if public is not None:
         (operand, output), _ = together([scope.read(node.this), public.output], node)
@@ -233,6 +237,14 @@ def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Exp
         settled.append([ir.Comparison(equal, parts[0], item) for item in parts[1:]])
     found: list[Expression] = [ir.Connective("AND", each) for each in zip(*settled, strict=True)]
     return found[0] if len(found) == 1 else ir.Connective("OR", tuple(found))
+
+
+def _row_subquery(node: exp.Expr) -> RowSubquery | None:
+    items = node.expressions
+    if len(items) != 1 or not isinstance(items[0], exp.Parameter):
+        return None
+    placeholder = of_token(parameter_text(items[0]))
+    return placeholder if isinstance(placeholder, RowSubquery) else None
 
 
 def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:
