@@ -224,11 +224,11 @@ def _measured(call: TextCall, most: int, columns: Facts) -> Bounded:
 
 
 def _with_lengths(expression: Expression, columns: Facts) -> Expression:
-    """Where a comparison is made of it, the length of any text is a number below 2^30, as texts are stored."""
+    """Where a comparison is made of it, the length of any text is below 2^30, as texts are stored."""
 
     def change(part: Expression) -> Expression:
         if isinstance(part, TextCall) and part.type is SqlType.INT4:
-            return _measured(part, 2**30, columns).expression
+            return _measured(part, 2**30 - 1, columns).expression
         return part
 
     return rebuild(expression, change)

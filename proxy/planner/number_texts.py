@@ -41,6 +41,8 @@ def printed(cast: Cast, facts: Facts) -> Cast:
 
     Refuses  UNSUPPORTED: it is not known how many these are
     """
+    if cast.operand.type is SqlType.BOOL:
+        return cast
     digits = digits_of(cast.operand, facts)
     if digits is None or (digits > _MOST_DIGITS and not isinstance(cast.operand, ColumnRef)):
         raise Refusal(
@@ -50,8 +52,7 @@ def printed(cast: Cast, facts: Facts) -> Cast:
             position_in(cast),
         )
     operand = cast.operand
-    kind = operand.type
-    if isinstance(operand, _PRINTS_AS_STORED) or (kind is SqlType.BOOL):
+    if isinstance(operand, _PRINTS_AS_STORED):
         return cast
     rounded = NumericCall(NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
     return replace(cast, operand=rounded)
