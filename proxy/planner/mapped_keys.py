@@ -8,7 +8,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.computed_labels import mapping
 from proxy.planner.facts import Facts
 from proxy.planner.mapped_texts import LISTED, MOST, depends_on_locale
-from proxy.planner.public_keys import key_parts, label_values
+from proxy.planner.public_keys import is_computed, key_parts, label_values
 from proxy.query.ir.expressions import (
     Case,
     Cast,
@@ -25,7 +25,7 @@ from proxy.query.ir.expressions import (
 def key_by_parts(expression: Expression, facts: Facts) -> Case | None:
     """The key as a comparison of its parts with each combination of their values: where the database must not
     evaluate it, as its locale would have a part in it, or as it could raise."""
-    if expression.type is None or not must_be_mapped(expression):
+    if not must_be_mapped(expression) or not is_computed(expression, facts):
         return None
     parts = key_parts(expression, facts)
     if not parts or not all(map(_is_compared, parts)):
@@ -34,6 +34,7 @@ def key_by_parts(expression: Expression, facts: Facts) -> Case | None:
     if found is None or len(found) * len(parts) > MOST:
         return None
     kind = expression.type
+    assert kind is not None and kind is not SqlType.BOOL  # whose values are those of its form
     whens = tuple(
         (_all([_is(part, text) for part, text in zip(parts, texts, strict=True)]), _of(label, kind))
         for texts, label in found.items()

@@ -15,7 +15,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.mapped_texts import mapped_texts
+from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
@@ -103,8 +103,16 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
 
 
 def key_parts(expression: Expression, facts: Facts) -> tuple[Expression, ...] | None:
-    """The smallest parts with public values of which an expression is computed; None: it is not."""
+    """The smallest parts with public values of which an expression is computed; None: it is not, or
+    the database evaluates it, by a locale of its own."""
+    if depends_on_locale(expression) and _direct(expression, facts) is not None:
+        return None
     return parts_of_key(expression, lambda part: _direct(part, facts))
+
+
+def is_computed(expression: Expression, facts: Facts) -> bool:
+    """Whether the values of a key are made of those of its parts, not of its form alone, as of a condition."""
+    return _direct(expression, facts) is None and _combined(expression, facts) is not None
 
 
 def _combined(expression: Expression, facts: Facts) -> Values | None:

@@ -241,7 +241,7 @@ class Grammar:
     def _by_a_row(self, depth: int) -> str:
         """Divided by what is not 0."""
         if self._rarely():  # what has to be refused
-            return f"(n2 / {self._one(('i4', 'i2', '(i4 + i2)', 'f8'))})"
+            return f"({self._one(('n2', 'i4', '1'))} / {self._one(('i4', 'i2', '(i4 * i2)'))})"
         number = self.number(min(depth, 1))
         divisor = self._one(
             (

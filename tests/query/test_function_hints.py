@@ -11,7 +11,12 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.function_forms import FORMS, FUNCTIONS, FunctionForm
-from proxy.query.syntax.selects import AGGREGATES, AVAILABLE, OTHER_AGGREGATES
+from proxy.query.syntax.selects import (
+    AGGREGATES,
+    AVAILABLE,
+    INSTEAD_OF_AGGREGATES,
+    OTHER_AGGREGATES,
+)
 from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.
@@ -84,7 +89,16 @@ def test_aggregates_that_are_listed_are_read() -> None:
         assert read(f"SELECT {call} FROM people") is not None, name
     for name in OTHER_AGGREGATES - {"grouping"}:
         arguments = "i4, i2" if _OF_TWO.match(name) else "i4"
-        assert _hint_of(f"SELECT {name}({arguments}) FROM people") == AVAILABLE, name
+        hint = _hint_of(f"SELECT {name}({arguments}) FROM people")
+        assert hint == INSTEAD_OF_AGGREGATES.get(name, AVAILABLE), name
+        assert hint.endswith(AVAILABLE)
+
+
+@pytest.mark.parametrize("hint", INSTEAD_OF_AGGREGATES.values())
+def test_what_to_ask_instead_of_an_aggregate_is_read(hint: str) -> None:
+    example = hint.partition(": ")[2].partition(". ")[0].replace("condition", "i4 = 1")
+    assert example.startswith("dp.low(")
+    assert read(f"SELECT {example} FROM people") is not None
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)

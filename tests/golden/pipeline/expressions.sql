@@ -560,7 +560,7 @@ SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.split_part
 --   p11 = ab
 --   p12 = x
 --   p13 = 0
---   p14 = 1073741824
+--   p14 = 1073741823
 --   p15 = 1
 --   p16 = 0
 -- => loss
@@ -773,15 +773,15 @@ SELECT dp_b1.k1 AS "extract", dp_b1.k2 AS "date", dp_b1.a1 AS "count" FROM pg_ca
 -- case: a key of two columns with values
 SELECT c || '/' || e, upper(c) || initcap(e), count(*) FROM people GROUP BY 1, 2
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 5, expression of 5; cells 0
---   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 5, expression of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text AS k1, ((((pg_catalog.upper(r1."c"::text))::varchar(16384)::text || (pg_catalog.initcap(r1."e"::text::text))::varchar(16384)::text))::text)::varchar(1024)::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL) AND (k2 = ANY(%(p3)s::text[]) OR k2 IS NULL)
+SELECT (((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text, ((((pg_catalog.upper(r1."c"::text))::varchar(16384)::text || (pg_catalog.initcap(r1."e"::text::text))::varchar(16384)::text))::text)::varchar(1024)::text, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text = ANY(%(p2)s::text[]) OR ((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text) IS NULL) GROUP BY 1, 2
 --   p1 = /
 --   p2 = ['a/low', 'a/high', 'bb/low', 'bb/high']
---   p3 = ['ALow', 'AHigh', 'BBLow', 'BBHigh']
 -- => loss
--- epsilon 8 delta 0
+-- epsilon 8 delta 1/2000
 -- => residual
 SELECT dp_b1.k1 AS "?column?", dp_b1.k2 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, k2 pg_catalog.text, a1 bigint)
 
@@ -800,3 +800,36 @@ SELECT * FROM (SELECT ((pg_catalog.mod(((pg_catalog.numeric_larger(pg_catalog.nu
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 bigint)
+
+-- case: a condition on the case of texts is a key by its two values
+SELECT (lower(t) = 'a' OR lower(t) = 'b') AS ca, count(*) FROM people WHERE (lower(t) = 'a' OR lower(t) = 'b') IN (true, false) GROUP BY ca
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (((pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p2)s::text)))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p2)s::text)) IN (%(p3)s::boolean, %(p4)s::boolean)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+--   p1 = a
+--   p2 = b
+--   p3 = true
+--   p4 = false
+--   p5 = ['true', 'false']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS ca, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
+
+-- case: labels by the case of texts
+SELECT CASE WHEN lower(t) = 'a' THEN 'x' ELSE 'y' END AS ca, count(*) FROM people GROUP BY ca
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (CASE WHEN (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) THEN %(p2)s::text ELSE %(p3)s::text END)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+--   p1 = a
+--   p2 = x
+--   p3 = y
+--   p4 = ['x', 'y']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS ca, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
