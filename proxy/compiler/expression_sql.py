@@ -17,7 +17,7 @@ from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.real_sql import real_call_sql
-from proxy.compiler.text_sql import concat_sql, cut, text_call_sql
+from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -79,7 +79,7 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             pattern = value_sql(expression.pattern, binds)
             operand = value_sql(expression.operand, binds)
             if expression.ignore_case:
-                operand = cut(operand, expression.operand)
+                operand = beginning(operand, expression.operand)
             return f"({operand} {word} {pattern})"
         case _:
             return value_sql(expression, binds)

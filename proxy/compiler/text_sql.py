@@ -1,4 +1,4 @@
-"""Functions of text to SQL: their operands are cut to what the functions can take."""
+"""Functions of text to SQL: their operands are shortened to what the functions can take."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALLOCATE_MORE = (
 def text_call_sql(call: TextCall, operand: str, binds: Binds) -> str:
     """operand: as it is displayed."""
     if call.function in _ALLOCATE_MORE:
-        operand = cut(operand, call.operand)
+        operand = beginning(operand, call.operand)
     arguments = [operand + "::text"]
     for part in call.arguments:
         assert isinstance(part, Constant) and part.type is not None
@@ -53,7 +53,7 @@ def concat_sql(concat: Concat, parts: Sequence[str]) -> str:
     return displayed[0]
 
 
-def cut(operand: str, expression: Expression) -> str:
+def beginning(operand: str, expression: Expression) -> str:
     """At most base.limits.TEXT_CHARACTERS of a text. character(n) has 10,485,760 characters at most, constants
     are bounded."""
     if isinstance(expression, Constant) or expression.type in (SqlType.BPCHAR, SqlType.ENUM):

@@ -19,7 +19,7 @@ from proxy.planner import divisors, intervals
 from proxy.planner.calendar_clamps import can_overflow, truncated_within, within_calendar
 from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
 from proxy.planner.facts import Facts
-from proxy.planner.number_texts import printed
+from proxy.planner.number_texts import cast_of_text, printed
 from proxy.planner.text_lengths import longest
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import position_in
@@ -182,7 +182,7 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case Connective() | Choose() | Concat():
             return replace(expression, operands=tuple(map(again, expression.operands)))
         case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
-            raise _of_a_text(expression)
+            raise cast_of_text(expression)
         case Cast() if expression.type.is_text:
             as_printed = printed(expression, columns)
             return replace(as_printed, operand=again(as_printed.operand))
@@ -232,16 +232,6 @@ def _with_lengths(expression: Expression, columns: Facts) -> Expression:
         return part
 
     return rebuild(expression, change)
-
-
-def _of_a_text(cast: Cast) -> Refusal:
-    return Refusal(
-        Code.UNSUPPORTED,
-        f"a cast from text to {cast.type.sql} may fail on some rows: it is allowed in GROUP BY, of a text whose"
-        " values are public",
-        "Compare the column as a text: column = '7'.",
-        position_in(cast),
-    )
 
 
 def _unbounded(what: str, position: int | None) -> NoReturn:
@@ -348,7 +338,7 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
         inner = condition(cast.operand, columns)
         return Bounded(replace(cast, operand=inner), Bounds(Fraction(0), Fraction(1)))
     if cast.operand.type is not None and cast.operand.type.is_text:
-        raise _of_a_text(cast)
+        raise cast_of_text(cast)
     if cast.type.is_time:
         _unbounded("a timestamp turned into another type", None)
     bounded_inner = bounded(cast.operand, columns)

@@ -44,7 +44,7 @@ from proxy.query.ir.expressions import (
     children,
 )
 
-_WORK = 300_000  # nodes evaluated for one key: some tenths of a second
+_WORK = 100_000  # nodes evaluated for one key: some tenths of a second
 _EVALUATED = (
     *(Arithmetic, Quotient, NumericCall, TextCall, Concat, Cast, Case, Choose, NullIf),
     *(Comparison, In, Connective, Not, Is),

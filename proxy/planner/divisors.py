@@ -1,5 +1,5 @@
-"""Divisions and real functions of rows: their operands are cut to their bounds, so that PostgreSQL never
-raises, and what it computes is cut to where it has to lie.
+"""Divisions and real functions of rows: their operands are clamped to their bounds, so that PostgreSQL
+never raises, and what it computes is clamped to where it has to lie.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def divided(quotient: Quotient, operand: _Bounded, divisor: _Bounded, facts: Fac
     if not parts or not all(map(is_apart_from_zero, parts)):
         raise _by_zero(quotient)
     if len(parts) == 1:
-        changed = replace(changed, divisor=_cut(divisor[0], parts[0]))
+        changed = replace(changed, divisor=_clamped(divisor[0], parts[0]))
     if quotient.remainder:
         found = intervals.hull([of_remainder(operand[1], part) for part in parts])
     else:
@@ -55,7 +55,7 @@ def divided(quotient: Quotient, operand: _Bounded, divisor: _Bounded, facts: Fac
     assert found is not None
     if quotient.type.is_integer:
         found = Bounds(Fraction(math.trunc(found.low)), Fraction(math.trunc(found.high)))
-    return _cut(changed, found), found
+    return _clamped(changed, found), found
 
 
 def real_call(call: RealCall, operand: _Bounded) -> _Bounded:
@@ -66,7 +66,7 @@ def real_call(call: RealCall, operand: _Bounded) -> _Bounded:
         return replace(call, operand=operand[0]), None
     inside = enclosed(operand[1])
     found = of_real_call(call, inside)
-    return _cut(replace(call, operand=_cut(operand[0], inside)), found), found
+    return _clamped(replace(call, operand=_clamped(operand[0], inside)), found), found
 
 
 def without_constant(nullif: NullIf, operand: Bounds | None, facts: Facts) -> Bounds | None:
@@ -86,7 +86,7 @@ def chosen(interval: Bounds | None, ends: Iterable[Expression], *, is_least: boo
     return Bounds(max(interval.low, *numbers), interval.high)
 
 
-def _cut(operand: Expression, interval: Bounds) -> Clamped:
+def _clamped(operand: Expression, interval: Bounds) -> Clamped:
     ends = enclosed(interval)
     if isinstance(operand, Clamped) and ends.low <= operand.low and operand.high <= ends.high:
         return operand

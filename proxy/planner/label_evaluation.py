@@ -33,6 +33,7 @@ from proxy.query.ir.expressions import (
     Quotient,
     TextCall,
     TextFunction,
+    children,
 )
 
 LabelValue = Decimal | str | bool | None
@@ -63,6 +64,8 @@ def evaluated(expression: Expression, held: Held) -> LabelValue:
     """
     if expression in held:
         return held[expression]
+    if not _meet_as_held(expression):
+        raise NotEvaluated
 
     def of(part: Expression) -> LabelValue:
         return evaluated(part, held)
@@ -112,6 +115,24 @@ def evaluated(expression: Expression, held: Held) -> LabelValue:
             return of(expression.operand) is wanted
         case _:
             raise NotEvaluated
+
+
+def _meet_as_held(expression: Expression) -> bool:
+    """Whether what is compared or chosen from is of types whose values are equal where they are held as equal:
+    one time has several texts, and character(n) is compared without its blanks."""
+    match expression:
+        case Comparison() | NullIf() | Choose() | In():
+            return all(map(_is_plain, children(expression)))
+        case Case():
+            return all(map(_is_plain, (*(b for _, b in expression.whens), expression.otherwise)))
+        case _:
+            return True
+
+
+def _is_plain(part: Expression) -> bool:
+    kind = part.type
+    texts = (SqlType.TEXT, SqlType.VARCHAR, SqlType.ENUM, SqlType.BOOL)
+    return kind is None or kind.is_number or kind in texts
 
 
 def printed_value(value: LabelValue) -> str | None:

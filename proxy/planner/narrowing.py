@@ -67,10 +67,17 @@ def narrowed(facts: Facts, where: Expression | None) -> Facts:
             known = replace(known, values=still_possible(column, known.values, about))
         if is_ordered(known.type):
             known = replace(known, ranges=_ranges(column, known, about))
+        if known.nullable and not _can_be_null(column, about):
+            known = replace(known, nullable=False)
         changed[name] = known
     for alias in {fact.of_row.alias for fact in facts.values() if fact.of_row is not None}:
         changed.update(_of_public_row(alias, changed, parts))
     return changed
+
+
+def _can_be_null(column: ColumnRef, about: Iterable[Expression]) -> bool:
+    """Whether the conditions may be true of a row that has no value there."""
+    return all(True in truths(part, {column: 0})((None,)) for part in about if size(part) <= WORK)
 
 
 def _of_public_row(

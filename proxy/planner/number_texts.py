@@ -58,6 +58,16 @@ def printed(cast: Cast, facts: Facts) -> Cast:
     return replace(cast, operand=rounded)
 
 
+def cast_of_text(cast: Cast) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"a cast from text to {cast.type.sql} may fail on some rows: it is allowed in GROUP BY, of a text whose"
+        " values are public",
+        "Compare the column as a text: column = '7'.",
+        position_in(cast),
+    )
+
+
 def digits_of(expression: Expression, facts: Facts) -> int | None:
     """After the point; None: not known, or not the same on all rows."""
     match expression:

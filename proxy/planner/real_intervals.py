@@ -2,7 +2,7 @@
 PostgreSQL would raise on some of them.
 
 Ends are enclosed: computed to more digits than are kept, and moved outwards by one of the last that is. What
-PostgreSQL computes is cut to them (planner.bounds), so that its own rounding leaves them nowhere.
+PostgreSQL computes is clamped to them (planner.bounds), so that its own rounding leaves them nowhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import RealCall, RealFunction
 
 _CONTEXT = Context(prec=60, Emax=10**6, Emin=-(10**6))
-_KEPT = Context(prec=40, Emax=10**6, Emin=-(10**6))
+_ENDS = Context(prec=40, Emax=10**6, Emin=-(10**6))
 _LARGEST_EXPONENT = 690  # e^690 is below 10^300
 _LARGEST_POWER = 1_000  # of a constant exponent
 _NARROWEST = Fraction(1, 10**100)  # a divisor, an argument of a logarithm, is no closer to 0
@@ -130,10 +130,10 @@ def _enclosing(low: Fraction, high: Fraction) -> Bounds:
 
 def _beside(end: Fraction, direction: int) -> Fraction:
     """The end itself where it is a short decimal, else one further out with 40 digits."""
-    found = _KEPT.divide(Decimal(end.numerator), Decimal(end.denominator))
+    found = _ENDS.divide(Decimal(end.numerator), Decimal(end.denominator))
     if Fraction(found) == end:
         return end
-    beside = found.next_plus(_KEPT) if direction > 0 else found.next_minus(_KEPT)
+    beside = found.next_plus(_ENDS) if direction > 0 else found.next_minus(_ENDS)
     return Fraction(beside)
 
 
