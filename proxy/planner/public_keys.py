@@ -105,7 +105,9 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
 def key_parts(expression: Expression, facts: Facts) -> tuple[Expression, ...] | None:
     """The smallest parts with public values of which an expression is computed; None: it is not, or
     the database evaluates it, by a locale of its own."""
-    if depends_on_locale(expression) and _direct(expression, facts) is not None:
+    if depends_on_locale(expression) and not (
+        mapped_texts(expression, facts) is not None or _direct(expression, facts) is None
+    ):
         return None
     return parts_of_key(expression, lambda part: _direct(part, facts))
 

@@ -48,7 +48,7 @@ def _value(function: RealFunction, constant: Fraction | None, x: Fraction) -> fl
         case RealFunction.EXP:
             return math.exp(x)
         case RealFunction.RAISED:
-            return float(constant or 0) ** float(x)
+            return math.pow(constant or 0, x)
         case RealFunction.POWER:
             exponent = constant or Fraction(0)
             power = int(exponent) if exponent.denominator == 1 else float(exponent)
