@@ -1,4 +1,4 @@
-"""A limit on everything that a client can make large. Units last in the names.
+r"""A limit on everything that a client can make large. Units last in the names.
 
 | what | limit | why it has to be one |
 |---|---|---|
@@ -7,6 +7,8 @@
 | all constants of a statement together | CONSTANTS_BYTES | the statement that is sent to the database |
 | % and _ in a LIKE pattern | PATTERN_WILDCARDS | each % is one more level of PostgreSQL's stack |
 | bytes that LIKE, strpos, starts_with look for | SEARCHED_BYTES | time: text times pattern |
+| bytes that replace() puts in | REPLACEMENT_BYTES | a text of TEXT_CHARACTERS grows so many times |
+| characters of lpad() and rpad() | PADDED_CHARACTERS | bytes of a row that is sorted |
 | characters that a trim takes away | TRIM_CHARACTERS | 12 bytes are allocated for each |
 | constant texts times what is looked for in them, all together | TEXT_WORK | time one row can cost |
 | all that is looked for in texts | SEARCHED_TOGETHER | time one row of a long text can cost |
@@ -21,6 +23,7 @@
 | digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
+| characters of a stored text beside \|\| | CONCATENATED_CHARACTERS | memory: it copies what is before it |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
 
 Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
@@ -59,6 +62,8 @@ CONSTANTS_BYTES = 64 * 1024
 PATTERN_WILDCARDS = 100
 SEARCHED_BYTES = 256
 TRIM_CHARACTERS = 100
+REPLACEMENT_BYTES = 16
+PADDED_CHARACTERS = 1024
 # About 15 ns each: 0.06 ms for a row that meets every one of them, 0.6 s for JOINED_ROWS_PER_UNIT of them
 # (planner/row_work.py). A CASE of labels of ten letters, searched for words of ten, is 100.
 TEXT_WORK = 4 * 1024
@@ -80,6 +85,8 @@ BOUND_DIGITS = (
 )
 LIST_ELEMENTS = 2_000
 TEXT_CHARACTERS = 1024 * 1024
+CONCATENATED_CHARACTERS = 16 * 1024  # of each operand of ||, whose results are copied once for each
+CONCATENATED_TOGETHER = 32  # operands of one ||: 35 MiB of copies at the worst
 # What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys
 # as may be, four bytes a character (TOTALITY.md). A temp_file_limit below it could be met for one person alone.
 TEMPORARY_BYTES = JOINED_ROWS_PER_UNIT * GROUP_KEYS * 4 * KEY_CHARACTERS

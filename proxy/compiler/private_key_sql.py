@@ -5,7 +5,8 @@ from __future__ import annotations
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import first_characters, value_sql
+from proxy.compiler.expression_sql import value_sql
+from proxy.compiler.text_sql import first_characters
 from proxy.planner.key_plans import KeyPlan
 from proxy.query.ir.expressions import Extract
 

@@ -8,9 +8,10 @@ from proxy.base import limits
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import condition_sql, first_characters, numeric_sql, value_sql
+from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.sub_partitions import hash_sql, row_hash_sql
+from proxy.compiler.text_sql import first_characters
 from proxy.query.ir.expressions import (
     Arithmetic,
     Case,
@@ -19,12 +20,14 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
+    Concat,
     Constant,
     Expression,
     NullIf,
     NumericCall,
     Parameter,
     Quotient,
+    RealCall,
     TextCall,
     children,
 )
@@ -110,7 +113,8 @@ def _output(expression: Expression, binds: Binds) -> str:
     """Computed numbers are numeric, as the planner says of them. A float among them, even a constant, would
     make PostgreSQL bring what it meets to float, which raises on some values."""
     computed = isinstance(
-        expression, Arithmetic | Quotient | NumericCall | Case | Choose | NullIf | Clamped
+        expression,
+        Arithmetic | Quotient | NumericCall | RealCall | Case | Choose | NullIf | Clamped,
     )
     kind = expression.type
     if isinstance(expression, Constant | Parameter):
@@ -127,7 +131,7 @@ def _output(expression: Expression, binds: Binds) -> str:
 def _makes_text(expression: Expression) -> bool:
     """Whether it may be a new text: a stored one stands in a sorted row as a pointer to where it is, a new
     one with its whole length."""
-    if isinstance(expression, TextCall):
+    if isinstance(expression, TextCall | Concat):
         return True
     return any(map(_makes_text, children(expression)))
 

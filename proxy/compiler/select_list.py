@@ -9,9 +9,10 @@ from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import condition_sql, first_characters, value_sql
+from proxy.compiler.expression_sql import condition_sql, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.private_key_sql import private_key_sql
+from proxy.compiler.text_sql import first_characters
 from proxy.planner.key_plans import KeyPlan
 from proxy.planner.plan import BlockPlan, DistinctCount
 from proxy.query.ir.expressions import ColumnRef

@@ -15,9 +15,12 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner import intervals
+from proxy.planner import divisors, intervals
+from proxy.planner.calendar_clamps import can_overflow, truncated_within, within_calendar
 from proxy.planner.constant_checks import check_pattern, check_text_call, checked_divisor
 from proxy.planner.facts import Facts
+from proxy.planner.number_texts import cast_of_text, printed
+from proxy.planner.text_lengths import longest
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
@@ -25,10 +28,12 @@ from proxy.query.ir.expressions import (
     Bucket,
     Case,
     Cast,
+    Choice,
     Choose,
     Clamped,
     ColumnRef,
     Comparison,
+    Concat,
     Connective,
     Constant,
     DateTrunc,
@@ -44,12 +49,13 @@ from proxy.query.ir.expressions import (
     NumericCall,
     Parameter,
     Quotient,
+    RealCall,
     TextCall,
 )
+from proxy.query.ir.rebuilding import rebuild
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300
-_CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
 _INTEGER_RANGES = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
 
 
@@ -106,12 +112,10 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             _check_range(expression, interval)
             return Bounded(changed, interval)
         case Quotient():
+            return _quotient(expression, columns)
+        case RealCall():
             inner = bounded(expression.operand, columns)
-            divisor = checked_divisor(expression)
-            changed_quotient = replace(expression, operand=inner.expression)
-            return Bounded(
-                changed_quotient, intervals.of_quotient(expression, divisor, inner.interval)
-            )
+            return Bounded(*divisors.real_call(expression, (inner.expression, inner.interval)))
         case NumericCall():
             return _rounded(expression, bounded(expression.operand, columns))
         case Extract():
@@ -125,18 +129,23 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Choose():
             parts = [bounded(part, columns) for part in expression.operands]
             operands = tuple(part.expression for part in parts)
-            return Bounded(
-                replace(expression, operands=operands),
-                intervals.hull([part.interval for part in parts]),
-            )
+            span = intervals.hull([part.interval for part in parts])
+            if expression.choice is not Choice.COALESCE:
+                is_least = expression.choice is Choice.LEAST
+                span = divisors.chosen(span, expression.operands, is_least=is_least)
+            return Bounded(replace(expression, operands=operands), span)
         case NullIf():
             inner, other = bounded(expression.operand, columns), bounded(expression.other, columns)
             changed_nullif = replace(expression, operand=inner.expression, other=other.expression)
-            return Bounded(changed_nullif, inner.interval)
+            span = divisors.without_constant(expression, inner.interval, columns)
+            return Bounded(changed_nullif, span)
         case Cast():
             return _cast(expression, columns)
         case TextCall() if expression.type is SqlType.INT4:
-            _unbounded("the length of a text", expression.position)
+            most = longest(expression.operand, columns)
+            if most is None:
+                _unbounded("the length of a text", expression.position)
+            return _measured(expression, most, columns)
         case (
             Parameter()
             | Comparison()
@@ -147,6 +156,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | InPublic()
             | Like()
             | TextCall()
+            | Concat()
             | DateTrunc()
             | FormattedTime()
         ):
@@ -169,14 +179,19 @@ def condition(expression: Expression, columns: Facts) -> Expression:
             return expression
         case Comparison():
             return replace(expression, left=again(expression.left), right=again(expression.right))
-        case Connective():
+        case Connective() | Choose() | Concat():
             return replace(expression, operands=tuple(map(again, expression.operands)))
-        case Cast() if _can_overflow(expression):
-            return replace(expression, operand=_within_calendar(expression.operand, columns))
+        case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
+            raise cast_of_text(expression)
+        case Cast() if expression.type.is_text:
+            as_printed = printed(expression, columns)
+            return replace(as_printed, operand=again(as_printed.operand))
+        case Cast() if can_overflow(expression):
+            return replace(expression, operand=within_calendar(expression.operand, columns))
         case Not() | Is() | In() | Extract() | Cast():
             return replace(expression, operand=again(expression.operand))
         case FormattedTime():
-            return replace(expression, operand=_within_calendar(expression.operand, columns))
+            return replace(expression, operand=within_calendar(expression.operand, columns))
         case InPublic():
             inner = expression.condition
             if inner is not None:
@@ -188,20 +203,35 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case TextCall():
             check_text_call(expression)
             return replace(expression, operand=again(expression.operand))
-        case Arithmetic() | Quotient() | NumericCall() | Bucket():
-            return bounded(expression, columns).expression
+        case Arithmetic() | Quotient() | NumericCall() | RealCall() | Bucket():
+            return bounded(_with_lengths(expression, columns), columns).expression
         case DateTrunc():
-            return _date_trunc(expression, columns)
+            return truncated_within(expression, columns)
         case Case():
             whens = tuple((again(a), again(b)) for a, b in expression.whens)
             return replace(expression, whens=whens, otherwise=again(expression.otherwise))
-        case Choose():
-            return replace(expression, operands=tuple(map(again, expression.operands)))
         case NullIf():
             other = again(expression.other)
             return replace(expression, operand=again(expression.operand), other=other)
         case _:
             assert_never(expression)
+
+
+def _measured(call: TextCall, most: int, columns: Facts) -> Bounded:
+    """Cut to what it can be: also where a stored text is longer than it was said to be."""
+    span = Bounds(Fraction(0), Fraction(most))
+    return Bounded(Clamped(condition(call, columns), span.low, span.high, call.type), span)
+
+
+def _with_lengths(expression: Expression, columns: Facts) -> Expression:
+    """Where a comparison is made of it, the length of any text is below 2^30, as texts are stored."""
+
+    def change(part: Expression) -> Expression:
+        if isinstance(part, TextCall) and part.type is SqlType.INT4:
+            return _measured(part, 2**30 - 1, columns).expression
+        return part
+
+    return rebuild(expression, change)
 
 
 def _unbounded(what: str, position: int | None) -> NoReturn:
@@ -249,6 +279,17 @@ def _fits(kind: SqlType, interval: Bounds) -> bool:
     return limit is None or (-limit <= interval.low and interval.high < limit)
 
 
+def _quotient(quotient: Quotient, columns: Facts) -> Bounded:
+    inner = bounded(quotient.operand, columns)
+    if isinstance(quotient.divisor, Constant | Parameter):
+        divisor = checked_divisor(quotient)
+        changed = replace(quotient, operand=inner.expression)
+        return Bounded(changed, intervals.of_quotient(quotient, divisor, inner.interval))
+    by = bounded(quotient.divisor, columns)
+    operands = ((inner.expression, inner.interval), (by.expression, by.interval))
+    return Bounded(*divisors.divided(quotient, *operands, columns))
+
+
 def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
     changed = replace(rounded, operand=inner.expression)
     if inner.interval is None:
@@ -256,6 +297,8 @@ def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
     interval = intervals.of_rounding(rounded, inner.interval)
     if rounded.function in intervals.STEPWISE and not _fits(rounded.type, interval):
         _unbounded(f"a cast to {rounded.type.sql} of values this large", None)
+    if rounded.below is not None and max(abs(interval.low), abs(interval.high)) >= rounded.below:
+        _unbounded("a cast to a numeric of fewer digits than the values have", None)
     return Bounded(changed, interval)
 
 
@@ -294,47 +337,9 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
     if cast.operand.type is SqlType.BOOL:
         inner = condition(cast.operand, columns)
         return Bounded(replace(cast, operand=inner), Bounds(Fraction(0), Fraction(1)))
+    if cast.operand.type is not None and cast.operand.type.is_text:
+        raise cast_of_text(cast)
     if cast.type.is_time:
         _unbounded("a timestamp turned into another type", None)
     bounded_inner = bounded(cast.operand, columns)
     return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)
-
-
-def _date_trunc(date_trunc: DateTrunc, columns: Facts) -> Expression:
-    """date_trunc raises at the ends of the calendar: the operand is clamped first, to the policy's bounds or
-    else to years that every calendar has. A constant has been tried by the shadow."""
-    operand = date_trunc.operand
-    if isinstance(operand, ColumnRef):
-        known = columns.get((operand.relation, operand.column))
-        if known is not None and known.bounds is not None:
-            return replace(date_trunc, operand=bounded(operand, columns).expression)
-    return replace(date_trunc, operand=_within_calendar(operand, columns))
-
-
-def _can_overflow(cast: Cast) -> bool:
-    """Whether PostgreSQL would raise at the ends of the calendar: a date has more years than a timestamp, and
-    the clock of a zone is before or behind."""
-    if not cast.type.is_time or cast.type is SqlType.DATE:
-        return False
-    return cast.operand.type is SqlType.DATE or (cast.zone is not None and not cast.zone.is_utc)
-
-
-def _within_calendar(operand: Expression, columns: Facts) -> Expression:
-    """A time that is within years that every calendar has, on every clock."""
-    match operand:
-        case Constant() | Parameter() | Clamped():
-            return operand
-        case ColumnRef():
-            scale = 1 if operand.type is SqlType.DATE else 86400
-            low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
-            return Clamped(operand, low, high, operand.type)
-        case Cast() if operand.operand.type is not None and operand.operand.type.is_time:
-            return replace(operand, operand=_within_calendar(operand.operand, columns))
-        case DateTrunc():
-            return _date_trunc(operand, columns)
-        case _:
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "functions and casts of a time on a protected table take a column or a constant",
-                "Write them of the plain column; put CASE and COALESCE around them.",
-            )

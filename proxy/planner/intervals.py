@@ -74,7 +74,7 @@ def of_quotient(quotient: Quotient, divisor: Fraction, operand: Bounds | None) -
     if operand is None:
         return None
     if quotient.remainder:
-        largest = abs(divisor) - 1
+        largest = abs(divisor) - (1 if quotient.type.is_integer else 0)
         return Bounds(-largest if operand.low < 0 else Fraction(0), largest)
     ends = sorted((operand.low / divisor, operand.high / divisor))
     if quotient.type.is_integer:
@@ -98,7 +98,7 @@ def of_rounding(rounded: NumericCall, operand: Bounds) -> Bounds:
             | NumericFunction.TRUNC
             | NumericFunction.ROUND
         ):
-            step = Fraction(1, 10**rounded.digits)
+            step = Fraction(10) ** -rounded.digits
             return Bounds(math.floor(low / step) * step, math.ceil(high / step) * step)
         case _:
             assert_never(rounded.function)

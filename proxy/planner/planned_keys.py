@@ -8,12 +8,13 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
-from proxy.planner.facts import Facts, typed
+from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
 from proxy.planner.key_plans import KeyPlan
-from proxy.planner.mapped_texts import key_by_text
+from proxy.planner.mapped_keys import key_by_parts
+from proxy.planner.mapped_texts import depends_on_locale, key_by_text
 from proxy.planner.narrowing import key_values, narrowed
-from proxy.planner.public_keys import Values
+from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.query.ir.expressions import (
     ColumnRef,
@@ -77,7 +78,10 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             key.position,
         )
     values = key_values(expression, public, where)
-    planned = key_by_text(expression, facts) or condition(expression, facts)
+    mapped = key_by_text(expression, facts) or key_by_parts(expression, facts)
+    planned = condition(expression if mapped is None else mapped, facts)
+    if mapped is None and depends_on_locale(expression) and is_computed(expression, public):
+        values = None  # what the database makes of it is not what was computed here
     if values is None and not _can_be_private(expression, key.type):
         raise Refusal(
             Code.NO_VALUES,

@@ -21,6 +21,7 @@ from proxy.planner.facts import (
     PublicRows,
     RelationWithUnit,
     RowOwnership,
+    Values,
     typed,
 )
 from proxy.planner.group_selection import select_groups
@@ -40,7 +41,6 @@ from proxy.planner.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.planner.plan_types import check_types
 from proxy.planner.planned_keys import listed_groups, planned_keys
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
-from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition

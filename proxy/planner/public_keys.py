@@ -13,9 +13,10 @@ from proxy.base.errors import Refusal
 from proxy.base.instants import is_in_calendar, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
-from proxy.planner.facts import Facts, Range
+from proxy.planner.computed_labels import combined, parts_of_key
+from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.mapped_texts import mapped_texts
+from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
@@ -46,8 +47,6 @@ from proxy.query.ir.expressions import (
     Quotient,
     TextCall,
 )
-
-Values = tuple[str | None, ...]
 
 
 def label_values(expression: Expression, facts: Facts) -> Values | None:
@@ -100,6 +99,37 @@ def _clamped(bounds: Bounds, one: Range) -> Bounds:
 
 
 def _labels(expression: Expression, facts: Facts) -> Values | None:
+    values = _direct(expression, facts)
+    return _combined(expression, facts) if values is None else values
+
+
+def key_parts(expression: Expression, facts: Facts) -> tuple[Expression, ...] | None:
+    """The smallest parts with public values of which an expression is computed; None: it is not, or
+    the database evaluates it, by a locale of its own."""
+    if depends_on_locale(expression) and not (
+        mapped_texts(expression, facts) is not None or _direct(expression, facts) is None
+    ):
+        return None
+    return parts_of_key(expression, lambda part: _direct(part, facts))
+
+
+def is_computed(expression: Expression, facts: Facts) -> bool:
+    """Whether the values of a key are made of those of its parts, not of its form alone, as of a condition."""
+    return _direct(expression, facts) is None and _combined(expression, facts) is not None
+
+
+def _combined(expression: Expression, facts: Facts) -> Values | None:
+    """Of a key that is computed of several parts."""
+    parts = key_parts(expression, facts)
+    if parts is None:
+        return None
+    values = [label_values(part, facts) or () for part in parts]
+    found = combined([expression], parts, values, facts)
+    return None if found is None else tuple(text for (text,) in found)
+
+
+def _direct(expression: Expression, facts: Facts) -> Values | None:
+    """Of an expression as a whole."""
     match expression:
         case ColumnRef():
             known = facts[expression.relation, expression.column]
@@ -132,7 +162,7 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
         case Bucket():
             return _buckets(expression, facts)
         case Arithmetic():
-            return _computed(expression, facts)
+            return _bins(expression, facts)
         case _:
             return None
 
@@ -146,7 +176,7 @@ _OPERATIONS = {
 }
 
 
-def _computed(arithmetic: Arithmetic, facts: Facts) -> Values | None:
+def _bins(arithmetic: Arithmetic, facts: Facts) -> Values | None:
     """`floor(x / 10) * 10` and the like, as tools write bins: a constant and a number with public values.
 
     Decimal keeps the scales of sums and products as PostgreSQL's numeric does, and so the texts.
@@ -170,7 +200,7 @@ def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
         ):
             return [Decimal(decimal_text(value))]
         case NumericCall() | Extract() | Bucket() | Arithmetic():
-            values = _labels(side, facts)
+            values = _direct(side, facts)
             return None if values is None else [Decimal(text) for text in values if text]
         case _:
             return None
@@ -215,11 +245,15 @@ def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
         found = bounded(rounded.operand, facts).interval
     except Refusal:
         return None
-    scale = 10**rounded.digits
+    scale = Fraction(10) ** rounded.digits
     if found is None or (found.high - found.low) * scale > _ROUNDED_MOST:
         return None
     if rounded.digits and rounded.type is not SqlType.NUMERIC:
         return None
+    if rounded.digits < 0:
+        step = 10**-rounded.digits
+        low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
+        return tuple(str(n * step) for n in range(low, high + 1))
     low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
     if not rounded.digits:
         return tuple(str(n) for n in range(low, high + 1))
@@ -248,7 +282,7 @@ def _chosen(choose: Choose, facts: Facts) -> Values | None:
     found: dict[str | None, None] = {}
     is_null_listed = True
     for operand in choose.operands:
-        values: Values | None = _labels(operand, facts)
+        values: Values | None = _direct(operand, facts)
         if isinstance(operand, Constant):
             values = (constant_text(operand),)
         if values is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from typing import Any
 
 from typing_extensions import assert_never
@@ -22,6 +23,7 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
+    Concat,
     Constant,
     Expression,
     Like,
@@ -41,6 +43,8 @@ _SEARCHES = (
     TextFunction.BTRIM,
     TextFunction.LTRIM,
     TextFunction.RTRIM,
+    TextFunction.SPLIT_PART,
+    TextFunction.REPLACE,
 )
 
 
@@ -145,13 +149,35 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
 
 def _cost(expression: object, outputs: _Outputs) -> _Cost:
     carried = nodes = 0
+    growth = 1
     for part in parts_of(expression):
         if isinstance(part, ColumnRef):
             below = outputs.get((part.relation, part.column), _NOTHING)
             carried, nodes = carried + below.octets, nodes + below.nodes
         else:
-            carried, nodes = carried + octets(part), nodes + 1
+            carried, nodes = carried + octets(part) + _padded(part), nodes + 1
+            growth = min(growth * _growth(part), limits.CARRIED_BYTES)
+    carried *= growth
     return _Cost(min(carried, limits.CARRIED_BYTES + 1), min(nodes, limits.EXPANDED_NODES + 1))
+
+
+def _growth(part: object) -> int:
+    """By how much what replace() puts in is longer than what it takes out."""
+    if not isinstance(part, TextCall) or part.function is not TextFunction.REPLACE:
+        return 1
+    taken, put = (octets(argument) for argument in part.arguments)
+    return max(1, -(-put // max(taken, 1)))
+
+
+def _padded(part: object) -> int:
+    """Bytes that lpad() and rpad() can add."""
+    if not isinstance(part, TextCall) or part.function not in (
+        TextFunction.LPAD,
+        TextFunction.RPAD,
+    ):
+        return 0
+    most = part.arguments[0].value if isinstance(part.arguments[0], Constant) else None
+    return 4 * int(most) if isinstance(most, Fraction) and most > 0 else 0
 
 
 def _larger(one: _Cost, other: _Cost) -> _Cost:
@@ -166,6 +192,8 @@ def _work(part: object, outputs: _Outputs) -> int:
         case TextCall():
             given = sum(map(octets, part.arguments))
             return _supplied((part.operand,), outputs) * (_ONE_PASS + given)
+        case Concat():
+            return _supplied(part.operands, outputs)
         case Comparison() if part.comparator in _ORDERED:
             return _supplied((part.left, part.right), outputs) * _ONE_PASS
         case Choose() if part.choice is not Choice.COALESCE:
@@ -189,6 +217,8 @@ def _searched(part: object) -> int:
             return _ONE_PASS + octets(part.pattern)
         case TextCall() if part.function in _SEARCHES:
             return _ONE_PASS + sum(map(octets, part.arguments))
+        case Concat():
+            return _ONE_PASS * len(part.operands)
         case _:
             return 0
 

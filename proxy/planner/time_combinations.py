@@ -10,8 +10,7 @@ from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC
-from proxy.planner.facts import Facts
-from proxy.planner.public_keys import Values
+from proxy.planner.facts import Facts, Values
 from proxy.planner.time_labels import clock_times, day_of, extracted_field, start_of, time_text
 from proxy.query.ir.expressions import (
     Cast,

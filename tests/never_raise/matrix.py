@@ -266,6 +266,10 @@ def _is_asked(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> bool
 
 def _run(connection: psycopg.Connection, asked: _Asked, seen: Seen) -> None:
     pipeline = _walk(asked)
+    if pipeline is None and len(asked.select) > 1:  # what is searched for is too much together
+        for one in asked.alone():
+            _run(connection, one, seen)
+        return
     assert pipeline is not None
     for read in pipeline.reading.query.blocks:
         _note(read, seen)

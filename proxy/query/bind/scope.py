@@ -163,10 +163,7 @@ def identifier(node: object) -> str:
 
 
 *_FIRST, _LAST = FUNCTIONS.values()
-_ALLOWED = (
-    "Allowed are comparisons, + - * and division by a constant, CASE, LIKE,"
-    f" {', '.join(_FIRST)} and {_LAST}."
-)
+_ALLOWED = f"Allowed are comparisons, + - * / and ||, CASE, LIKE, {', '.join(_FIRST)} and {_LAST}."
 
 # What is written, where the parser's name for it says little.
 _WRITTEN: Mapping[type[exp.Expr], str] = {

@@ -34,6 +34,7 @@ from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
     AGGREGATES,
     AVAILABLE,
+    INSTEAD_OF_AGGREGATES,
     OTHER_AGGREGATES,
     Span,
     is_call,
@@ -265,7 +266,7 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
         raise Refusal(
             Code.FUNCTION,
             f"aggregate {name} is not available on a protected table",
-            AVAILABLE,
+            INSTEAD_OF_AGGREGATES.get(name, AVAILABLE),
             lexemes[index].position,
         )
     return index, end

@@ -78,10 +78,33 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
         if isinstance(truth, ir.Constant) and truth.value is True:
             return operands[0]  # (condition) = true, as tools write it; NULL stays NULL
     (left, right), meeting = together(operands, node)
-    _no_condition_as_operand(node, left, right)
+    _no_condition_as_operand(node, *_not_in_brackets((node.this, left), (node.expression, right)))
     if meeting is SqlType.OTHER:
         raise unknown(node)
-    return ir.Comparison(_COMPARATORS[type(node)], left, right)
+    return _of_truth(_COMPARATORS[type(node)], left, right)
+
+
+def _not_in_brackets(*operands: tuple[exp.Expr, Expression]) -> list[Expression]:
+    """In brackets a condition is one operand, however a parser binds what is beside it."""
+    return [operand for node, operand in operands if not isinstance(node, exp.Paren | exp.Case)]
+
+
+def _of_truth(comparator: ir.Comparator, left: Expression, right: Expression) -> Expression:
+    """(condition) = true is the condition, = false its opposite: NULL where it is NULL, all of them."""
+    is_left = isinstance(left, ir.Constant)
+    truth, operand = (left, right) if is_left else (right, left)
+    value = truth.value if isinstance(truth, ir.Constant) else None
+    if isinstance(operand, ir.ColumnRef) or not isinstance(value, bool):
+        return ir.Comparison(comparator, left, right)
+    match comparator:
+        case ir.Comparator.EQ | ir.Comparator.NE:
+            return operand if value is (comparator is ir.Comparator.EQ) else ir.Not(operand)
+        case ir.Comparator.DISTINCT:
+            return ir.Not(ir.Is(operand, value))
+        case ir.Comparator.NOT_DISTINCT:
+            return ir.Is(operand, value)
+        case _:
+            return ir.Comparison(comparator, left, right)
 
 
 def _quantified(node: exp.Expr) -> tuple[str, exp.Expr] | None:
