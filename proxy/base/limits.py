@@ -1,4 +1,4 @@
-"""A limit on everything that a client can make large. Units last in the names.
+r"""A limit on everything that a client can make large. Units last in the names.
 
 | what | limit | why it has to be one |
 |---|---|---|
@@ -7,6 +7,8 @@
 | all constants of a statement together | CONSTANTS_BYTES | the statement that is sent to the database |
 | % and _ in a LIKE pattern | PATTERN_WILDCARDS | each % is one more level of PostgreSQL's stack |
 | bytes that LIKE, strpos, starts_with look for | SEARCHED_BYTES | time: text times pattern |
+| bytes that replace() puts in | REPLACEMENT_BYTES | a text of TEXT_CHARACTERS grows so many times |
+| characters of lpad() and rpad() | PADDED_CHARACTERS | bytes of a row that is sorted |
 | characters that a trim takes away | TRIM_CHARACTERS | 12 bytes are allocated for each |
 | constant texts times what is looked for in them, all together | TEXT_WORK | time one row can cost |
 | all that is looked for in texts | SEARCHED_TOGETHER | time one row of a long text can cost |
@@ -14,12 +16,14 @@
 | characters of a text by which rows are grouped | KEY_CHARACTERS | bytes of a row that is sorted |
 | digits of a private key, before and after the point | KEY_DIGITS | bytes of a row that is sorted |
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
+| levels of GROUPING SETS, ROLLUP and CUBE, written out | GROUPING_SETS | each is a query of its own |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
 | digits of the fraction of a percentile | FRACTION_DIGITS | time of a draw, which data sets off |
 | digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
+| characters of a stored text beside \|\| | CONCATENATED_CHARACTERS | memory: it copies what is before it |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
 
 Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
@@ -28,7 +32,11 @@ these limits: proxy/mechanisms/TOTALITY.md.
 """
 
 STATEMENT_BYTES = 16 * 1024  # of a statement that may touch protected data (docs/design/sql.md 3.1)
-STATEMENT_TOKENS = 4_200  # a parameter counts as one; room for LIST_ELEMENTS and the commas between
+# The same with its parameters and their types: of LIST_ELEMENTS drivers write `$1234::INTEGER, ` each.
+STATEMENT_TEXT_BYTES = 48 * 1024
+STATEMENT_TOKENS = (
+    4_200  # a parameter, with its type, counts as one; LIST_ELEMENTS and the commas between
+)
 NESTING_DEPTH = 32
 NOT_CHAIN = 16
 SQUARE_BRACKETS = 32  # 400 chained subscripts take the parser seconds (docs/design/sql.md 3.1)
@@ -54,6 +62,8 @@ CONSTANTS_BYTES = 64 * 1024
 PATTERN_WILDCARDS = 100
 SEARCHED_BYTES = 256
 TRIM_CHARACTERS = 100
+REPLACEMENT_BYTES = 16
+PADDED_CHARACTERS = 1024
 # About 15 ns each: 0.06 ms for a row that meets every one of them, 0.6 s for JOINED_ROWS_PER_UNIT of them
 # (planner/row_work.py). A CASE of labels of ten letters, searched for words of ten, is 100.
 TEXT_WORK = 4 * 1024
@@ -62,6 +72,7 @@ CARRIED_BYTES = (
     4 * 1024
 )  # of constants, counted in each column of a subquery and each key that holds them
 GROUP_KEYS = 16
+GROUPING_SETS = 64
 KEY_CHARACTERS = 1024  # of a stored text as a key, and where distinct texts are counted
 KEY_DIGITS = 500  # of a number as a private key, before and after the point: with both KEY_CHARACTERS at most
 EXPANDED_NODES = (
@@ -74,6 +85,8 @@ BOUND_DIGITS = (
 )
 LIST_ELEMENTS = 2_000
 TEXT_CHARACTERS = 1024 * 1024
+CONCATENATED_CHARACTERS = 16 * 1024  # of each operand of ||, whose results are copied once for each
+CONCATENATED_TOGETHER = 32  # operands of one ||: 35 MiB of copies at the worst
 # What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys
 # as may be, four bytes a character (TOTALITY.md). A temp_file_limit below it could be met for one person alone.
 TEMPORARY_BYTES = JOINED_ROWS_PER_UNIT * GROUP_KEYS * 4 * KEY_CHARACTERS

@@ -51,7 +51,7 @@ class TimeSpan:
         return (self.months * 30 + self.days) * 86_400 + Fraction(self.microseconds, _SECOND)
 
     @property
-    def reach(self) -> int:
+    def days_at_most(self) -> int:
         """No time moves by more days."""
         return (
             abs(self.months) * 31

@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.decimals import decimal_text
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
-from proxy.compiler.text_sql import matches_sql, trimmed
+from proxy.compiler.real_sql import real_call_sql
+from proxy.compiler.text_sql import beginning, concat_sql, matches_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -29,6 +29,7 @@ from proxy.query.ir.expressions import (
     Clamped,
     ColumnRef,
     Comparison,
+    Concat,
     Connective,
     Constant,
     DateTrunc,
@@ -45,17 +46,12 @@ from proxy.query.ir.expressions import (
     NumericFunction,
     Parameter,
     Quotient,
+    RealCall,
     Shift,
     TextCall,
-    TextFunction,
     TimeBin,
 )
 
-# They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
-_ALLOCATE_MORE = (
-    *(TextFunction.LOWER, TextFunction.UPPER),
-    *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
-)
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 
 
@@ -88,7 +84,7 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             pattern = value_sql(expression.pattern, binds)
             operand = value_sql(expression.operand, binds)
             if expression.ignore_case:
-                operand = trimmed(operand, expression.operand)
+                operand = beginning(operand, expression.operand)
             return f"({operand} {word} {pattern})"
         case _:
             return value_sql(expression, binds)
@@ -106,19 +102,10 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case Parameter():
             return binds.scalar(expression, expression.type.sql)
         case TextCall():
-            operand = value_sql(expression.operand, binds)
-            if expression.function in _ALLOCATE_MORE:
-                operand = trimmed(operand, expression.operand)
-            arguments = [operand + "::text"]
-            for part in expression.arguments:
-                assert isinstance(part, Constant)
-                assert part.type is not None
-                kind = "text" if part.type.is_text else "integer"
-                given = (
-                    part.value if isinstance(part.value, str) else _decimal_text_or_none(part.value)
-                )
-                arguments.append(binds.add(given, kind))
-            return f"pg_catalog.{expression.function.value}({', '.join(arguments)})"
+            return text_call_sql(expression, value_sql(expression.operand, binds), binds)
+        case Concat():
+            joined = [value_sql(part, binds) for part in expression.operands]
+            return concat_sql(expression, joined)
         case Extract():
             return f"extract({expression.field} FROM {value_sql(expression.operand, binds)})"
         case Clamped() if expression.type.is_time:
@@ -137,6 +124,10 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case FormattedTime():
             operand = value_sql(expression.operand, binds)
             return f"pg_catalog.to_char({operand}, {binds.add(expression.template, 'text')})"
+        case Cast() if expression.type.is_text and expression.operand.type is SqlType.BOOL:
+            return f"({condition_sql(expression.operand, binds)})::text"
+        case Cast() if expression.type.is_text:
+            return f"({_printed(expression.operand, binds)})::text"
         case Cast() if expression.type.is_time:
             return cast_time_sql(expression, value_sql(expression.operand, binds), binds)
         case Case():
@@ -147,10 +138,17 @@ def value_sql(expression: Expression, binds: Binds) -> str:
         case NullIf():
             left, right = _pair(expression.operand, expression.other, binds)
             return f"nullif({left}, {right})"
-        case Clamped() | Arithmetic() | Quotient() | NumericCall() | Cast():
+        case Clamped() | Arithmetic() | Quotient() | NumericCall() | RealCall() | Cast():
             return numeric_sql(expression, binds)
         case _:
             assert_never(expression)
+
+
+def _printed(operand: Expression, binds: Binds) -> str:
+    """A number in the type that prints it: the planner has seen to its digits."""
+    return (
+        value_sql(operand, binds) if isinstance(operand, ColumnRef) else numeric_sql(operand, binds)
+    )
 
 
 def numeric_sql(expression: Expression, binds: Binds) -> str:
@@ -177,6 +175,8 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             return f"({operand} / {divisor})"
         case NumericCall():
             return _rounded(expression, numeric_sql(expression.operand, binds))
+        case RealCall():
+            return real_call_sql(expression, numeric_sql(expression.operand, binds), binds)
         case Case():
             return _case(expression, binds, number=True)
         case Choose():
@@ -204,10 +204,6 @@ def clamped_sql(clamped: Clamped, binds: Binds) -> str:
     cut in numeric.
     """
     return clamp_sql(value_sql(clamped.operand, binds), clamped, binds)
-
-
-def _decimal_text_or_none(value: object) -> str | None:
-    return decimal_text(value) if isinstance(value, Fraction) else None
 
 
 def _rounded(rounded: NumericCall, operand: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
@@ -21,12 +21,14 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
+    Concat,
     Constant,
     Expression,
     NullIf,
     NumericCall,
     Parameter,
     Quotient,
+    RealCall,
     TextCall,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -111,7 +113,8 @@ def _output(expression: Expression, binds: Binds) -> str:
     """Computed numbers are numeric, as the planner says of them. A float among them, even a constant, would
     make PostgreSQL bring what it meets to float, which raises on some values."""
     computed = isinstance(
-        expression, Arithmetic | Quotient | NumericCall | Case | Choose | NullIf | Clamped
+        expression,
+        Arithmetic | Quotient | NumericCall | RealCall | Case | Choose | NullIf | Clamped,
     )
     kind = expression.type
     if isinstance(expression, Constant | Parameter):
@@ -128,7 +131,7 @@ def _output(expression: Expression, binds: Binds) -> str:
 def _makes_text(expression: Expression) -> bool:
     """Whether it may be a new text: a stored one stands in a sorted row as a pointer to where it is, a new
     one with its whole length."""
-    if isinstance(expression, TextCall):
+    if isinstance(expression, TextCall | Concat):
         return True
     return any(map(_makes_text, children(expression)))
 
@@ -145,6 +148,10 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     unit = column_sql(grouped.unit)
     listed = [f"{unit} AS {UNIT_COLUMN}"]
     listed += [
+        f"{_key(key, binds)} AS {key_column(number)}"
+        for number, key in enumerate(grouped.keys, start=1)
+    ]
+    listed += [
         f"{_aggregate(aggregate, grouped.rows, binds)} AS {aggregate_column(number)}"
         for number, aggregate in enumerate(grouped.aggregates, start=1)
     ]
@@ -152,7 +159,17 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     if grouped.where is not None:
         where.append(condition_sql(grouped.where, binds))
     source = relation_sql(grouped.source, binds)
-    return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {unit}"
+    others = [str(n) for n, key in enumerate(grouped.keys, start=2) if key != grouped.unit]
+    by = ", ".join([unit, *others])
+    return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {by}"
+
+
+def _key(key: Expression, binds: Binds) -> str:
+    """What rows are grouped by must not grow with the text of one of them (ADR 0003)."""
+    if key.type is not None and key.type.is_text:
+        kind = "bpchar" if key.type is SqlType.BPCHAR else "text"
+        return f"{first_characters(_output(key, binds), limits.KEY_CHARACTERS)}::{kind}"
+    return _output(key, binds)
 
 
 def _aggregate(aggregate: Aggregate, rows: int, binds: Binds) -> str:

@@ -1,15 +1,60 @@
-"""Texts cut to what a function can take, and regular expressions."""
+"""Functions of text to SQL: their operands are shortened to what the functions can take."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from proxy.base import limits
+from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.query.ir.expressions import Constant, Expression, Like
+from proxy.query.ir.expressions import Concat, Constant, Expression, Like, TextCall, TextFunction
 from proxy.query.ir.pattern_checks import text_pattern
 
+# They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
+_ALLOCATE_MORE = (
+    *(TextFunction.LOWER, TextFunction.UPPER, TextFunction.INITCAP),
+    *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
+    TextFunction.REPLACE,
+)
 
-def trimmed(operand: str, expression: Expression) -> str:
+
+def text_call_sql(call: TextCall, operand: str, binds: Binds) -> str:
+    """operand: as it is displayed."""
+    if call.function in _ALLOCATE_MORE:
+        operand = beginning(operand, call.operand)
+    arguments = [operand + "::text"]
+    for part in call.arguments:
+        assert isinstance(part, Constant) and part.type is not None
+        kind = "text" if part.type.is_text else "integer"
+        given = decimal_text(part.value) if isinstance(part.value, Fraction) else part.value
+        arguments.append(binds.add(given, kind))
+    return f"pg_catalog.{call.function.value}({', '.join(arguments)})"
+
+
+def concat_sql(concat: Concat, parts: Sequence[str]) -> str:
+    """Each operand is cut, so that the result has CONCATENATED_TOGETHER times as many characters at most; more
+    operands than these are made one, a few at a time."""
+    displayed = [
+        f"({part})::text"
+        if isinstance(operand, Constant)
+        else f"{first_characters(part, limits.CONCATENATED_CHARACTERS)}::text"
+        for operand, part in zip(concat.operands, parts, strict=True)
+    ]
+    while len(displayed) > 1:
+        most = limits.CONCATENATED_TOGETHER
+        several = [displayed[n : n + most] for n in range(0, len(displayed), most)]
+        is_last = len(several) == 1
+        displayed = []
+        for few in several:
+            joined = f"({' || '.join(few)})"
+            shortened = first_characters(joined, limits.CONCATENATED_CHARACTERS)
+            displayed.append(joined if is_last else f"{shortened}::text")
+    return displayed[0]
+
+
+def beginning(operand: str, expression: Expression) -> str:
     """At most base.limits.TEXT_CHARACTERS of a text. character(n) has 10,485,760 characters at most, constants
     are bounded."""
     if isinstance(expression, Constant) or expression.type in (SqlType.BPCHAR, SqlType.ENUM):
@@ -28,4 +73,4 @@ def matches_sql(like: Like, operand: str, binds: Binds) -> str:
     makes four bytes of each character of the text (regexp.c, RE_execute)."""
     found = text_pattern(like)
     pattern = "NULL::text" if found is None else binds.add(found.text, "text")
-    return f'(({trimmed(operand, like.operand)}) COLLATE "C" ~ {pattern})'
+    return f'(({beginning(operand, like.operand)}) COLLATE "C" ~ {pattern})'

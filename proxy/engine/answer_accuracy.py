@@ -86,6 +86,8 @@ def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> Release
 def _conditions(block: BlockPlan) -> Iterator[str]:
     if block.uses_answers:
         yield _COMPARED
+    if block.is_summed:
+        yield "the statement adds up such answers, each with an error of its own"
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:

@@ -11,7 +11,7 @@ from proxy.base.instants import seconds_of
 from proxy.base.session_settings import how_to_set
 from proxy.base.zones import FIRST, LAST, UTC, Zone, zone_named
 from proxy.engine.ports import ProtectedSession
-from proxy.planner.calendar_clamps import moved_by
+from proxy.planner.calendar_clamps import shifted_by
 from proxy.policy.policy_model import BoundsKind, Policy, ProtectedTable
 from proxy.query.bind.time_zones import in_zone, zones_of
 from proxy.query.ir.expressions import Constant, Expression, Shift
@@ -100,7 +100,7 @@ def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
     def visit(part: Expression) -> Expression:
         nonlocal beyond
         if isinstance(part, Shift):
-            beyond = max(beyond, moved_by(part) * 86_400)
+            beyond = max(beyond, shifted_by(part) * 86_400)
         is_time = isinstance(part, Constant) and part.type is not None and part.type.is_time
         if is_time and isinstance(part, Constant) and isinstance(part.value, str):
             at = seconds_of(part.value)

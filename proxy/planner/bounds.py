@@ -15,19 +15,21 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner import intervals
+from proxy.planner import divisors, intervals
 from proxy.planner.calendar_clamps import (
     can_overflow,
     column_below,
-    moved_by,
     shifted,
-    truncated,
+    shifted_by,
+    truncated_within,
     with_calendar,
     within_calendar,
 )
 from proxy.planner.constant_checks import check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
+from proxy.planner.number_texts import cast_of_text, printed
+from proxy.planner.text_lengths import longest
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
@@ -35,10 +37,12 @@ from proxy.query.ir.expressions import (
     Bucket,
     Case,
     Cast,
+    Choice,
     Choose,
     Clamped,
     ColumnRef,
     Comparison,
+    Concat,
     Connective,
     Constant,
     DateTrunc,
@@ -54,15 +58,16 @@ from proxy.query.ir.expressions import (
     NumericCall,
     Parameter,
     Quotient,
+    RealCall,
     Shift,
     TextCall,
     TimeBin,
 )
 from proxy.query.ir.pattern_checks import check_pattern
+from proxy.query.ir.rebuilding import rebuild
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300
-_INTEGER_RANGES = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +120,13 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             left, right = bounded(expression.left, columns), bounded(expression.right, columns)
             changed = replace(expression, left=left.expression, right=right.expression)
             interval = intervals.of_arithmetic(expression.operator, left.interval, right.interval)
-            _check_range(expression, interval)
+            intervals.check_range(expression, interval)
             return Bounded(changed, interval)
         case Quotient():
+            return _quotient(expression, columns)
+        case RealCall():
             inner = bounded(expression.operand, columns)
-            divisor = checked_divisor(expression)
-            changed_quotient = replace(expression, operand=inner.expression)
-            return Bounded(
-                changed_quotient, intervals.of_quotient(expression, divisor, inner.interval)
-            )
+            return Bounded(*divisors.real_call(expression, (inner.expression, inner.interval)))
         case NumericCall():
             return _rounded(expression, bounded(expression.operand, columns))
         case Extract():
@@ -137,18 +140,23 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Choose():
             parts = [bounded(part, columns) for part in expression.operands]
             operands = tuple(part.expression for part in parts)
-            return Bounded(
-                replace(expression, operands=operands),
-                intervals.hull([part.interval for part in parts]),
-            )
+            span = intervals.hull([part.interval for part in parts])
+            if expression.choice is not Choice.COALESCE:
+                is_least = expression.choice is Choice.LEAST
+                span = divisors.chosen(span, expression.operands, is_least=is_least)
+            return Bounded(replace(expression, operands=operands), span)
         case NullIf():
             inner, other = bounded(expression.operand, columns), bounded(expression.other, columns)
             changed_nullif = replace(expression, operand=inner.expression, other=other.expression)
-            return Bounded(changed_nullif, inner.interval)
+            span = divisors.without_constant(expression, inner.interval, columns)
+            return Bounded(changed_nullif, span)
         case Cast():
             return _cast(expression, columns)
         case TextCall() if expression.type is SqlType.INT4:
-            _unbounded("the length of a text", expression.position)
+            most = longest(expression.operand, columns)
+            if most is None:
+                _unbounded("the length of a text", expression.position)
+            return _measured(expression, most, columns)
         case (
             Parameter()
             | Comparison()
@@ -159,6 +167,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | InPublic()
             | Like()
             | TextCall()
+            | Concat()
             | DateTrunc()
             | FormattedTime()
             | Shift()
@@ -183,8 +192,13 @@ def condition(expression: Expression, columns: Facts) -> Expression:
             return expression
         case Comparison():
             return replace(expression, left=again(expression.left), right=again(expression.right))
-        case Connective():
+        case Connective() | Choose() | Concat():
             return replace(expression, operands=tuple(map(again, expression.operands)))
+        case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
+            raise cast_of_text(expression)
+        case Cast() if expression.type.is_text:
+            as_printed = printed(expression, columns)
+            return replace(as_printed, operand=again(as_printed.operand))
         case Cast() if can_overflow(expression):
             return replace(expression, operand=within_calendar(expression.operand, columns))
         case Not() | Is() | In() | Extract() | Cast():
@@ -202,22 +216,38 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case TextCall():
             check_text_call(expression)
             return replace(expression, operand=again(expression.operand))
-        case Arithmetic() | Quotient() | NumericCall() | Bucket():
-            return bounded(expression, with_calendar(expression, columns)).expression
+        case Arithmetic() | Quotient() | NumericCall() | RealCall() | Bucket():
+            lengths = _with_lengths(expression, columns)
+            return bounded(lengths, with_calendar(lengths, columns)).expression
         case DateTrunc():
-            return truncated(expression, columns)
+            return truncated_within(expression, columns)
         case Shift() | TimeBin():
             return shifted(expression, columns)
         case Case():
             whens = tuple((again(a), again(b)) for a, b in expression.whens)
             return replace(expression, whens=whens, otherwise=again(expression.otherwise))
-        case Choose():
-            return replace(expression, operands=tuple(map(again, expression.operands)))
         case NullIf():
             other = again(expression.other)
             return replace(expression, operand=again(expression.operand), other=other)
         case _:
             assert_never(expression)
+
+
+def _measured(call: TextCall, most: int, columns: Facts) -> Bounded:
+    """Cut to what it can be: also where a stored text is longer than it was said to be."""
+    span = Bounds(Fraction(0), Fraction(most))
+    return Bounded(Clamped(condition(call, columns), span.low, span.high, call.type), span)
+
+
+def _with_lengths(expression: Expression, columns: Facts) -> Expression:
+    """Where a comparison is made of it, the length of any text is below 2^30, as texts are stored."""
+
+    def change(part: Expression) -> Expression:
+        if isinstance(part, TextCall) and part.type is SqlType.INT4:
+            return _measured(part, 2**30 - 1, columns).expression
+        return part
+
+    return rebuild(expression, change)
 
 
 def _unbounded(what: str, position: int | None) -> NoReturn:
@@ -249,20 +279,15 @@ def _of_column(column: ColumnRef, columns: Facts) -> Bounds:
     return known.bounds
 
 
-def _check_range(arithmetic: Arithmetic, interval: Bounds | None) -> None:
-    """What PostgreSQL would raise on, with values within the bounds, is no question."""
-    if interval is not None and not _fits(arithmetic.type, interval):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            f"the result of this arithmetic can be out of range for type {arithmetic.type.sql}",
-            "Cast one operand to numeric first: column::numeric * ...",
-            position_in(arithmetic),
-        )
-
-
-def _fits(kind: SqlType, interval: Bounds) -> bool:
-    limit = _INTEGER_RANGES.get(kind)
-    return limit is None or (-limit <= interval.low and interval.high < limit)
+def _quotient(quotient: Quotient, columns: Facts) -> Bounded:
+    inner = bounded(quotient.operand, columns)
+    if isinstance(quotient.divisor, Constant | Parameter):
+        divisor = checked_divisor(quotient)
+        changed = replace(quotient, operand=inner.expression)
+        return Bounded(changed, intervals.of_quotient(quotient, divisor, inner.interval))
+    by = bounded(quotient.divisor, columns)
+    operands = ((inner.expression, inner.interval), (by.expression, by.interval))
+    return Bounded(*divisors.divided(quotient, *operands, columns))
 
 
 def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
@@ -270,8 +295,10 @@ def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
     if inner.interval is None:
         return Bounded(changed, None)
     interval = intervals.of_rounding(rounded, inner.interval)
-    if rounded.function in intervals.STEPWISE and not _fits(rounded.type, interval):
+    if rounded.function in intervals.STEPWISE and not intervals.fits(rounded.type, interval):
         _unbounded(f"a cast to {rounded.type.sql} of values this large", None)
+    if rounded.below is not None and max(abs(interval.low), abs(interval.high)) >= rounded.below:
+        _unbounded("a cast to a numeric of fewer digits than the values have", None)
     return Bounded(changed, interval)
 
 
@@ -291,7 +318,9 @@ def _extracted(extract: Extract, columns: Facts) -> Bounded:
     if interval is None:
         of = _of_column(column, columns)
         # Another clock shows another day, at most; what is added moves it further.
-        slack = Fraction(moved_by(extract.operand) * (1 if column.type is SqlType.DATE else 86_400))
+        slack = Fraction(
+            shifted_by(extract.operand) * (1 if column.type is SqlType.DATE else 86_400)
+        )
         of = Bounds(of.low - slack, of.high + slack)
         interval = intervals.of_calendar_field(extract.field, column.type, of)
     # The operand is not clamped to its bounds, so an infinite date gives Infinity; it is cut here.
@@ -313,6 +342,8 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
     if cast.operand.type is SqlType.BOOL:
         inner = condition(cast.operand, columns)
         return Bounded(replace(cast, operand=inner), Bounds(Fraction(0), Fraction(1)))
+    if cast.operand.type is not None and cast.operand.type.is_text:
+        raise cast_of_text(cast)
     if cast.type.is_time:
         _unbounded("a timestamp turned into another type", None)
     bounded_inner = bounded(cast.operand, columns)

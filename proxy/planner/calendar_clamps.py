@@ -48,7 +48,7 @@ def within_calendar(operand: Expression, columns: Facts) -> Expression:
         case Cast() if operand.operand.type is not None and operand.operand.type.is_time:
             return replace(operand, operand=within_calendar(operand.operand, columns))
         case DateTrunc():
-            return truncated(operand, columns)
+            return truncated_within(operand, columns)
         case Shift() | TimeBin():
             return shifted(operand, columns)
         case _:
@@ -59,7 +59,7 @@ def within_calendar(operand: Expression, columns: Facts) -> Expression:
             )
 
 
-def truncated(date_trunc: DateTrunc, columns: Facts) -> Expression:
+def truncated_within(date_trunc: DateTrunc, columns: Facts) -> Expression:
     """The operand is cut to the policy's bounds, so that what is beyond them is in the first or the last group,
     or else to the calendar. A constant has been tried by the shadow."""
     return replace(date_trunc, operand=_within_bounds(date_trunc.operand, columns))
@@ -71,7 +71,7 @@ def shifted(shift: Shift | TimeBin, columns: Facts) -> Expression:
 
     Refuses  UNSUPPORTED: moved by more
     """
-    if moved_by(shift) > MOST_DAYS:
+    if shifted_by(shift) > MOST_DAYS:
         raise Refusal(
             Code.UNSUPPORTED,
             "intervals on protected columns may be a thousand years together at most",
@@ -82,7 +82,7 @@ def shifted(shift: Shift | TimeBin, columns: Facts) -> Expression:
     return replace(shift, operand=within_calendar(shift.operand, columns))
 
 
-def moved_by(expression: Expression) -> int:
+def shifted_by(expression: Expression) -> int:
     """So many days at most lie between a time and what is computed of it."""
     match expression:
         case Shift():
@@ -90,7 +90,7 @@ def moved_by(expression: Expression) -> int:
                 months=expression.months,
                 days=expression.days,
                 microseconds=expression.microseconds,
-            ).reach
+            ).days_at_most
         case TimeBin():
             own = expression.width // (86_400 * 10**6) + 1
         case DateTrunc():
@@ -99,7 +99,7 @@ def moved_by(expression: Expression) -> int:
             own = 1
         case _:
             own = 0
-    return own + max(map(moved_by, children(expression)), default=0)
+    return own + max(map(shifted_by, children(expression)), default=0)
 
 
 def column_below(time: Expression) -> ColumnRef | None:
@@ -133,8 +133,8 @@ def _within_bounds(operand: Expression, columns: Facts) -> Expression:
             if known is not None and known.bounds is not None:
                 return Clamped(operand, known.bounds.low, known.bounds.high, operand.type)
         case Shift():
-            cut = replace(operand, operand=_within_bounds(operand.operand, columns))
-            return shifted(cut, columns)
+            clamped = replace(operand, operand=_within_bounds(operand.operand, columns))
+            return shifted(clamped, columns)
     return within_calendar(operand, columns)
 
 

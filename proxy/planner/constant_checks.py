@@ -13,8 +13,8 @@ def checked_divisor(quotient: Quotient) -> Fraction:
     if not isinstance(divisor, Fraction) or divisor == 0:
         raise Refusal(
             Code.UNSUPPORTED,
-            "a division on protected columns must be by a constant that is not zero",
-            "Divide the results of aggregates instead, e.g. sum(a) / sum(b).",
+            "rows cannot be divided by 0, by NULL or by an answer",
+            "Divide by another constant, or the results of aggregates by each other, e.g. sum(a) / sum(b).",
             quotient.position,
         )
     return divisor
@@ -32,10 +32,14 @@ def check_text_call(call: TextCall) -> None:
     negative = call.function is TextFunction.SUBSTR and any(
         isinstance(value, Fraction) and value < 0 for value in values[1:]
     )
+    is_part = call.function is TextFunction.SPLIT_PART
+    negative = negative or (is_part and Fraction(0) in values[1:])
     if negative or any(isinstance(v, Fraction) and abs(v) >= 2**31 for v in values):
         raise Refusal(
             Code.UNSUPPORTED,
             f"{call.function.value} with this argument could fail",
-            "Use a small length that is not negative.",
+            "Use a small number above 0."
+            if is_part
+            else "Use a small length that is not negative.",
             call.position,
         )

@@ -29,7 +29,11 @@ from proxy.query.ir.query import Query
 from proxy.query.ir.typing_rules import too_many_digits
 
 _TRIMS = (TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM)
-_SEARCHES = (TextFunction.STRPOS, TextFunction.STARTS_WITH)
+_SEARCHES = (
+    *(TextFunction.STRPOS, TextFunction.STARTS_WITH),
+    *(TextFunction.SPLIT_PART, TextFunction.REPLACE),
+)
+_PADS = (TextFunction.LPAD, TextFunction.RPAD)
 _MOST = 10**limits.NUMBER_DIGITS
 
 
@@ -55,6 +59,9 @@ def check_sizes(query: Query) -> None:
                 _check_trim_set(part)
             case TextCall() if part.function in _SEARCHES:
                 _check_searched(part.arguments, part.position)
+                _check_replacement(part)
+            case TextCall() if part.function in _PADS:
+                _check_padded(part)
             case In() if len(part.items) > limits.LIST_ELEMENTS:
                 raise _too_large(
                     f"a list on a protected table may not have more than "
@@ -75,6 +82,26 @@ def _check_searched(arguments: Sequence[Expression], position: int | None) -> No
     if any(_bytes(_text(part)) > limits.SEARCHED_BYTES for part in arguments):
         raise _too_large(
             f"a search text may not have more than {limits.SEARCHED_BYTES} bytes", position
+        )
+
+
+def _check_replacement(call: TextCall) -> None:
+    """Each character of a stored text can be replaced, so this is by how much it can grow."""
+    if call.function is not TextFunction.REPLACE:
+        return
+    if any(_bytes(_text(part)) > limits.REPLACEMENT_BYTES for part in call.arguments[1:]):
+        raise _too_large(
+            f"what replace() puts in may not have more than {limits.REPLACEMENT_BYTES} bytes",
+            call.position,
+        )
+
+
+def _check_padded(call: TextCall) -> None:
+    values = [part.value for part in call.arguments if isinstance(part, Constant)]
+    if any(isinstance(n, Fraction) and n > limits.PADDED_CHARACTERS for n in values):
+        raise _too_large(
+            f"{call.function.value} may not make a text of more than {limits.PADDED_CHARACTERS} characters",
+            call.position,
         )
 
 

@@ -22,6 +22,9 @@ class Range:
     high: Fraction | None
 
 
+# Texts of a public key, of several keys, or of a row.
+Values = tuple[str | None, ...]
+
 # Of a public table some columns, and its rows in them, as PostgreSQL prints them.
 PublicRowsOf = Mapping[TableName, tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]]
 

@@ -110,7 +110,7 @@ def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
         case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
             return of(expression.operand)
         case NumericCall():
-            return Fraction(1, 10**expression.digits)
+            return Fraction(10) ** -expression.digits
         case Bucket():
             return Fraction(1)
         case Quotient():

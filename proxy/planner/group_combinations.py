@@ -9,13 +9,14 @@ from itertools import product
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner.facts import Facts
+from proxy.planner.computed_labels import combined
+from proxy.planner.facts import Facts, Values
 from proxy.planner.narrowing import WORK, holds, public_rows
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
-from proxy.planner.public_keys import Values
+from proxy.planner.public_keys import key_parts, label_values
 from proxy.planner.time_combinations import times_together
 from proxy.planner.unit_truncation import conjuncts
-from proxy.query.ir.expression_walk import size
+from proxy.query.ir.expression_walk import columns, size
 from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression
 
 _Domain = tuple[tuple[int, ...], list[Values]]  # places of keys, and what they can be together
@@ -62,7 +63,12 @@ def _domains(
     """Keys of one public row together, those that are parts of one time, each other key by itself."""
     together: dict[str, list[int]] = {}
     of_times: set[int] = set()
-    for places, listed_times in times_together(keys, facts):
+    for places, groups in _computed(keys, values, facts):
+        of_times |= set(places)
+        yield places, groups
+    simple = [place for place in range(len(keys)) if place not in of_times]
+    for found, listed_times in times_together([keys[place] for place in simple], facts):
+        places = tuple(simple[place] for place in found)
         of_times |= set(places)
         yield places, _listed(listed_times, [values[place] for place in places])
     for place, key in enumerate(keys):
@@ -77,6 +83,38 @@ def _domains(
         of_row = [key for key in (keys[place] for place in of_one) if isinstance(key, ColumnRef)]
         rows = public_rows({key: facts[key.relation, key.column] for key in of_row}, ())
         yield tuple(of_one), _listed(rows or (), [values[place] for place in of_one])
+
+
+def _computed(
+    keys: Sequence[Expression], values: Sequence[Values], facts: Facts
+) -> Iterator[_Domain]:
+    """Keys that are computed of the same columns, one of them of several parts: what they are together."""
+    parts = [key_parts(key, facts) for key in keys]
+    left = list(range(len(keys)))
+    while left:
+        first = left.pop(0)
+        places, named = [first], columns(keys[first])
+        for place in [*left, *left]:  # again, for those that another has brought
+            if place in left and columns(keys[place]) & named:
+                places.append(place)
+                left.remove(place)
+                named |= columns(keys[place])
+        of_each = [parts[place] for place in sorted(places)]
+        is_computed = any(
+            each != (keys[place],) for place, each in zip(sorted(places), of_each, strict=True)
+        )
+        if len(places) < 2 or None in of_each or not is_computed:
+            continue
+        several = tuple(dict.fromkeys(part for each in of_each for part in each or ()))
+        found = combined(
+            [keys[place] for place in sorted(places)],
+            several,
+            [label_values(part, facts) or () for part in several],
+            facts,
+        )
+        if found is not None:
+            listed = [values[place] for place in sorted(places)]
+            yield tuple(sorted(places)), _listed(found, listed)
 
 
 def _listed(groups: Iterable[Values], values: Sequence[Values]) -> list[Values]:

@@ -9,9 +9,11 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
+from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import NumericCall, NumericFunction, Operator, Quotient
+from proxy.query.ir.expression_walk import position_in
+from proxy.query.ir.expressions import Arithmetic, NumericCall, NumericFunction, Operator, Quotient
 
 STEPWISE = (
     NumericFunction.FLOOR,
@@ -35,6 +37,7 @@ _FIELDS = {
 _DAYS_PER_YEAR = Fraction(3652425, 10000)
 
 
+_INTEGER_RANGES = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
 _LARGEST: int = 10**limits.BOUND_DIGITS
 
 
@@ -74,7 +77,7 @@ def of_quotient(quotient: Quotient, divisor: Fraction, operand: Bounds | None) -
     if operand is None:
         return None
     if quotient.remainder:
-        largest = abs(divisor) - 1
+        largest = abs(divisor) - (1 if quotient.type.is_integer else 0)
         return Bounds(-largest if operand.low < 0 else Fraction(0), largest)
     ends = sorted((operand.low / divisor, operand.high / divisor))
     if quotient.type.is_integer:
@@ -98,7 +101,7 @@ def of_rounding(rounded: NumericCall, operand: Bounds) -> Bounds:
             | NumericFunction.TRUNC
             | NumericFunction.ROUND
         ):
-            step = Fraction(1, 10**rounded.digits)
+            step = Fraction(10) ** -rounded.digits
             return Bounds(math.floor(low / step) * step, math.ceil(high / step) * step)
         case _:
             assert_never(rounded.function)
@@ -119,3 +122,19 @@ def of_calendar_field(field: str, kind: SqlType, instants: Bounds) -> Bounds:
     per_day = 1 if kind is SqlType.DATE else 86400
     years = [1970 + end / per_day / _DAYS_PER_YEAR for end in (instants.low, instants.high)]
     return Bounds(Fraction(math.floor(years[0]) - 1), Fraction(math.ceil(years[1]) + 1))
+
+
+def check_range(arithmetic: Arithmetic, interval: Bounds | None) -> None:
+    """What PostgreSQL would raise on, with values within the bounds, is no question."""
+    if interval is not None and not fits(arithmetic.type, interval):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"the result of this arithmetic can be out of range for type {arithmetic.type.sql}",
+            "Cast one operand to numeric first: column::numeric * ...",
+            position_in(arithmetic),
+        )
+
+
+def fits(kind: SqlType, interval: Bounds) -> bool:
+    limit = _INTEGER_RANGES.get(kind)
+    return limit is None or (-limit <= interval.low and interval.high < limit)

@@ -9,6 +9,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
+from proxy.planner.column_origins import origin, part_of_table, whole_table
 from proxy.planner.facts import (
     Facts,
     PlanningContext,
@@ -19,7 +20,10 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
+from proxy.planner.foreign_key_joins import along_a_foreign_key
+from proxy.planner.lookups import looked_up
 from proxy.planner.narrowing import narrowed
+from proxy.planner.same_unit import along_the_reference, compared_exactly, on_the_unit
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
 from proxy.policy.policy_model import ProtectedTable
@@ -40,6 +44,10 @@ def joined_rows(
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
     )
     relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
+    if joined.is_lookup:
+        return looked_up(
+            relation, facts, replace(left, facts=facts), replace(right, facts=facts), known
+        )
     match left.ownership, right.ownership:
         case PublicRows(), PublicRows():
             return RelationWithUnit(relation, facts, PublicRows())
@@ -54,11 +62,20 @@ def joined_rows(
                 replace(relation, left=bounded), facts, _repeated(right.ownership, most)
             )
         case UnitRows() as a, UnitRows() as b if a.identifier == b.identifier:
-            if _on_the_unit(joined, left, right, a, b):
+            if on_the_unit(joined, left, right, a, b):
                 return _multiplied(relation, facts, left, right, known)
-            referred = _along_the_reference(joined, left, right, known)
+            referred = along_the_reference(joined, left, right, known)
             if referred is not None:
                 return _referred(relation, facts, left, right, referred, known)
+            along = along_a_foreign_key(joined, left, right, known)
+            if along is not None:
+                relation = replace(relation, equal=(*relation.equal, along.units))
+                with_unit = _referred(relation, facts, left, right, along.key, known)
+                return (
+                    _with_rows(with_unit, along.rows)
+                    if with_unit.relation is relation
+                    else with_unit
+                )
             refused = "a join of protected tables must be on the privacy unit they share"
         case _:
             refused = "protected tables with different privacy units cannot be joined"
@@ -122,17 +139,23 @@ def _prints_equally(one: SqlType, other: SqlType) -> bool:
 def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
     """Whether each row of the left side meets one of the right, by a reference that the server enforces for all
     rows and that is never NULL. Of the right table no row may be left out."""
-    if joined.rest is not None or not isinstance(joined.right, Scan):
+    table = whole_table(joined.right)
+    if joined.rest is not None or table is None:
         return False
-    policy = known.policy.tables[joined.right.table]
+    policy = known.policy.tables[table.table]
     if isinstance(policy, ProtectedTable) or policy.join_keys:
         return False
-    target = known.catalog.tables[joined.right.table]
+    target = known.catalog.tables[table.table]
+    found = [
+        (origin(joined.left, a), origin(joined.right, b))
+        for a, b in joined.equal
+        if not left[a.relation, a.column].nullable
+    ]
     for scan in scans(joined.left):
         pairs = {
             (a.column, b.column)
-            for a, b in joined.equal
-            if a.relation == scan.alias and not left[a.relation, a.column].nullable
+            for a, b in found
+            if a is not None and b is not None and a.relation == scan.alias
         }
         if len(pairs) != len(joined.equal):
             continue
@@ -161,21 +184,28 @@ def _partners(
 ) -> tuple[Relation, int]:
     """A public side, and how many of its rows one row can meet: one by a key that the server checks, or as
     many as a join key of the policy leaves of each value."""
-    if isinstance(public, Scan):
-        table = known.catalog.tables[public.table]
-        on = {c.column for c in columns if c.relation == public.alias}
-        for a, b in joined.equal:
-            if not _compared_exactly(a, b):
-                on -= {a.column, b.column}
+    scan = part_of_table(public)
+    if scan is not None:
+        table = known.catalog.tables[scan.table]
+        pairs = zip(joined.equal, columns, strict=True)
+        exact = [column for (a, b), column in pairs if compared_exactly(a, b)]
+        on = {found.column for c in exact if (found := origin(public, c)) is not None}
         keys = [table.primary_key, *table.unique]
         if any(key and set(key) <= on for key in keys):
             return public, 1
+    if isinstance(public, Scan):
         for (a, b), column in zip(joined.equal, columns, strict=True):
             rule = truncation.key_rule(public, column, known)
             if rule is not None and truncation.can_be_truncated_by(a, b):
                 return truncate_public(public, column, rule, known), rule.most
+    more = ""
+    for (a, b), column in zip(joined.equal, columns, strict=True):
+        is_named = isinstance(public, Scan) and bool(known.catalog.tables[public.table].primary_key)
+        if isinstance(public, Scan) and is_named and truncation.can_be_truncated_by(a, b):
+            more = f"; or ask the data owner for `join_keys` in the policy: {column.column} of {public.table}"
     _refuse(
-        "a public table can be joined on a key that is unique in it, so that no row is multiplied"
+        "a public table can be joined on a key that is unique in it, so that no row is multiplied",
+        more,
     )
 
 
@@ -191,45 +221,6 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
             return replace(ownership, rows=rows, unique=False, named_by=(), formed=formed)
         case _:
             return ownership
-
-
-def _on_the_unit(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, a: UnitRows, b: UnitRows
-) -> bool:
-    ours, theirs = _unit_names(left, a), _unit_names(right, b)
-    return any(
-        (x.relation, x.column) in ours
-        and (y.relation, y.column) in theirs
-        and _compared_exactly(x, y)
-        for x, y in joined.equal
-    )
-
-
-def _compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
-    """Whether different values of one side never equal the same value of the other. A float meets other
-    numbers in numeric, with 15 digits (compiler.expression_sql), so that floats next to each other collide."""
-    return x.type.is_float == y.type.is_float and not x.type.meets_blank_padded(y.type)
-
-
-def _along_the_reference(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-) -> ColumnRef | None:
-    """The key by which a row meets the very row through which its unit was found, so that both belong to the
-    same unit; None: it does not."""
-    for x, y in joined.equal:
-        for here, facts, there, side in (
-            (x, left.facts, y, joined.right),
-            (y, right.facts, x, joined.left),
-        ):
-            target = facts[here.relation, here.column].leads_to
-            referred = next((s for s in scans(side) if s.alias == there.relation), None)
-            if target is None or referred is None or referred.table != target:
-                continue
-            if not _compared_exactly(x, y):
-                continue
-            if known.catalog.tables[target].primary_key == (there.column,):
-                return there
-    return None
 
 
 def _multiplied(
@@ -296,9 +287,10 @@ def _referred(
     return RelationWithUnit(relation, facts, ownership)
 
 
-def _unit_names(with_unit: RelationWithUnit, ownership: UnitRows) -> set[tuple[str, str]]:
-    names = {key for key, column in with_unit.facts.items() if column.is_unit}
-    return names | {(ownership.column.relation, ownership.column.column)}
+def _with_rows(found: RelationWithUnit, rows: int) -> RelationWithUnit:
+    """Where nothing has been repeated: at most so many rows of a unit."""
+    assert isinstance(found.ownership, UnitRows)
+    return replace(found, ownership=replace(found.ownership, rows=rows))
 
 
 def _both(a: UnitRows, b: UnitRows) -> UnitRows:

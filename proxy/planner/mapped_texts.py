@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
+from proxy.planner.label_evaluation import NotEvaluated, evaluated, printed_value
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
     Case,
-    Choice,
     Choose,
     ColumnRef,
     Comparator,
@@ -25,14 +25,9 @@ from proxy.query.ir.expressions import (
     TextFunction,
 )
 
-_Text = str | int | None
-_BY_LOCALE = (TextFunction.LOWER, TextFunction.UPPER)
-_MOST = 500  # comparisons for a row
-_LISTED = (SqlType.TEXT, SqlType.VARCHAR, SqlType.ENUM)
-
-
-class _NotKnown(Exception):
-    """What PostgreSQL makes of it is not computed here."""
+_BY_LOCALE = (TextFunction.LOWER, TextFunction.UPPER, TextFunction.INITCAP)
+MOST = 500  # comparisons for a row
+LISTED = (SqlType.TEXT, SqlType.VARCHAR, SqlType.ENUM)
 
 
 def mapped_texts(expression: Expression, facts: Facts) -> Mapping[str | None, str | None] | None:
@@ -44,19 +39,21 @@ def mapped_texts(expression: Expression, facts: Facts) -> Mapping[str | None, st
         return None
     names = columns(expression)
     known = facts.get(next(iter(names))) if len(names) == 1 else None
-    if known is None or known.values is None or known.type not in _LISTED:
+    if known is None or known.values is None or known.type not in LISTED:
         return None
     listed = dict.fromkeys(value for value in known.values if value is not None or known.nullable)
-    if len(listed) > _MOST:
+    if len(listed) > MOST:
         return None
     values = (*listed, None) if known.nullable and None not in listed else tuple(listed)
     try:
-        found = {value: _value(expression, value) for value in values}
-    except _NotKnown:
+        column = _column(expression)
+        assert column is not None
+        found = {value: printed_value(evaluated(expression, {column: value})) for value in values}
+    except NotEvaluated:
         return None
     if None not in listed and found.get(None) is None:
         found.pop(None, None)
-    return {value: None if text is None else str(text) for value, text in found.items()}
+    return found
 
 
 def key_by_text(expression: Expression, facts: Facts) -> Case | None:
@@ -93,60 +90,3 @@ def _column(expression: Expression) -> ColumnRef | None:
     if isinstance(expression, ColumnRef):
         return expression
     return next((column for part in children(expression) if (column := _column(part))), None)
-
-
-def _value(expression: Expression, value: str | None) -> _Text:
-    match expression:
-        case ColumnRef():
-            return value
-        case Constant(value=str() | None as text):
-            return text
-        case Constant(value=Fraction() as number) if number.denominator == 1:
-            return int(number)
-        case TextCall():
-            return _called(expression, _value(expression.operand, value))
-        case Choose(choice=Choice.COALESCE, operands=operands):
-            texts = (_value(part, value) for part in operands)
-            return next((text for text in texts if text is not None), None)
-        case NullIf(operand=operand, other=other):
-            first = _value(operand, value)
-            return None if first == _value(other, value) else first
-        case _:
-            raise _NotKnown
-
-
-def _called(call: TextCall, text: _Text) -> _Text:
-    if text is None:
-        return None
-    given = [_value(argument, None) for argument in call.arguments]
-    if not isinstance(text, str) or None in given:
-        raise _NotKnown
-    match call.function, given:
-        case (TextFunction.LOWER, []) if text.isascii():
-            return text.lower()
-        case (TextFunction.UPPER, []) if text.isascii():
-            return text.upper()
-        case TextFunction.LENGTH, []:
-            return len(text)
-        case TextFunction.LEFT, [int() as number]:
-            return text[:number]
-        case TextFunction.RIGHT, [int() as number]:
-            return (text[-number:] if number else "") if number >= 0 else text[-number:]
-        case TextFunction.SUBSTR, [int() as start]:
-            return text[max(start, 1) - 1 :]
-        case TextFunction.SUBSTR, [int() as start, int() as length] if length >= 0:
-            return text[max(start, 1) - 1 : max(start + length - 1, 0)]
-        case TextFunction.BTRIM, [str()] | []:
-            return text.strip(_trimmed(given))
-        case TextFunction.LTRIM, [str()] | []:
-            return text.lstrip(_trimmed(given))
-        case TextFunction.RTRIM, [str()] | []:
-            return text.rstrip(_trimmed(given))
-        case TextFunction.STRPOS, [str() as part]:
-            return text.find(part) + 1
-        case _:
-            raise _NotKnown
-
-
-def _trimmed(given: list[_Text]) -> str:
-    return str(given[0]) if given else " "

@@ -14,7 +14,8 @@ from itertools import product
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
-from proxy.planner.facts import ColumnFacts, Facts, Range
+from proxy.planner.computed_labels import combined
+from proxy.planner.facts import ColumnFacts, Facts, Range, Values
 from proxy.planner.possible_truth import (
     Between,
     OtherText,
@@ -25,7 +26,7 @@ from proxy.planner.possible_truth import (
     results,
     truths,
 )
-from proxy.planner.public_keys import Values, constant_text, label_values
+from proxy.planner.public_keys import constant_text, key_parts, label_values
 from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
@@ -65,10 +66,17 @@ def narrowed(facts: Facts, where: Expression | None) -> Facts:
             known = replace(known, values=still_possible(column, known.values, about))
         if is_ordered(known.type):
             known = replace(known, ranges=_ranges(column, known, about))
+        if known.nullable and not _can_be_null(column, about):
+            known = replace(known, nullable=False)
         changed[name] = known
     for alias in {fact.of_row.alias for fact in facts.values() if fact.of_row is not None}:
         changed.update(_of_public_row(alias, changed, parts))
     return changed
+
+
+def _can_be_null(column: ColumnRef, about: Iterable[Expression]) -> bool:
+    """Whether the conditions may be true of a row that has no value there."""
+    return all(True in truths(part, {column: 0})((None,)) for part in about if size(part) <= WORK)
 
 
 def _of_public_row(
@@ -127,8 +135,23 @@ def key_values(expression: Expression, facts: Facts, where: Expression | None) -
     if isinstance(expression, ColumnRef):
         return values
     values = still_possible(expression, values, parts)
+    possible = _of_parts(expression, facts, parts)
+    if possible is not None:
+        values = tuple(v for v in values if v in possible)
     possible = _reachable(expression, facts, parts)
     return values if possible is None else tuple(v for v in values if v in possible)
+
+
+def _of_parts(
+    expression: Expression, facts: Facts, about: Sequence[Expression]
+) -> frozenset[str | None] | None:
+    """What a key can be whose parts have only values with which the conditions may be true; None: any."""
+    parts = key_parts(expression, facts)
+    if not about or parts is None or parts == (expression,):
+        return None
+    values = [still_possible(part, label_values(part, facts) or (), about) for part in parts]
+    found = combined([expression], parts, values, facts)
+    return None if found is None else frozenset(text for (text,) in found)
 
 
 def still_possible(key: Expression, values: Values, parts: Iterable[Expression]) -> Values:
@@ -249,6 +272,11 @@ def _reachable(
     """The texts that a condition or CASE can have; None: any."""
     if not isinstance(expression, Case | Comparison | Connective | Not | Is | In | InPublic | Like):
         return None
+    branches: tuple[Expression, ...] = ()
+    if isinstance(expression, Case):
+        branches = (*(result for _, result in expression.whens), expression.otherwise)
+    if not all(isinstance(branch, Constant) for branch in branches):
+        return None
     names = sorted(columns(expression))
     known: dict[Expression, int] = {}
     of_each: list[list[Value]] = []
@@ -267,7 +295,6 @@ def _reachable(
         of = truths(expression, known)
         outcomes = {truth for row in rows for truth in of(row)}
         return frozenset(text for truth, text in _TRUTH_TEXTS.items() if truth in outcomes)
-    branches = (*(result for _, result in expression.whens), expression.otherwise)
     texts = [constant_text(part) if isinstance(part, Constant) else None for part in branches]
     found = results(expression, known)
     return frozenset(texts[number] for row in rows for number in found(row))

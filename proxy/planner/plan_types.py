@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from typing_extensions import assert_never
 
 from proxy.base.errors import Fault
-from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog
 from proxy.planner.plan import BlockPlan
@@ -52,8 +52,10 @@ def types_of(relation: Relation, catalog: Catalog) -> Types:
             return {(relation.alias, n): _printed(e, types) for n, e in relation.outputs}
         case GroupByUnit():
             types = types_of(relation.source, catalog)
-            _check((relation.unit, relation.where, relation.aggregates), types)
+            _check((relation.unit, relation.where, relation.keys, relation.aggregates), types)
             named = {(relation.alias, UNIT_COLUMN): types[_name(relation.unit)]}
+            for number, key in enumerate(relation.keys, start=1):
+                named[relation.alias, key_column(number)] = _printed(key, types)
             for number, aggregate in enumerate(relation.aggregates, start=1):
                 named[relation.alias, aggregate_column(number)] = _aggregated(aggregate)
             return named

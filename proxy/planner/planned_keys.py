@@ -3,19 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
-from proxy.planner.facts import Facts, typed
+from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
 from proxy.planner.key_plans import KeyPlan
-from proxy.planner.mapped_texts import key_by_text
+from proxy.planner.mapped_keys import key_by_parts
+from proxy.planner.mapped_texts import depends_on_locale, key_by_text
 from proxy.planner.narrowing import key_values, narrowed
-from proxy.planner.public_keys import Values
+from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
-from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression, Extract
+from proxy.query.ir.expressions import (
+    ColumnRef,
+    Constant,
+    DateTrunc,
+    Expression,
+    Extract,
+    Quotient,
+)
 from proxy.query.ir.query import AggregateBlock, Key
+
+
+def planned_keys(
+    block: AggregateBlock, facts: Facts, public: Facts, where: Expression | None
+) -> tuple[AggregateBlock, tuple[KeyPlan, ...]]:
+    """
+    Given    public: as of planned_key
+    Gives    the keys of a block, and the block with the expressions that they are planned for
+    Refuses  what planned_key does; NO_VALUES: a private key of groups that are added up, as those that
+             partition selection leaves out would be missing in the sums without a word
+    """
+    if not block.is_summed:
+        return block, tuple(planned_key(key, facts, public, where) for key in block.keys)
+    block = replace(block, keys=tuple(_as_whole_number(key, facts) for key in block.keys))
+    planned = tuple(planned_key(key, facts, public, where) for key in block.keys)
+    for key, plan in zip(block.keys, planned, strict=True):
+        if plan.values is None:
+            raise Refusal(
+                Code.NO_VALUES,
+                f"{_named(key.expression)} has no public values, and is joined or compared with answers"
+                " whose groups are added up",
+                "GROUP BY it, or ask for a column with `values` in the policy.",
+                key.position,
+            )
+    return block, planned
+
+
+def _as_whole_number(key: Key, facts: Facts) -> Key:
+    """A column of whole numbers computed from itself, so that its bounds say which values it can have, as those
+    of floor(column) do."""
+    column = key.expression
+    if not isinstance(column, ColumnRef) or not column.type.is_integer:
+        return key
+    known = facts[column.relation, column.column]
+    if known.values is not None or known.is_unit:
+        return key
+    one = Constant(Fraction(1), SqlType.INT4)
+    return replace(key, expression=Quotient(column, one, False, column.type, column.position))
 
 
 def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
@@ -31,7 +78,10 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             key.position,
         )
     values = key_values(expression, public, where)
-    planned = key_by_text(expression, facts) or condition(expression, facts)
+    mapped = key_by_text(expression, facts) or key_by_parts(expression, facts)
+    planned = condition(expression if mapped is None else mapped, facts)
+    if mapped is None and depends_on_locale(expression) and is_computed(expression, public):
+        values = None  # what the database makes of it is not what was computed here
     if values is None and not _can_be_private(expression, key.type):
         raise Refusal(
             Code.NO_VALUES,

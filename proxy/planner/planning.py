@@ -21,6 +21,7 @@ from proxy.planner.facts import (
     PublicRows,
     RelationWithUnit,
     RowOwnership,
+    Values,
     typed,
 )
 from proxy.planner.group_selection import select_groups
@@ -38,9 +39,8 @@ from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.planner.plan_types import check_types
-from proxy.planner.planned_keys import listed_groups, planned_key
+from proxy.planner.planned_keys import listed_groups, planned_keys
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
-from proxy.planner.public_keys import Values
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
@@ -131,17 +131,14 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     with_unit = tuple(_with_unit(block, known) for block in query.blocks)
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
-    releases += sum(any(key.values is None for key in keys) for _, keys in with_unit)
+    releases += sum(any(key.values is None for key in keys) for *_, keys in with_unit)
     if releases > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
             Code.TOO_COMPLEX,
             f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
             "Ask several questions.",
         )
-    drafts = tuple(
-        _draft(block, found, keys, known, wanted)
-        for block, (found, keys) in zip(query.blocks, with_unit, strict=True)
-    )
+    drafts = tuple(_draft(block, found, keys, known, wanted) for block, found, keys in with_unit)
     weights = [tuple(draft.weights(known.policy.privacy)) for draft in drafts]
     flat = [weight for of_block in weights for weight in of_block]
     losses = iter(split.split_weighted(wanted, flat) if flat else ())
@@ -168,7 +165,7 @@ def _loss_of(block: BlockPlan) -> Loss:
 
 def _with_unit(
     block: AggregateBlock, known: PlanningContext
-) -> tuple[RelationWithUnit, tuple[KeyPlan, ...]]:
+) -> tuple[AggregateBlock, RelationWithUnit, tuple[KeyPlan, ...]]:
     with_unit = track(block.source, known)
     if isinstance(with_unit.ownership, PublicRows):
         raise Refusal(
@@ -178,8 +175,8 @@ def _with_unit(
         )
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
-    public = narrowed(facts, where)
-    return with_unit, tuple(planned_key(key, facts, public, where) for key in block.keys)
+    block, keys = planned_keys(block, facts, narrowed(facts, where), where)
+    return block, with_unit, keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +324,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         expressions=draft.block.expressions,
         outputs=draft.block.outputs,
         uses_answers=uses_answers(draft.block),
+        is_summed=draft.block.is_summed,
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,

@@ -10,11 +10,13 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
+from proxy.base.instants import is_in_calendar, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
-from proxy.planner.facts import Facts, Range
+from proxy.planner.computed_labels import combined, parts_of_key
+from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.mapped_texts import mapped_texts
+from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
@@ -47,8 +49,6 @@ from proxy.query.ir.expressions import (
     TextCall,
     TimeBin,
 )
-
-Values = tuple[str | None, ...]
 
 
 def label_values(expression: Expression, facts: Facts) -> Values | None:
@@ -101,6 +101,37 @@ def _clamped(bounds: Bounds, one: Range) -> Bounds:
 
 
 def _labels(expression: Expression, facts: Facts) -> Values | None:
+    values = _direct(expression, facts)
+    return _combined(expression, facts) if values is None else values
+
+
+def key_parts(expression: Expression, facts: Facts) -> tuple[Expression, ...] | None:
+    """The smallest parts with public values of which an expression is computed; None: it is not, or
+    the database evaluates it, by a locale of its own."""
+    if depends_on_locale(expression) and not (
+        mapped_texts(expression, facts) is not None or _direct(expression, facts) is None
+    ):
+        return None
+    return parts_of_key(expression, lambda part: _direct(part, facts))
+
+
+def is_computed(expression: Expression, facts: Facts) -> bool:
+    """Whether the values of a key are made of those of its parts, not of its form alone, as of a condition."""
+    return _direct(expression, facts) is None and _combined(expression, facts) is not None
+
+
+def _combined(expression: Expression, facts: Facts) -> Values | None:
+    """Of a key that is computed of several parts."""
+    parts = key_parts(expression, facts)
+    if parts is None:
+        return None
+    values = [label_values(part, facts) or () for part in parts]
+    found = combined([expression], parts, values, facts)
+    return None if found is None else tuple(text for (text,) in found)
+
+
+def _direct(expression: Expression, facts: Facts) -> Values | None:
+    """Of an expression as a whole."""
     match expression:
         case ColumnRef():
             known = facts[expression.relation, expression.column]
@@ -109,10 +140,10 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
             return tuple(value for value in known.values if value is not None)
         case Case():
             results = [result for _, result in expression.whens] + [expression.otherwise]
-            if not all(isinstance(result, Constant) for result in results):
+            labels = [r for r in results if isinstance(r, Constant) and _is_printed(r, expression)]
+            if len(labels) < len(results):
                 return None
-            texts = (constant_text(result) for result in results if isinstance(result, Constant))
-            return tuple(dict.fromkeys(texts))
+            return tuple(dict.fromkeys(constant_text(label) for label in labels))
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return ("true", "false")
         case Extract():
@@ -133,7 +164,7 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
         case Bucket():
             return _buckets(expression, facts)
         case Arithmetic():
-            return _computed(expression, facts)
+            return _bins(expression, facts)
         case _:
             return None
 
@@ -147,7 +178,7 @@ _OPERATIONS = {
 }
 
 
-def _computed(arithmetic: Arithmetic, facts: Facts) -> Values | None:
+def _bins(arithmetic: Arithmetic, facts: Facts) -> Values | None:
     """`floor(x / 10) * 10` and the like, as tools write bins: a constant and a number with public values.
 
     Decimal keeps the scales of sums and products as PostgreSQL's numeric does, and so the texts.
@@ -171,17 +202,40 @@ def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
         ):
             return [Decimal(decimal_text(value))]
         case NumericCall() | Extract() | Bucket() | Arithmetic():
-            values = _labels(side, facts)
+            values = _direct(side, facts)
             return None if values is None else [Decimal(text) for text in values if text]
         case _:
             return None
 
 
 def constant_text(constant: Constant) -> str | None:
+    """As PostgreSQL prints it, whatever of several texts of one instant it was written as."""
     value = constant.value
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str) and constant.type is not None and constant.type.is_time:
+        return _printed_time(value, constant.type) or value
     return decimal_text(value) if isinstance(value, Fraction) else value
+
+
+def _printed_time(text: str, kind: SqlType) -> str | None:
+    seconds = seconds_of(text, is_local=kind is not SqlType.TIMESTAMPTZ)
+    if seconds is None or not is_in_calendar(seconds):
+        return None
+    if kind is SqlType.DATE:
+        return moment(seconds).date().isoformat()
+    at = moment(seconds)
+    part = f".{at.microsecond:06}".rstrip("0") if at.microsecond else ""
+    zone = "+00" if kind is SqlType.TIMESTAMPTZ else ""
+    return f"{at.replace(microsecond=0, tzinfo=None).isoformat(sep=' ')}{part}{zone}"
+
+
+def _is_printed(label: Constant, of: Case) -> bool:
+    """Whether it is known how a label is printed: a date among times is one in the session's zone."""
+    kind = label.type
+    if kind is None or not kind.is_time or label.value is None:
+        return True
+    return kind is of.type and _printed_time(str(label.value), kind) is not None
 
 
 _ROUNDED_MOST = 1_000
@@ -195,11 +249,15 @@ def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
         found = bounded(rounded.operand, facts).interval
     except Refusal:
         return None
-    scale = 10**rounded.digits
+    scale = Fraction(10) ** rounded.digits
     if found is None or (found.high - found.low) * scale > _ROUNDED_MOST:
         return None
     if rounded.digits and rounded.type is not SqlType.NUMERIC:
         return None
+    if rounded.digits < 0:
+        step = 10**-rounded.digits
+        low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
+        return tuple(str(n * step) for n in range(low, high + 1))
     low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
     if not rounded.digits:
         return tuple(str(n) for n in range(low, high + 1))
@@ -236,7 +294,7 @@ def _chosen(choose: Choose, facts: Facts) -> Values | None:
     found: dict[str | None, None] = {}
     is_null_listed = True
     for operand in choose.operands:
-        values: Values | None = _labels(operand, facts)
+        values: Values | None = _direct(operand, facts)
         if isinstance(operand, Constant):
             values = (constant_text(operand),)
         if values is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from typing import Any
 
 from typing_extensions import assert_never
@@ -16,13 +17,14 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.patterns import PatternSyntax
-from proxy.base.result_columns import union_column
+from proxy.base.result_columns import key_column, union_column
 from proxy.query.ir.expressions import (
     Choice,
     Choose,
     ColumnRef,
     Comparator,
     Comparison,
+    Concat,
     Constant,
     Expression,
     Like,
@@ -43,6 +45,8 @@ _SEARCHES = (
     TextFunction.BTRIM,
     TextFunction.LTRIM,
     TextFunction.RTRIM,
+    TextFunction.SPLIT_PART,
+    TextFunction.REPLACE,
 )
 
 
@@ -135,7 +139,11 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
                 for place, (_, expression) in enumerate(branch.outputs, start=1):
                     key = (relation.alias, union_column(place))
                     outputs[key] = _larger(outputs.get(key, _NOTHING), _cost(expression, outputs))
-        case GroupByUnit() | Truncate():
+        case GroupByUnit():
+            _collect(relation.source, outputs)
+            for number, grouped in enumerate(relation.keys, start=1):
+                outputs[relation.alias, key_column(number)] = _cost(grouped, outputs)
+        case Truncate():
             _collect(relation.source, outputs)
         case _:
             assert_never(relation)
@@ -143,13 +151,35 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
 
 def _cost(expression: object, outputs: _Outputs) -> _Cost:
     carried = nodes = 0
+    growth = 1
     for part in parts_of(expression):
         if isinstance(part, ColumnRef):
             below = outputs.get((part.relation, part.column), _NOTHING)
             carried, nodes = carried + below.octets, nodes + below.nodes
         else:
-            carried, nodes = carried + octets(part), nodes + 1
+            carried, nodes = carried + octets(part) + _padded(part), nodes + 1
+            growth = min(growth * _growth(part), limits.CARRIED_BYTES)
+    carried *= growth
     return _Cost(min(carried, limits.CARRIED_BYTES + 1), min(nodes, limits.EXPANDED_NODES + 1))
+
+
+def _growth(part: object) -> int:
+    """By how much what replace() puts in is longer than what it takes out."""
+    if not isinstance(part, TextCall) or part.function is not TextFunction.REPLACE:
+        return 1
+    taken, put = (octets(argument) for argument in part.arguments)
+    return max(1, -(-put // max(taken, 1)))
+
+
+def _padded(part: object) -> int:
+    """Bytes that lpad() and rpad() can add."""
+    if not isinstance(part, TextCall) or part.function not in (
+        TextFunction.LPAD,
+        TextFunction.RPAD,
+    ):
+        return 0
+    most = part.arguments[0].value if isinstance(part.arguments[0], Constant) else None
+    return 4 * int(most) if isinstance(most, Fraction) and most > 0 else 0
 
 
 def _larger(one: _Cost, other: _Cost) -> _Cost:
@@ -165,6 +195,8 @@ def _work(part: object, outputs: _Outputs) -> int:
         case TextCall():
             given = sum(map(octets, part.arguments))
             return _supplied((part.operand,), outputs) * (_ONE_PASS + given)
+        case Concat():
+            return _supplied(part.operands, outputs)
         case Comparison() if part.comparator in _ORDERED:
             return _supplied((part.left, part.right), outputs) * _ONE_PASS
         case Choose() if part.choice is not Choice.COALESCE:
@@ -198,6 +230,8 @@ def _searched(part: object) -> int:
             return _ONE_PASS + max(octets(part.pattern), _states(part))
         case TextCall() if part.function in _SEARCHES:
             return _ONE_PASS + sum(map(octets, part.arguments))
+        case Concat():
+            return _ONE_PASS * len(part.operands)
         case _:
             return 0
 

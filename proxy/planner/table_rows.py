@@ -32,6 +32,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             (scan.alias, c.name): ColumnFacts(
                 c.type,
                 values=known.public.get((scan.table, c.name)),
+                step=type_step(c) if c.is_enforced else None,
                 characters=type_characters(c),
                 of_row=PublicRow(scan.alias, listed.index(c.name), held)
                 if c.name in listed

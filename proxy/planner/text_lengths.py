@@ -7,6 +7,7 @@ files, which have a limit; so its length must not be that person's alone.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
@@ -14,8 +15,10 @@ from proxy.catalog.catalog_model import Column
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import (
     Case,
+    Cast,
     Choose,
     ColumnRef,
+    Concat,
     Constant,
     Expression,
     NullIf,
@@ -24,7 +27,9 @@ from proxy.query.ir.expressions import (
 )
 
 _MODIFIER = re.compile(r"character(?: varying)?\((\d+)\)")
+_NUMBER_CHARACTERS = 1_010  # of a numeric(p, s), or of what is computed within bounds
 _NO_LONGER = (
+    *(TextFunction.SPLIT_PART, TextFunction.REVERSE),
     *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
     *(TextFunction.LEFT, TextFunction.RIGHT, TextFunction.SUBSTR),
 )
@@ -65,8 +70,23 @@ def characters(expression: Expression, facts: Facts) -> int | None:
         case ColumnRef():
             known = facts.get((expression.relation, expression.column))
             return None if known is None else known.characters
+        case TextCall(function=TextFunction.LEFT, arguments=(Constant(value=Fraction() as n),)) if (
+            n >= 0
+        ):
+            return _least(characters(expression.operand, facts), int(n))
         case TextCall() if expression.function in _NO_LONGER:
             return characters(expression.operand, facts)
+        case TextCall(
+            function=TextFunction.LPAD | TextFunction.RPAD,
+            arguments=(Constant(value=Fraction() as n), *_),
+        ):
+            return max(int(n), 0)
+        case Concat():
+            lengths = [characters(part, facts) for part in expression.operands]
+            known_lengths = [length for length in lengths if length is not None]
+            return sum(known_lengths) if len(known_lengths) == len(lengths) else None
+        case Cast() if expression.type.is_text:
+            return _NUMBER_CHARACTERS
         case Case():
             return _most([*(b for _, b in expression.whens), expression.otherwise], facts)
         case Choose():
@@ -75,6 +95,21 @@ def characters(expression: Expression, facts: Facts) -> int | None:
             return characters(expression.operand, facts)
         case _:  # upper and lower can lengthen a text
             return None
+
+
+def longest(expression: Expression, facts: Facts) -> int | None:
+    """The most characters that count in a sum: by its type, or else of its listed texts, beyond which a stored
+    text is cut."""
+    found = characters(expression, facts)
+    if found is None and isinstance(expression, ColumnRef):
+        known = facts.get((expression.relation, expression.column))
+        values = None if known is None else known.values
+        found = None if values is None else max((len(text or "") for text in values), default=0)
+    return found
+
+
+def _least(known: int | None, most: int) -> int:
+    return most if known is None else min(known, most)
 
 
 def _most(parts: list[Expression], facts: Facts) -> int | None:

@@ -11,8 +11,7 @@ from proxy.base.instants import extracted_field
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC
-from proxy.planner.facts import Facts
-from proxy.planner.public_keys import Values
+from proxy.planner.facts import Facts, Values
 from proxy.planner.time_labels import clock_times, day_of, start_of, time_text
 from proxy.query.ir.expressions import (
     Cast,

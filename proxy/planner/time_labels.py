@@ -20,7 +20,7 @@ from proxy.base.time_templates import template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts
-from proxy.planner.moved_times import bin_starts, moved, moved_ends
+from proxy.planner.shifted_times import bin_starts, shifted_ends, shifted_time
 from proxy.query.ir.expressions import (
     Cast,
     ColumnRef,
@@ -83,7 +83,7 @@ def _ends(operand: Expression, facts: Facts, *, in_range: bool = False) -> _Time
             return found  # a date as a timestamp
         case Shift(operand=inner):
             found = _ends(inner, facts, in_range=in_range)
-            ends = None if found is None else moved_ends(found.low, found.high, operand)
+            ends = None if found is None else shifted_ends(found.low, found.high, operand)
             return None if ends is None else _TimeEnds(low=ends[0], high=ends[1])
         case _:
             return None
@@ -182,7 +182,7 @@ def _values(key: Expression, facts: Facts) -> Iterator[Fraction] | None:
         case DateTrunc():
             return _truncated(key, facts)
         case Shift(operand=inner):
-            return _moved(key, facts)
+            return _shifted(key, facts)
         case TimeBin(operand=inner):
             ends = _ends(inner, facts)
             return None if ends is None else bin_starts(ends.low, ends.high, key)
@@ -212,7 +212,7 @@ def _cast(found: Iterator[Fraction], source: SqlType, cast: Cast) -> Iterator[Fr
             yield seconds
 
 
-def _moved(key: Shift, facts: Facts) -> Iterator[Fraction] | None:
+def _shifted(key: Shift, facts: Facts) -> Iterator[Fraction] | None:
     inner = key.operand
     found = _values(inner, facts)
     if found is None and inner.type is SqlType.DATE:
@@ -220,7 +220,7 @@ def _moved(key: Shift, facts: Facts) -> Iterator[Fraction] | None:
     if found is None:
         return None
     times = list(
-        islice((moved(seconds, key) for seconds in found), limits.GROUPS_PER_STATEMENT + 1)
+        islice((shifted_time(seconds, key) for seconds in found), limits.GROUPS_PER_STATEMENT + 1)
     )
     return None if None in times else iter([at for at in times if at is not None])
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import NoReturn
 
 from typing_extensions import assert_never
 
-from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.result_columns import UNIT_COLUMN, aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
-from proxy.planner.bounds import bounded, condition
+from proxy.planner.bounds import condition
+from proxy.planner.computed_columns import computed_column
 from proxy.planner.facts import (
     ColumnFacts,
-    Facts,
     PlanningContext,
     ProtectedRows,
     PublicRows,
@@ -32,14 +29,13 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.joins import joined_rows
-from proxy.planner.mapped_texts import depends_on_locale
-from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.lookups import check_tables
+from proxy.planner.narrowing import narrowed
+from proxy.planner.rows_per_unit import per_unit
 from proxy.planner.table_rows import table_rows
-from proxy.planner.text_lengths import characters
 from proxy.planner.unit_truncation import UNIT, with_condition
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Cast, ColumnRef, Expression
-from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 KEY = "dp_key"
@@ -63,7 +59,7 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
                     refusal if refusal.position is not None else refusal.at(relation.position)
                 ) from None
         case GroupByUnit():
-            return _per_unit(relation, track(relation.source, known))
+            return per_unit(relation, track(relation.source, known))
         case UnionAll():
             return _union(relation, [track(part, known) for part in relation.parts])
         case Truncate():
@@ -75,6 +71,8 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
 def _placed(relation: Join | Subquery, known: PlanningContext) -> RelationWithUnit:
     if isinstance(relation, Subquery):
         return _subquery(relation, track(relation.source, known))
+    if relation.is_lookup:
+        check_tables(relation, known)
     return joined_rows(relation, track(relation.left, known), track(relation.right, known), known)
 
 
@@ -87,40 +85,13 @@ def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
     own = None if subquery.where is None else typed(subquery.where, source.facts)
     public = narrowed(source.facts, own)
     for name, expression in subquery.outputs:
-        planned, known = _output(typed(expression, source.facts), public, own)
+        planned, known = computed_column(typed(expression, source.facts), public, own)
         outputs.append((name, planned))
         facts[subquery.alias, name] = known
     hidden, ownership = _carried(subquery.alias, source.ownership, {name for name, _ in outputs})
     below, where = with_condition(source.relation, where)
     relation = replace(subquery, source=below, where=where, outputs=(*outputs, *hidden))
     return RelationWithUnit(relation, facts, ownership)
-
-
-def _output(
-    expression: Expression, facts: Facts, where: Expression | None
-) -> tuple[Expression, ColumnFacts]:
-    """A computed column: clamped where it is a number, so that it can be clamped again above."""
-    kind = expression.type or SqlType.TEXT
-    if isinstance(expression, ColumnRef):
-        return expression, facts[expression.relation, expression.column]
-    if kind.is_number:
-        try:
-            found = bounded(expression, facts)
-        except Refusal as refusal:
-            if refusal.code is not Code.NO_BOUNDS:
-                raise
-        else:
-            interval = found.interval
-            grid = None
-            if interval is not None:
-                grid = grids.of_expression(found.expression, interval, facts)
-            values = key_values(expression, facts, where)
-            return found.expression, ColumnFacts(SqlType.NUMERIC, interval, grid, values)
-    planned = condition(expression, facts)
-    number = SqlType.NUMERIC if kind.is_number else kind
-    most = characters(expression, facts) if kind.is_text else None
-    values = None if depends_on_locale(expression) else key_values(expression, facts, where)
-    return planned, ColumnFacts(number, values=values, characters=most)
 
 
 def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hidden, RowOwnership]:
@@ -152,87 +123,6 @@ def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hid
             return ((name, ownership.column), *keys), carried
         case _:
             assert_never(ownership)
-
-
-def _per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit:
-    ownership = source.ownership
-    if not isinstance(ownership, UnitRows):
-        _refuse(
-            "GROUP BY here can only be on the privacy unit of a table",
-            "Rows that are units by themselves need no GROUP BY: aggregate them directly.",
-        )
-    where = None
-    if grouped.where is not None:
-        where = condition(typed(grouped.where, source.facts), source.facts)
-    facts: dict[tuple[str, str], ColumnFacts] = {
-        (grouped.alias, UNIT_COLUMN): ColumnFacts(ownership.column.type, is_unit=True)
-    }
-    aggregates: list[Aggregate] = []
-    for number, aggregate in enumerate(grouped.aggregates, start=1):
-        planned, known = _unit_aggregate(aggregate, ownership, source.facts)
-        aggregates.append(planned)
-        facts[grouped.alias, aggregate_column(number)] = known
-    below, where = with_condition(source.relation, where)
-    relation = replace(
-        grouped,
-        source=below,
-        where=where,
-        unit=ownership.column,
-        aggregates=tuple(aggregates),
-        rows=ownership.rows,
-    )
-    unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
-    gathered = replace(
-        ownership,
-        column=unit,
-        rows=1,
-        unique=True,
-        named_by=(),
-        untruncated=(),
-        formed=1,
-        is_chosen=False,
-        is_unbounded=False,
-    )
-    return RelationWithUnit(relation, facts, gathered)
-
-
-def _unit_aggregate(
-    aggregate: Aggregate, ownership: UnitRows, facts: Facts
-) -> tuple[Aggregate, ColumnFacts]:
-    """An aggregate over the rows of one unit, with its bounds; more than `rows` rows never count."""
-    only = None
-    if aggregate.condition is not None:
-        only = condition(typed(aggregate.condition, facts), facts)
-    kind = aggregate.kind
-    if kind in (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT):
-        operand = aggregate.operand
-        if operand is not None:
-            operand = condition(typed(operand, facts), facts)
-        span = Bounds(Fraction(0), Fraction(ownership.rows))
-        values = None
-        if (
-            ownership.rows < limits.GROUPS_PER_STATEMENT
-        ):  # a join's rows may be a product of large numbers
-            values = tuple(str(n) for n in range(ownership.rows + 1))
-        known = ColumnFacts(SqlType.INT8, span, Fraction(1), values)
-        return replace(aggregate, operand=operand, condition=only), known
-    if kind not in (AggregateKind.SUM, AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX):
-        _refuse(f"{kind.value} per unit is not available", "Use count, sum, avg, min or max.")
-    assert aggregate.operand is not None
-    found = bounded(typed(aggregate.operand, facts), facts)
-    interval = found.interval or Bounds(Fraction(0), Fraction(0))
-    grid = grids.of_expression(found.expression, interval, facts)
-    if kind is AggregateKind.SUM:
-        interval = Bounds(
-            ownership.rows * min(interval.low, Fraction(0)),
-            ownership.rows * max(interval.high, Fraction(0)),
-        )
-    elif kind is AggregateKind.AVG:
-        grid = grids.of_average(grid, interval)
-    of = aggregate.operand.type
-    times = of is not None and of.is_time
-    known = ColumnFacts(of if of is not None and times else SqlType.NUMERIC, interval, grid)
-    return replace(aggregate, operand=found.expression, condition=only), known
 
 
 def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:

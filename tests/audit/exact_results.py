@@ -161,7 +161,10 @@ def _quantile_laws(release: OrderStatistic, numbers: Numbers) -> Iterator[order_
 def _grouped(block: BlockPlan, here: Exact, base: Base) -> Iterator[str]:
     if block.selection is not None:
         return
+    # Those of the plan, which has not seen the data: combinations that rows can have, or all of them.
     expected = list(product(*(key.values or () for key in block.keys)))
+    if block.combinations is not None:
+        expected = list(block.combinations)
     if list(here.shown) != expected:
         yield f"{base.name}: {len(here.shown)} rows for {len(expected)} public groups"
 

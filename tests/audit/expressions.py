@@ -105,6 +105,16 @@ _CONDITIONS: tuple[Template, ...] = (
     ("left({}, 1) = 'a'", (TEXTS,)),
     ("substr({}, 2, 1) <> 'b'", (TEXTS,)),
     ("starts_with({}, 'SEC')", (("text",),)),
+    ("{} || '-' || {} IN ('x-low', 'a-x', '-')", (TEXTS, TEXTS)),
+    ("concat({}, {}) < 'b'", (TEXTS, INTEGERS)),
+    ("concat_ws('/', {}, {}::text) LIKE 'x/%'", (TEXTS, ("bool",))),
+    ("split_part({}, 'b', 2) = 'c'", (TEXTS,)),
+    ("replace({}, 'a', 'x') = 'x'", (TEXTS,)),
+    ("lpad(reverse({}), 2, '0') = '0x'", (TEXTS,)),
+    ("({} > 1) = {}", (COMPARED, ("bool",))),
+    ("({} IS NOT NULL) = true", (COMPARED,)),
+    ("{} / nullif({}, 0) > 2", (INTEGERS, INTEGERS)),
+    ("sqrt(abs({})) < 3", (NUMBERS,)),
     ("{} IN ('a', 'bb')", (("char",),)),
     ("{} = 'low'", (("enum",),)),
     ("{} <> 'no label'", (("enum",),)),
@@ -136,6 +146,9 @@ _LEAVES: tuple[Template, ...] = (
     ("({}::int)", (("bool",),)),
     ("({} % 7)", (INTEGERS,)),
     ("({} / 9)", (INTEGERS,)),
+    ("({} / nullif({}, 0))", (INTEGERS, INTEGERS)),
+    ("({} % nullif({}, 0))", (INTEGERS, INTEGERS)),
+    ("round({}, -1)", (("decimal",),)),
     ("extract(month FROM {})", (("date",),)),
     ("extract(year FROM {})", (("ts",),)),
     ("extract(second FROM {})", (("tz",),)),
@@ -176,6 +189,9 @@ def conditions(draw: DrawFn, depth: int, scope: Scope = EVERYTHING) -> str:
     return filled(draw, _CONDITIONS, scope) or "1 = 1"
 
 
+_REAL = ("sqrt(abs({}))", "ln(greatest({}, 1))", "(10 / greatest({}, 0.5))")
+
+
 @st.composite
 def numbers(draw: DrawFn, depth: int, scope: Scope = EVERYTHING) -> Number:
     if depth == 0 or draw(st.integers(0, 4)) == 0:
@@ -206,8 +222,9 @@ def numbers(draw: DrawFn, depth: int, scope: Scope = EVERYTHING) -> Number:
             st.sampled_from(["round({}::numeric, 1)", "floor({})", "ceil({})", "trunc({})"])
         )
         return Number(function.format(a.text), a.exact and "::" in function, False)
-    function = draw(st.sampled_from(["abs({})", "(- {})", "({}::numeric)", "({}::float8)"]))
-    return Number(function.format(a.text), a.exact and "float8" not in function, a.smooth)
+    function = draw(st.sampled_from(["abs({})", "(- {})", "({}::numeric)", "({}::float8)", *_REAL]))
+    is_exact = a.exact and "float8" not in function and function not in _REAL
+    return Number(function.format(a.text), is_exact, a.smooth)
 
 
 @st.composite

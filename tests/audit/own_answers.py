@@ -28,7 +28,7 @@ def is_comparable(pipeline: Pipeline) -> bool:
     """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another."""
     unit = pipeline.plan.blocks[-1].neighbours
     cut = isinstance(unit, UnitNeighbours) and (unit.groups, unit.rows_per_group) != (None, None)
-    return not cut and not pipeline.reading.query.scalars
+    return not cut and len(pipeline.plan.blocks) == 1
 
 
 def differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> Iterator[str]:

@@ -11,6 +11,7 @@ from hypothesis.strategies import DrawFn
 from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
 from tests.audit.row_sources import source
 from tests.audit.source_joins import REPEATED
+from tests.audit.source_lookups import can_look_up, lookup
 from tests.audit.source_parts import Names, Rows, where
 
 _POLICIES = (
@@ -68,6 +69,16 @@ def questions(draw: DrawFn) -> Question:
                 measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
     if any(" FILTER (" in measure for measure in measures):
         features.add("filter")
+    if can_look_up(rows) and one_in(draw, 4):
+        asked, found = lookup(draw, names, rows)
+        features |= found
+        use = draw(st.sampled_from(["where", "where", "filter", "key"]))
+        if use == "where":
+            needed = (*needed, asked)
+        elif use == "filter":
+            measures.append(f"count(*) FILTER (WHERE {asked})")
+        else:
+            keys.append(f"({asked})")
     condition = where(draw, rows.scope, needed)
     if condition:
         features.add("where")
@@ -76,6 +87,21 @@ def questions(draw: DrawFn) -> Question:
         number = draw(st.sampled_from(rows.scope.of(NUMBERS)))
         answer = draw(st.sampled_from(["avg(i4) FROM calls", "count(*) FROM people WHERE b"]))
         condition += f" {'AND' if condition else 'WHERE'} {number} > (SELECT {answer})"
+    texts = [
+        column.text for column in rows.scope.columns if column.listed and column.kind == "text"
+    ]
+    if texts and one_in(draw, 12):
+        features.add("list of answers in where")
+        column = draw(st.sampled_from(texts))
+        listed = "SELECT t FROM calls GROUP BY 1 ORDER BY count(*) DESC LIMIT 2"
+        condition += f" {'AND' if condition else 'WHERE'} {column} IN ({listed})"
+        if column not in keys:  # the groups of the answers are added up, so they are public
+            features.add("groups added up")
+            keys = [key for key in keys if key in texts]
+            measures = [
+                "count(*)",
+                *(m for m in measures if m.startswith("count(") and "DISTINCT" not in m),
+            ]
     return Question(
         tuple(f"{name} AS ({text})" for name, text, _ in names.ctes),
         tuple(keys),

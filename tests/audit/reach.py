@@ -99,13 +99,16 @@ def _degrees(relation: Relation) -> tuple[int, int]:
             return one, one
         case Join():
             (left, below), (right, beside) = _degrees(relation.left), _degrees(relation.right)
+            if relation.is_lookup:
+                return left, max(left, below, beside)
             columns = {column.column for pair in relation.equal for column in pair}
             here = max(left, right) if "order_id" in columns else left + right
             return here, max(here, below, beside)
         case Subquery() | Truncate():
             return _degrees(relation.source)
         case GroupByUnit():
-            return 0, _degrees(relation.source)[1]
+            here, below = _degrees(relation.source)
+            return (here if relation.keys else 0), below
         case UnionAll():
             each = [_degrees(part) for part in relation.parts]
             return max(here for here, _ in each), max(most for _, most in each)
@@ -126,7 +129,7 @@ def _reach(relation: Relation) -> Reach | None:
         case Subquery() | Truncate():
             return _reach(relation.source)
         case GroupByUnit():
-            return Reach(1, 1, True)
+            return _reach(relation.source) if relation.keys else Reach(1, 1, True)
         case UnionAll():
             parts = [found for part in relation.parts if (found := _reach(part.source))]
             rows = sum(part.rows for part in parts)
@@ -140,6 +143,8 @@ def _reach(relation: Relation) -> Reach | None:
 
 def _joined(joined: Join) -> Reach | None:
     left, right = _reach(joined.left), _reach(joined.right)
+    if joined.is_lookup:  # at most one row of the right side for each of the left one
+        return left
     if left is None or right is None:
         return _repeated(left or right, joined, left is None)
     columns = {column.column for pair in joined.equal for column in pair}
@@ -170,7 +175,7 @@ def _truncated(joined: Join, left: Reach, right: Reach) -> Reach:
         ours, theirs = _rule(joined.left, a), _rule(joined.right, b)
         if ours is not None and theirs is not None:
             found.append(ours[0] * theirs[1] * right.rows + theirs[0] * ours[1] * left.rows)
-    rows = min(found)
+    rows = min(found, default=0)  # by no equality that means anything nothing is promised
     gone = max(left.gone, right.gone, 1)
     return Reach(rows, rows, False, gone, together=left.rows + right.rows)
 

@@ -21,6 +21,7 @@ from tests.audit.expressions import (
     one_in,
 )
 from tests.audit.source_joins import along_the_reference, on_the_unit, with_public
+from tests.audit.source_lookups import can_look_up, lookup
 from tests.audit.source_parts import (
     MOST_DEGREE,
     WHOSE,
@@ -142,6 +143,9 @@ def subquery(
         shown = [None if n is None else n.rpartition(".")[2] for n in inner.special]
     else:
         outputs, columns, shown = _select_list(draw, names, inner, unit)
+    if can_look_up(inner) and one_in(draw, 5):
+        asked, more = lookup(draw, names, inner)
+        needed, features = (*needed, asked), features | more
     text = f"SELECT {', '.join(outputs)} FROM {inner.text}{where(draw, inner.scope, needed)}"
     found = Rows(
         "",
@@ -207,6 +211,12 @@ def per_unit(
     outputs: list[str] = []
     columns: list[Column] = []
     features = {"rows per unit"}
+    if can_look_up(inner) and one_in(draw, 6):
+        asked, more = lookup(draw, names, inner)
+        needed, features = (*needed, asked), features | more
+    grouped = _further_keys(draw, names, scope)
+    if grouped and one_in(draw, 2):
+        return _distinct(draw, names, inner, needed, whose, grouped, way)
     for _ in range(draw(st.integers(1, 3))):
         found = _unit_aggregate(draw, scope)
         if one_in(draw, 4):
@@ -222,10 +232,43 @@ def per_unit(
     if one_in(draw, 4):
         features.add("having per unit")
         having = f" HAVING count(*) {draw(st.sampled_from(['> 1', '<> 3', '< 30']))}"
+    for key in grouped:
+        features.add("keys per unit")
+        name = names.fresh("k")
+        outputs.append(f"{key.text} AS {name}")
+        columns.append(replace(key, text=name))
     outputs.append(f"{held} AS uid")
     text = f"SELECT {', '.join(outputs)} FROM {inner.text}{where(draw, scope, needed)}"
-    text += f" GROUP BY {draw(st.sampled_from([held, str(len(outputs))]))}{having}"
-    made = Rows("", tuple(columns), whose, "uid", degree=0, features=inner.features | features)
+    by = [*(key.text for key in grouped), draw(st.sampled_from([held, str(len(outputs))]))]
+    text += f" GROUP BY {', '.join(by)}{having}"
+    degree = inner.degree if grouped else 0
+    made = Rows("", tuple(columns), whose, "uid", degree=degree, features=inner.features | features)
+    return in_brackets(draw, names, text, made, way)
+
+
+def _further_keys(draw: DrawFn, names: Names, scope: Scope) -> list[Column]:
+    """Beside the unit."""
+    if not one_in(draw, 3):
+        return []
+    among = [c for c in scope.columns if c.kind in ("int", "text", "char", "bool", "date", "enum")]
+    return draw(st.lists(st.sampled_from(among), max_size=2, unique=True)) if among else []
+
+
+def _distinct(
+    draw: DrawFn,
+    names: Names,
+    inner: Rows,
+    needed: tuple[str, ...],
+    whose: str,
+    keys: list[Column],
+    way: str | None,
+) -> Rows:
+    named = [(key, names.fresh("k")) for key in keys]
+    outputs = ", ".join([*(f"{key.text} AS {name}" for key, name in named), f"{inner.unit} AS uid"])
+    text = f"SELECT DISTINCT {outputs} FROM {inner.text}{where(draw, inner.scope, needed)}"
+    columns = tuple(replace(key, text=name) for key, name in named)
+    features = inner.features | {"rows per unit", "distinct units"}
+    made = Rows("", columns, whose, "uid", degree=inner.degree, features=features)
     return in_brackets(draw, names, text, made, way)
 
 

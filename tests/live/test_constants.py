@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -23,6 +24,7 @@ from tests.live.constant_statements import (
     TABLES,
     statements,
 )
+from tests.live.joined_statements import JOINED, NOT_JOINED
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -74,6 +76,66 @@ def test_as_in_postgresql(constants: LiveProxy, zone: str) -> None:
                 if sorted(found) != sorted(wanted) or kinds[0] != kinds[1]:
                     differ.append((sql, f"{found} for {wanted}"))
         assert differ == [], "\n".join(map(str, differ))
+
+
+def test_rows_meet_answers_as_in_postgresql(constants: LiveProxy) -> None:
+    """Groups, types and counts are PostgreSQL's; sums about so."""
+    with (
+        psycopg.connect(constants.servers.protected.dsn("constants"), autocommit=True) as direct,
+        constants.connect("constants", analyst=constants.servers.new_analyst()) as connection,
+    ):
+        connection.execute("SET dp.epsilon = 100")
+        connection.execute("SET dp.notice = on")
+        differ = []
+        for sql in JOINED:
+            exact = direct.execute(sql.encode())
+            wanted = sorted(exact.fetchall(), key=str)
+            try:
+                answered = connection.execute(sql.encode())
+            except psycopg.Error as error:
+                differ.append((sql, str(error)))
+                continue
+            found = sorted((row for row in answered.fetchall() if row[-1] != 0), key=str)
+            kinds = [
+                [(c.name, c.type_code) for c in one.description or ()] for one in (exact, answered)
+            ]
+            if kinds[0] != kinds[1] or not _about(found, wanted):
+                differ.append((sql, f"{found} for {wanted}"))
+        assert differ == [], "\n".join(map(str, differ))
+        for sql in NOT_JOINED:
+            with pytest.raises(psycopg.errors.DatabaseError) as refused:
+                connection.execute(sql.encode())
+            assert refused.value.diag.sqlstate in ("0A000", "42501", "42703"), str(refused.value)
+
+
+def test_errors_over_http_where_rows_meet_answers(
+    constants: LiveProxy, listeners: BothListeners
+) -> None:
+    """Of groups as they are; none of groups that are added up, whose parts are said to have some."""
+    analyst = constants.servers.new_analyst()
+    of_groups, of_sums = (
+        listeners.query(JOINED[n], database="constants", analyst=analyst, epsilon=100).json()
+        for n in (0, 3)
+    )
+    assert len(of_groups["errors"]["rows"]) == len(of_groups["rows"])
+    assert [column is None for column in of_groups["errors"]["columns"]] == [True, True, False]
+    assert of_sums["errors"]["columns"][0] is None and of_sums["errors"]["rows"] is None
+    assert "adds up" in of_sums["errors"]["columns"][1]["no_interval"]
+    assert "adds up" in str(of_sums["accuracy"]) and "adds up" not in str(of_groups["accuracy"])
+
+
+def _about(found: list[Any], wanted: list[Any]) -> bool:
+    """Counts, which are the last column, exactly; other numbers within a hundredth."""
+
+    def is_about(one: Any, other: Any) -> bool:
+        if isinstance(other, int | float | Decimal):
+            return abs(float(one) - float(other)) <= 1 + abs(float(other)) / 100
+        return bool(one == other)
+
+    return len(found) == len(wanted) and all(
+        row[-1] == other[-1] and all(map(is_about, row, other))
+        for row, other in zip(found, wanted, strict=True)
+    )
 
 
 def test_over_http(constants: LiveProxy, listeners: BothListeners) -> None:

@@ -25,6 +25,28 @@ _CONDITIONS = (
     *("btrim({t}, $7) = $5", "ltrim({t}, $7) = 'x'", "rtrim({t}, $7) = 'x'", "btrim($5, $7) = {t}"),
     *("strpos({t}, $5) = 1", "starts_with({t}, $5)", "length({t}) > $8", "{t} IN ($5, $6, $7)"),
     *("upper(lower({t})) = $5", "{t} > $5", "coalesce({t}, $5) = $6", "nullif({t}, $5) = $6"),
+    *(
+        "{t} || $6 = $5",
+        "concat({t}, $6, {t}) = $5",
+        "concat_ws($6, {t}, {t}) > $5",
+        "{t} || {t} || {t} = $6",
+    ),
+    *("split_part({t}, $6, 2147483647) = $5", "replace({t}, '', '0123456789abcdef') = $5"),
+    *(
+        "replace({t}, 'e', '0123456789abcdef') = $5",
+        "replace(replace({t}, 'e', '😀😀😀😀'), '😀', 'eeee') > $6",
+    ),
+    *(
+        "lpad({t}, 1024, $7) = $5",
+        "rpad({t}, -2147483647) = ''",
+        "reverse({t}) = $5",
+        "initcap({t}) = $5",
+    ),
+    *(
+        "length({t} || {t}) > $9",
+        "split_part({t}, '', -1) = $5",
+        "split_part(reverse({t}), $6, -7) = 'x'",
+    ),
     *("greatest({t}, $5) = $6", "substr({t}, 1, 2147483647) = $5", "right({t}, -2147483647) = $5"),
 )
 _NUMBERS = (

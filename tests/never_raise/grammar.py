@@ -63,6 +63,10 @@ _PATTERNS = (
     *(r"'SECRET\'", r"'ab\'", r"'%\'"),
     *("$5", "$6"),  # the latter with as many wildcards as are taken
 )
+_PARTS = ("'-'", "''", "'a'", "'SECRET'", "'😀'", "$6")
+_PLACES = ("1", "-1", "0", "3", "2147483647")
+_SHORT_TEXTS = ("''", "'x'", "'😀😀😀😀'", "'0123456789abcdef'")
+_PADDED = ("0", "3", "-1, 'x'", "1024, '😀'", "5, ''", "20, 'SECRET'")
 _DAYS = ("d",)
 _INSTANTS = ("ts", "tz")
 _TIME_CONSTANTS = (
@@ -117,6 +121,8 @@ class Grammar:
             *(self._arithmetic,) * 4,
             self._quotient,
             self._remainder,
+            self._by_a_row,
+            self._real,
             *(self._rounded,) * 2,
             self._number_cast,
             *(self._extract,) * 2,
@@ -147,6 +153,7 @@ class Grammar:
             lambda d: f"starts_with({self.text(d)}, {self._one(_TEXT_CONSTANTS)})",
             partial(self._case, self.condition),
             lambda d: f"coalesce({self.condition(d)}, b)",
+            self._truths,
         )
         return self._one(makes)(depth - 1)
 
@@ -162,6 +169,13 @@ class Grammar:
             lambda d: f"trim(leading {self._one(_TEXT_CONSTANTS)} from {self.text(d)})",
             lambda d: f"({self.text(d)})::{self._one(('text', 'varchar'))}",
             lambda d: f"to_char({self.time(min(d, 1))}, {self._one(_TEMPLATES)})",
+            *(self._joined,) * 2,
+            lambda d: f"{self._one(('initcap', 'reverse'))}({self.text(d)})",
+            lambda d: f"split_part({self.text(d)}, {self._one(_PARTS)}, {self._one(_PLACES)})",
+            lambda d: f"replace({self.text(d)}, {self._one(_PARTS)}, {self._one(_SHORT_TEXTS)})",
+            lambda d: f"{self._one(('lpad', 'rpad'))}({self.text(d)}, {self._one(_PADDED)})",
+            lambda d: f"({self.text(d)})::varchar({self._one(('1', '20'))})",
+            self._printed,
             partial(self._case, self.text),
             partial(self._choice, self.text),
         )
@@ -263,6 +277,8 @@ class Grammar:
         return self._one(
             (f"{plain}({inner})",) * 2
             + (f"round(({inner})::numeric, {digits})", f"trunc(({inner})::numeric, {digits})")
+            + (f"round(({inner})::numeric, -3)", f"trunc(({inner})::numeric, -20)")
+            + ("i4::numeric(5, 2)", "n2::numeric(9, 1)", f"({inner})::numeric(400, 20)")
         )
 
     def _number_cast(self, depth: int) -> str:
@@ -283,7 +299,67 @@ class Grammar:
     def _bucket(self, depth: int) -> str:
         return f"width_bucket({self.number(depth)}, {self._one(('0', '-5.5'))}, 100, {self._one(('1', '10'))})"
 
+    def _by_a_row(self, depth: int) -> str:
+        """Divided by what is not 0."""
+        if self._rarely():  # what has to be refused
+            return f"({self._one(('n2', 'i4', '1'))} / {self._one(('i4', 'i2', '(i4 * i2)'))})"
+        number = self.number(min(depth, 1))
+        divisor = self._one(
+            (
+                *(
+                    "(i4 + 1)",
+                    "nullif(i2, 0)",
+                    "nullif(i4, 0)",
+                    "nullif(n2, 0)",
+                    "greatest(f8, 0.001)",
+                ),
+                *("(n + 3)", "(f4 + 1e-6)", "nullif(i2::numeric, 0)", "least(-n2, -0.5)"),
+                f"greatest({number}, 1e-9)",
+                f"nullif({number}, 0)",
+            )
+        )
+        return self._one(
+            (
+                f"({self.number(depth)} / {divisor})",
+                f"(({self.number(min(depth, 1))})::numeric % ({divisor})::numeric)",
+                f"({self._one(_WHOLE)} % nullif({self._one(_WHOLE)}, 0))",
+            )
+        )
+
+    def _real(self, depth: int) -> str:
+        if self._rarely():  # what has to be refused
+            return f"{self._one(('ln', 'log', 'sqrt'))}({self._one(('i2', 'i4', 'n', 'f8', 'i8'))})"
+        number = self.number(min(depth, 2))
+        small = self._one(("i4", "f4", "n2 / 10", "n", "i2", f"least(greatest({number}, -20), 20)"))
+        above = self._one(
+            ("(i4 + 1)", "greatest(f8, 1e-9)", f"greatest({number}, 0.5)", "(n2 + 1e-15)")
+        )
+        exponent = self._one(("2", "3", "0.5", "-1", "-0.3", "0", "12"))
+        return self._one(
+            (
+                *(
+                    f"ln({above})",
+                    f"log({above})",
+                    f"log(2.5, ({above})::numeric)",
+                    f"sqrt({above})",
+                ),
+                *(
+                    f"sqrt(abs({number}))",
+                    "sqrt(i4)",
+                    "sqrt(n2)",
+                    f"exp({small})",
+                    f"exp(-{small})",
+                ),
+                *(f"power({above}, {exponent})", f"power({small}, 2)", f"({above} ^ {exponent})"),
+                *(f"power(1.5, {small})", f"(2 ^ {small})", f"power(0.001, {small})"),
+            )
+        )
+
     # --- conditions
+
+    def _truths(self, depth: int) -> str:
+        right = self._one(("true", "false", "b", f"({self.condition(min(depth, 1))})"))
+        return f"(({self.condition(depth)}) {self._one(_COMPARATORS)} {right})"
 
     def _comparison(self, depth: int) -> str:
         make: Make = self._one((self.number, self.number, self.text, self.time))
@@ -323,6 +399,27 @@ class Grammar:
         word = self._one(("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"))
         pattern = "$3" if self._rarely() else self._one(_PATTERNS)
         return f"({self.text(depth)} {word} {pattern})"
+
+    # --- texts
+
+    def _joined(self, depth: int) -> str:
+        parts = [self.text(self.draw.randint(0, depth)) for _ in range(self.draw.randint(1, 3))]
+        other = self._one(("i4", "d", "b", "n2", "extract(year FROM d)", self.text(0)))
+        if self._rarely():
+            return f"concat_ws({self._one(_PARTS)}, {', '.join((*parts, other))})"
+        if self._rarely():
+            return f"concat({', '.join((*parts, other))})"
+        return f"({' || '.join((self.text(depth), *parts, other))})"
+
+    def _printed(self, depth: int) -> str:
+        number = self.number(min(depth, 2))
+        return self._one(
+            (
+                *("i8::text", "n2::text", "d::varchar", "b::text", "(i4 * 3 - 1)::text"),
+                *("extract(month FROM tz)::text", "length(t)::text", "(i4 / 7)::varchar(5)"),
+                *(f"floor({number})::text", f"round(({number})::numeric, 3)::text"),
+            )
+        )
 
     # --- anything
 

@@ -8,6 +8,7 @@ NULLs, the ends of the calendar. An evaluation is one expression on one row.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from types import ModuleType
@@ -19,12 +20,13 @@ import pytest
 
 from proxy.base.errors import Fault
 from proxy.compiler import expression_sql
-from proxy.planner import bounds, calendar_clamps, tracking
+from proxy.planner import bounds, calendar_clamps, divisors, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_binaries import Binaries
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.nodes import times
 from proxy.query.ir import expressions as ir
+from proxy.query.ir import function_names
 from proxy.query.ir.typing_rules import TRUNCATIONS
 from tests.never_raise.extremes import errors
 from tests.never_raise.hostile_rows import make_hostile_tables
@@ -69,7 +71,7 @@ def _kinds() -> frozenset[str]:
             f"{kind.__name__}.{member.name}"
             for kind in enums
             for member in kind
-            if kind.__module__ == ir.__name__
+            if kind.__module__ in (ir.__name__, function_names.__name__)
         }
         | {f"extract {field}" for field in times._FIELDS}
         | {f"date_trunc {unit}" for unit in TRUNCATIONS}
@@ -126,8 +128,14 @@ def _raises(connection: psycopg.Connection, condition: str, source: str = "") ->
     return False
 
 
+_MULTIPLES = (
+    *("lower({})", "upper({})", "initcap({})", "btrim({}, 'x')", "rtrim({})"),
+    *("{0} || {0} || {0} || {0}", "replace({}, 'e', '0123456789abcdef')"),
+)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("use", ["lower({})", "upper({})", "btrim({}, 'x')", "rtrim({})"])
+@pytest.mark.parametrize("use", _MULTIPLES)
 def test_nothing_raises_on_a_text_of_which_a_multiple_cannot_be_had(
     use: str, hostile: psycopg.Connection
 ) -> None:
@@ -139,7 +147,7 @@ def test_nothing_raises_on_a_text_of_which_a_multiple_cannot_be_had(
         is_raised = _raises(hostile, f"{use.format(_HUGE)} = 'a'")
         assert _raises(hostile, f"{use.format('t')} = 'a'", "FROM people") == is_raised
         if not is_raised:
-            assert use in ("lower({})", "upper({})")
+            assert use in ("lower({})", "upper({})", "initcap({})")
             assert hostile.execute(_PROVIDER.encode()).fetchone() == ("b",)
         for condition in (f"{use.format('t')} = 'a'", "t ILIKE '%a'"):
             pipeline = walk(f"SELECT count(*) FROM people WHERE {condition}", POLICIES["world"])
@@ -183,10 +191,15 @@ def test_nothing_of_the_whole_allow_list_raises_on_another_major(
 
 
 # Each rewriting that keeps SQL from raising: what to put in its place, and the SQLSTATEs that rows then cause.
-_CLAMP = {"22003", "22008", "22023", "2201G"}
+_CLAMP = {"22003", "22008", "22012", "22023", "2201E", "2201F", "2201G"}
 _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
     "columns are clamped": (expression_sql, "clamp_sql", lambda value, *given: value, _CLAMP),
-    "clamped date_trunc": (bounds, "truncated", lambda truncated, columns: truncated, {"22008"}),
+    "clamped date_trunc": (
+        bounds,
+        "truncated_within",
+        lambda truncated, columns: truncated,
+        {"22008"},
+    ),
     "times within the calendar": (
         bounds,
         "within_calendar",
@@ -201,7 +214,22 @@ _GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
     ),
     "times moved by little": (calendar_clamps, "MOST_DAYS", 10**9, {"22008"}),
     "no escape at the end": (bounds, "check_pattern", lambda like: None, {"22025"}),
-    "no negative length": (bounds, "check_text_call", lambda call: None, {"22011"}),
+    "no negative length": (bounds, "check_text_call", lambda call: None, {"22011", "22023"}),
+    "divisors apart from zero": (
+        divisors,
+        "divided",
+        lambda quotient, operand, divisor, facts: (
+            replace(quotient, operand=operand[0], divisor=divisor[0]),
+            operand[1],
+        ),
+        {"22012"},
+    ),
+    "real functions where they are defined": (
+        divisors,
+        "real_call",
+        lambda call, operand: (replace(call, operand=operand[0]), operand[1]),
+        {"22003", "22012", "2201E", "2201F"},
+    ),
     "no division by zero": (bounds, "checked_divisor", lambda quotient: Fraction(1), {"22012"}),
     "dates meet timestamps": (expression_sql, "_LAST_TIMESTAMP_DAY", "5874897-12-31", {"22008"}),
 }

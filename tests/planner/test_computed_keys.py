@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.base.errors import Refusal
 from proxy.planner.public_keys import constant_text
 from proxy.query.ir.expressions import Case, Comparison, Constant, Is
 from tests.pipeline_world import walk
@@ -69,3 +70,57 @@ def test_what_is_not_computed_here_is_left_to_the_database(key: str) -> None:
     assert pipeline is not None
     expression = pipeline.plan.blocks[0].keys[0].expression
     assert not isinstance(expression, Case)
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        # Not every year of the range has every month.
+        ("extract(year FROM d) || '-' || extract(month FROM d)", {"2019-11", "2019-12", "2020-1"}),
+        ("extract(year FROM d) * 100 + extract(month FROM d)", {"201911", "201912", "202001"}),
+        ("to_char(d, 'YYYY')::int", {"2019", "2020"}),
+        (
+            "concat_ws('/', extract(month FROM d), extract(year FROM d))",
+            {"11/2019", "12/2019", "1/2020"},
+        ),
+        (
+            "CASE WHEN extract(month FROM d) > 11 THEN 'last' ELSE 'q' || extract(quarter FROM d) END",
+            {"last", "q4", "q1"},
+        ),
+    ],
+)
+def test_a_key_of_several_parts_has_the_values_of_their_combinations(
+    key: str, values: set[str]
+) -> None:
+    where = "d >= '2019-11-01' AND d <= '2020-01-01'"
+    pipeline = walk(f"SELECT {key}, count(*) FROM people WHERE {where} GROUP BY 1")
+    assert pipeline is not None
+    assert set(pipeline.plan.blocks[0].keys[0].values or ()) == values
+
+
+def test_keys_of_the_same_parts_are_together_what_one_row_can_have() -> None:
+    pipeline = walk(
+        "SELECT floor(i4 / 10) * 10, floor(i4 / 10) * 10 || '+', CAST(extract(year FROM d) || '0101' AS date),"
+        " extract(year FROM d) || '!', count(*) FROM people WHERE d > '2018-05-01' GROUP BY 1, 2, 3, 4"
+    )
+    assert pipeline is not None
+    groups = pipeline.plan.blocks[0].groups()
+    assert groups == 11 * 3
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "CASE WHEN date_trunc('month', ts) = '2019-01-01' THEN 'a' || t ELSE t END",  # as times print
+        "coalesce(c, 'x') || t",  # blanks of character(2)
+        "initcap(t || '_a')",  # a word to some locales
+        "(i4 / 3.0) || t",
+    ],
+)
+def test_what_is_not_known_of_parts_is_no_public_key(key: str) -> None:
+    try:
+        pipeline = walk(f"SELECT {key}, count(*) FROM people GROUP BY 1")
+    except Refusal:
+        return
+    assert pipeline is not None
+    assert pipeline.plan.blocks[0].keys[0].values is None

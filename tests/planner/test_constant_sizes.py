@@ -45,6 +45,8 @@ _PLAIN: dict[type, ir.Expression] = {
     ir.Arithmetic: ir.Arithmetic(ir.Operator.ADD, _COLUMN, _COLUMN, TEXT),
     ir.Quotient: ir.Quotient(_COLUMN, ir.Constant(Fraction(1), TEXT), False, TEXT),
     ir.NumericCall: ir.NumericCall(ir.NumericFunction.ABS, _COLUMN, 0, TEXT),
+    ir.RealCall: ir.RealCall(ir.RealFunction.LN, _COLUMN, None, TEXT),
+    ir.Concat: ir.Concat((_COLUMN, _COLUMN)),
     ir.TextCall: ir.TextCall(ir.TextFunction.STRPOS, _COLUMN, (ir.Constant("x", TEXT),), TEXT),
     ir.Extract: ir.Extract("year", _COLUMN),
     ir.DateTrunc: ir.DateTrunc("year", _COLUMN, TEXT),

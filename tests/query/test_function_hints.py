@@ -11,7 +11,12 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.function_forms import FORMS, FUNCTIONS, FunctionForm
-from proxy.query.syntax.selects import AGGREGATES, AVAILABLE, OTHER_AGGREGATES
+from proxy.query.syntax.selects import (
+    AGGREGATES,
+    AVAILABLE,
+    INSTEAD_OF_AGGREGATES,
+    OTHER_AGGREGATES,
+)
 from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.
@@ -38,7 +43,14 @@ _CALLS = {
     "strpos": "strpos(t, 'a') = 1",
     "starts_with": "starts_with(t, 'a')",
     **{name: f"{name}(i4) = 1" for name in ("abs", "floor", "ceil", "trunc", "sign")},
-    **{name: f"{name}(t) = 'a'" for name in ("lower", "upper", "btrim")},
+    **{name: f"{name}(t) = 'a'" for name in ("lower", "upper", "btrim", "initcap", "reverse")},
+    **{name: f"{name}(greatest(i4, 1)) > 1" for name in ("ln", "log", "sqrt", "exp")},
+    "power": "power(i4, 2) > 1",
+    "split_part": "split_part(t, '-', 1) = 'a'",
+    "replace": "replace(t, 'a', 'b') = 'b'",
+    "lpad": "lpad(t, 3, '0') = '00a'",
+    "concat": "concat(t, '-', i4) = 'a-1'",
+    "concat_ws": "concat_ws('-', t, i4) = 'a-1'",
 }
 _ARGUMENTS = (
     *("i4", "f8", "t", "d", "b", "'x'", "NULL", "5", "-1", "1.5", "i4 = 1", "date '2020-01-01'"),
@@ -80,7 +92,16 @@ def test_aggregates_that_are_listed_are_read() -> None:
         assert read(f"SELECT {call} FROM people") is not None, name
     for name in OTHER_AGGREGATES - {"grouping"}:
         arguments = "i4, i2" if _OF_TWO.match(name) else "i4"
-        assert _hint_of(f"SELECT {name}({arguments}) FROM people") == AVAILABLE, name
+        hint = _hint_of(f"SELECT {name}({arguments}) FROM people")
+        assert hint == INSTEAD_OF_AGGREGATES.get(name, AVAILABLE), name
+        assert hint.endswith(AVAILABLE)
+
+
+@pytest.mark.parametrize("hint", INSTEAD_OF_AGGREGATES.values())
+def test_what_to_ask_instead_of_an_aggregate_is_read(hint: str) -> None:
+    example = hint.partition(": ")[2].partition(". ")[0].replace("condition", "i4 = 1")
+    assert example.startswith("dp.low(")
+    assert read(f"SELECT {example} FROM people") is not None
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)
@@ -116,14 +137,17 @@ def test_a_function_that_is_listed_is_not_refused_by_the_list(name: str) -> None
 
 
 # By what their operands are: of different kinds, no number, no constant.
-_REFUSED_OTHERWISE = {"abs", "sign", "coalesce", "nullif", "greatest", "least"}
+_REFUSED_OTHERWISE = {
+    *("abs", "sign", "coalesce", "nullif", "greatest", "least"),
+    *("sqrt", "ln", "exp", "concat"),
+}
 
 _EXTRACTED = "count(*) FROM people WHERE extract(timezone FROM ts) = 1"
 
 
 def test_a_refused_use_says_how_the_function_is_written() -> None:
     cases = {
-        "count(*) FROM people WHERE round(f8, -1) = 0": "Write round(column) or round(column, 2)",
+        "count(*) FROM people WHERE round(f8, -21) = 0": "Write round(column) or round(column, 2)",
         "count(*) FROM people WHERE width_bucket(i4, 10, 0, 5) = 1": "high above it",
         "count(*) FROM people WHERE substring(t FROM '%a') = 'a'": "constant whole numbers",
         "count(*) FROM people WHERE date_trunc('decade', ts) = '2020-01-01'": "to the year, quarter",

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalColumn
+from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.output_columns import output_columns
+from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import source_of, take_source
+from proxy.query.bind.source_reading import (
+    AS_A_CONSTANT,
+    refuse_answers,
+    source_of,
+    take_source,
+)
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     ExpressionInterval,
     IntervalValue,
+    KeyValue,
+    Level,
     SpanMeaning,
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.selects import Select
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse_item
 from proxy.query.syntax.statements import split_commas
@@ -40,10 +50,22 @@ def read_subquery(
     """
     _no_empty_clause(sources.lexed, select)
     relation, scope = take_source(sources, select)
-    relation, where = read_where(sources, select, relation, scope)
-    context = context_of(sources, select, scope)
-    keys = read_keys(context)
-    found = read_spans(context, keys)
+    conditions = parted_conditions(sources, select, scope)
+    joined = None
+    if is_constant:
+        refuse_answers(sources, select, conditions.of_where, AS_A_CONSTANT)
+    if conditions.retained or sources.joined[select.keyword].joins:
+        context = context_of(sources, select, scope)
+        joined = read_joined(context, relation, conditions)
+        relation, where, keys, found = joined.relation, joined.where, joined.keys, joined.found
+        levels: tuple[Level, ...] = (tuple(range(len({one.key for one in keys}))),)
+    else:
+        relation, where = read_where(sources, select, relation, scope)
+        context = context_of(sources, select, scope)
+        written = read_keys(context)
+        keys, levels = written.keys, written.levels
+        found = read_spans(context, keys)
+    is_summed = joined is not None and joined.text.is_summed
     spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
@@ -60,19 +82,23 @@ def read_subquery(
             _RUN_BY_ITSELF,
             context.start(),
         )
+    _consume_keys(sources, spans)
+    relation = scope.with_lookups(relation)
     expressions = tuple(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )
     block = AggregateBlock(
         relation,
         where,
-        tuple(written.key for written in keys),
-        grouped,
+        tuple(dict.fromkeys(one.key for one in keys)),
+        grouped if joined is None else bool(keys),
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
-        output_columns(context, found) if select.keyword == sources.result else (),
+        output_columns(context, found, is_summed) if select.keyword == sources.result else (),
+        is_summed,
     )
+    check_added_rows(block)
     return AggregateSubquery(
         number=number,
         select=select,
@@ -80,7 +106,17 @@ def read_subquery(
         spans=spans,
         unnamed=tuple(item.inner for item in context.items if item.alias is None),
         is_constant=is_constant,
+        levels=levels,
+        joined=None if joined is None else joined.text,
     )
+
+
+def _consume_keys(sources: Sources, spans: Mapping[Span, SpanMeaning]) -> None:
+    """Subqueries of a key that is written again: they were read in GROUP BY."""
+    for (first, last), meaning in spans.items():
+        if isinstance(meaning, KeyValue):
+            there = (select.keyword for select in sources.of_rows)
+            sources.consumed |= {keyword for keyword in there if first <= keyword < last}
 
 
 def _interval_columns(
@@ -110,6 +146,7 @@ def read_scalar(sources: Sources, select: Select) -> Aggregate:
             sources.lexed.lexemes[select.keyword].position,
         )
     _, scope = source_of(sources, select)
+    refuse_answers(sources, select, hint=AS_A_CONSTANT)
     return read_aggregate(node, scope)
 
 

@@ -30,7 +30,10 @@ def _form(name: str, *arguments: str, of: str) -> FunctionForm:
 
 _NUMBER = "a number"
 _MEETING = "values of one kind: numbers, texts or times"
-_DIGITS = "a number, to a constant number of digits from 0 to 20"
+_DIGITS = "a number, to a constant number of digits from -20 to 20"
+
+_BOUNDED = "a number whose bounds keep it from where this would fail"
+_PRINTED = "texts, whole numbers and dates"
 
 FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     exp.Abs: _form("abs", "column", of=_NUMBER),
@@ -40,6 +43,11 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     exp.Trunc: _form("trunc", "column", "column, 2", of=_DIGITS),
     exp.Sign: _form("sign", "column", of=_NUMBER),
     exp.Mod: _form("mod", "column, 10", of="a whole number and a constant"),
+    exp.Sqrt: _form("sqrt", "column", of=_BOUNDED),
+    exp.Ln: _form("ln", "greatest(column, 1)", of=_BOUNDED),
+    exp.Log: _form("log", "greatest(column, 1)", of=_BOUNDED),
+    exp.Exp: _form("exp", "least(column, 10)", of=_BOUNDED),
+    exp.Pow: _form("power", "column, 2", "2, column", of=_BOUNDED + "; the other is a constant"),
     exp.WidthBucket: _form(
         "width_bucket",
         "column, 0, 100, 10",
@@ -89,6 +97,17 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     exp.RegexpLike: _form(
         "regexp_like", "column, '^a'", "column, '^a', 'i'", of="a text and a constant pattern"
     ),
+    exp.Initcap: _form("initcap", "column", of="a text"),
+    exp.Reverse: _form("reverse", "column", of="a text"),
+    exp.SplitPart: _form(
+        "split_part", "column, '-', 1", of="a text, a constant text and a constant whole number"
+    ),
+    exp.Replace: _form("replace", "column, 'a', 'b'", of="a text and two constant texts"),
+    exp.Pad: _form(
+        "lpad", "column, 5", "column, 5, '0'", of="a text and constants, 1024 characters at most"
+    ),
+    exp.Concat: _form("concat", "column, '-', column", of=_PRINTED),
+    exp.ConcatWs: _form("concat_ws", "'-', column, column", of="a constant text and " + _PRINTED),
     exp.Trim: _form("btrim", "column", "column, 'a'", of="a text and a constant text"),
 }
 FUNCTIONS: Mapping[type[exp.Expr], str] = {kind: form.name for kind, form in FORMS.items()}
@@ -100,4 +119,5 @@ def form_of(node: exp.Expr) -> FunctionForm | None:
     name."""
     if type(node) is exp.Anonymous:
         return _BY_NAME.get(str(node.name).lower())
-    return FORMS.get(type(node))
+    # The parser has a name of its own for to_timestamp() of two arguments.
+    return FORMS.get(exp.UnixToTime if type(node) is exp.StrToTime else type(node))

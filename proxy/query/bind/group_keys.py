@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,9 +12,11 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.select_context import SelectContext, placed
 from proxy.query.bind.subquery_columns import column_type
+from proxy.query.ir.bound_statement import Level
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import Key
 from proxy.query.ir.typing_rules import ordinal
+from proxy.query.syntax.grouping_sets import grouping_sets, is_distinct
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
     AGGREGATES,
@@ -23,7 +26,6 @@ from proxy.query.syntax.selects import (
 )
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
-from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexeme, fold
 
 
@@ -35,21 +37,58 @@ class WrittenKey:
     words: tuple[str, ...]
 
 
-def read_keys(context: SelectContext) -> tuple[WrittenKey, ...]:
+@dataclass(frozen=True, slots=True)
+class WrittenKeys:
+    """keys: each once; levels: as of AggregateSubquery."""
+
+    keys: tuple[WrittenKey, ...]
+    levels: tuple[Level, ...]
+
+
+def read_keys(context: SelectContext) -> WrittenKeys:
     """GROUP BY: input columns first, then output names, then ordinals (PostgreSQL 17 documentation, section
-    7.2.3, SELECT)."""
+    7.2.3, SELECT), in GROUPING SETS as well."""
+    sets = _sets(context)
+    found: dict[Expression, WrittenKey] = {}
+    read: dict[Span, Expression] = {}
+    for span in dict.fromkeys(span for level in sets for span in level):
+        written = key_of(context, *_group_item(context, span))
+        read[span] = written.key.expression
+        found.setdefault(written.key.expression, written)
+    places = {expression: place for place, expression in enumerate(found)}
+    levels = [tuple(sorted({places[read[span]] for span in level})) for level in sets]
+    clauses = context.select.clauses
+    if "group" in clauses and is_distinct(context.lexed, clauses["group"]):
+        levels = list(dict.fromkeys(levels))
+    return WrittenKeys(tuple(found.values()), tuple(levels))
+
+
+def group_items(context: SelectContext) -> Iterator[tuple[exp.Expr, Span]]:
+    """
+    Gives    what a SELECT groups by, each expression, and where it is written: for names and ordinals among the
+             items
+    Refuses  UNSUPPORTED: several groupings
+    """
+    sets = _sets(context)
+    if len(sets) > 1:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "GROUPING SETS, ROLLUP and CUBE are not supported where rows are joined or compared with answers",
+            "Run a statement for each grouping.",
+            context.lexed.lexemes[context.select.clauses["group"][0]].position,
+        )
+    for span in sets[0]:
+        yield _group_item(context, span)
+
+
+def _sets(context: SelectContext) -> tuple[tuple[Span, ...], ...]:
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.lexed.lexemes[context.select.keyword + 2].word == "on":
             raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _RUN_BY_ITSELF, context.start())
-        spans = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
-    else:
-        spans = split_commas(context.lexed, *clauses["group"]) if "group" in clauses else ()
-    found: dict[Expression, WrittenKey] = {}
-    for span in spans:
-        key, place = _key(context, span)
-        found.setdefault(key.expression, WrittenKey(key, context.words(place)))
-    return tuple(found.values())
+        items = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
+        return (items,)
+    return grouping_sets(context.lexed, clauses["group"]) if "group" in clauses else ((),)
 
 
 def _has_aggregate(context: SelectContext) -> bool:
@@ -60,7 +99,7 @@ def _has_aggregate(context: SelectContext) -> bool:
     )
 
 
-def _key(context: SelectContext, span: Span) -> tuple[Key, Span]:
+def _group_item(context: SelectContext, span: Span) -> tuple[exp.Expr, Span]:
     node = parse(context.lexed, span, context.sources.placeholders)  # which refuses an empty span
     lexeme = context.lexed.lexemes[span[0]]
     while isinstance(node, exp.Paren):
@@ -71,11 +110,11 @@ def _key(context: SelectContext, span: Span) -> tuple[Key, Span]:
         name = lexeme.name if span[1] - span[0] == 1 else fold(node.name)
         aliased = _aliased(context, name)
         if context.scope.find((), name) is None and aliased is not None:
-            return _key_of(context, *aliased)
-    return _key_of(context, node, span)
+            return aliased
+    return node, span
 
 
-def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tuple[Key, Span]:
+def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tuple[exp.Expr, Span]:
     if number is None or not 1 <= number <= len(context.items):
         raise Refusal(
             Code.SYNTAX,
@@ -84,7 +123,7 @@ def _ordinal(context: SelectContext, number: int | None, lexeme: Lexeme) -> tupl
             lexeme.position,
         )
     item = context.items[number - 1]
-    return _key_of(context, item.node, item.inner)
+    return item.node, item.inner
 
 
 def _aliased(context: SelectContext, name: str) -> tuple[exp.Expr, Span] | None:
@@ -95,11 +134,16 @@ def _aliased(context: SelectContext, name: str) -> tuple[exp.Expr, Span] | None:
     return None
 
 
-def _key_of(context: SelectContext, node: exp.Expr, span: Span) -> tuple[Key, Span]:
+def key_of(context: SelectContext, node: exp.Expr, span: Span) -> WrittenKey:
+    """
+    Given    an expression and where it is written
+    Refuses  what reading it refuses
+    """
     lexeme = context.lexed.lexemes[span[0]]
     try:
         expression = read_expression(node, context.scope)
     except Refusal as refusal:
         raise placed(refusal, lexeme) from None
     kind = column_type(expression, expression.type or SqlType.TEXT, context.scope)
-    return Key(expression, kind.type, kind.type_name, lexeme.position), span
+    key = Key(expression, kind.type, kind.type_name, lexeme.position)
+    return WrittenKey(key, context.words(span))

@@ -9,7 +9,7 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.noisy_expression_reading import NoisyReader
-from proxy.query.bind.scope import unknown
+from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
 from proxy.query.ir.bound_statement import ExpressionInterval, IntervalValue
@@ -22,6 +22,7 @@ from proxy.query.syntax.statements import Statement
 
 _PARTS = 50  # of an expression whose error nobody has asked for
 _SUBQUERY = "it is made of the answer of a subquery, whose error is not carried on"
+_SUMMED = "it adds up noisy groups, each with an error of its own"
 _INTERVAL = "it is made of the ends of an interval"
 _UNKNOWN = "the error of this form of expression is not known"
 
@@ -40,14 +41,17 @@ def result_select(statement: Statement, found: tuple[Select, ...]) -> Select | N
     return outermost[0]
 
 
-def output_columns(context: SelectContext, found: FoundSpans) -> tuple[OutputColumn, ...]:
+def output_columns(
+    context: SelectContext, found: FoundSpans, is_summed: bool
+) -> tuple[OutputColumn, ...]:
     """
-    Given    found: what stands where in this SELECT
+    Given    found: what stands where in this SELECT; is_summed: as of the AggregateBlock
     Gives    one for each item of its list
     """
     spans = sorted(found.meanings)
     return tuple(
-        _column(context, item, found, _within(spans, item.inner)) for item in context.items
+        _column(context, item, found, _within(spans, item.inner), is_summed)
+        for item in context.items
     )
 
 
@@ -58,7 +62,11 @@ def _within(spans: list[Span], item: Span) -> list[Span]:
 
 
 def _column(
-    context: SelectContext, item: OutputItem, found: FoundSpans, spans: list[Span]
+    context: SelectContext,
+    item: OutputItem,
+    found: FoundSpans,
+    spans: list[Span],
+    is_summed: bool,
 ) -> OutputColumn:
     implied = output_name(context.lexed, item.inner)
     name = item.alias or (NO_NAME if implied is None else implied.name)
@@ -71,7 +79,15 @@ def _column(
     if has_subquery:
         return OutputColumn(name, None, _SUBQUERY)
     if not any(isinstance(meaning, Aggregate) for meaning in within):
-        return OutputColumn(name, None, "")  # keys and constants are public
+        joined = context.sources.joined[context.select.keyword].joins
+        of_answers = joined and any(
+            context.scope.find(*column_name(part)) is None
+            for part in item.node.find_all(exp.Column)
+        )
+        # Keys and constants are public.
+        return OutputColumn(name, None, _SUBQUERY if of_answers else "")
+    if is_summed:
+        return OutputColumn(name, None, _SUMMED)
     expression = _expression(context, item.node, found)
     return OutputColumn(name, expression, "" if expression is not None else _UNKNOWN)
 

@@ -1,62 +1,99 @@
-"""A SELECT that groups by the privacy unit, read: one row per unit."""
+"""A SELECT that groups by the privacy unit, read: one row per unit, or per unit and further keys."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.result_columns import UNIT_COLUMN
+from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.query.bind.aggregate_reading import Inner, readers_within
-from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of
+from proxy.query.bind.clause_reading import condition_of, outputs_of
+from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.scope import ColumnType, Scope
+from proxy.query.bind.select_context import context_of
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.exposed import unit_columns
+from proxy.query.ir.expression_walk import columns, size
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Relation, Subquery
 from proxy.query.syntax.selects import Select
-from proxy.query.syntax.statements import split_commas
 
 
 def read_per_unit(
     sources: Sources, select: Select, relation: Relation, where: Expression | None, scope: Scope
 ) -> tuple[Subquery, dict[str, ColumnType]]:
-    """GROUP BY the unit: its aggregates become columns of one row per unit."""
+    """GROUP BY the unit, or DISTINCT: its aggregates become columns of one row per unit and further keys."""
     units = unit_columns(relation, sources.tables.values())
-    keys = [
-        key_column(sources, select, span, scope)
-        for span in split_commas(sources.lexed, *select.clauses["group"])
-    ]
-    unit = keys[0]
-    others = any(k is None or (k.relation, k.column) not in units for k in keys)
-    if unit is None or others:
-        sources.refuse(
-            select.clauses["group"][0], "GROUP BY here can only be on the privacy unit itself"
+    read = read_keys(context_of(sources, select, scope))
+    if len(read.levels) > 1:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a subquery that groups by the privacy unit has no ROLLUP, CUBE or GROUPING SETS",
+            "GROUP BY the unit alone there: "
+            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.",
+            sources.lexed.lexemes[select.clauses["group"][0]].position,
         )
+    written = [one.key.expression for one in read.keys]
+    held = [key for key in written if isinstance(key, ColumnRef) and _name(key) in units]
+    place = select.clauses.get("group", select.items)[0]
+    if not held:
+        sources.refuse(place, "GROUP BY here can only be on the privacy unit itself")
     inner = Inner(sources.alias(), [])
+    keys = tuple(key for key in written if columns(key) and key not in held)
+    grouped = _GroupedColumns(inner.alias, units, keys)
     reading = replace(scope, readers=readers_within(inner))
-
-    def one_row(part: Expression) -> Expression:
-        if isinstance(part, ColumnRef) and part.relation != inner.alias:
-            if (part.relation, part.column) not in units:
-                raise Refusal(
-                    Code.UNSUPPORTED,
-                    f'"{part.column}" is neither the privacy unit nor inside an aggregate',
-                    "Aggregate it per unit, e.g. max(column).",
-                    part.position,
-                )
-            return ColumnRef(UNIT_COLUMN, part.type, part.position, inner.alias)
-        return part
-
     outputs = [
-        (name, rebuild(expression, one_row), kind)
+        (name, grouped.read(expression), kind)
         for name, expression, kind in outputs_of(sources, select, reading)
     ]
     having = None
     if "having" in select.clauses:
-        having = rebuild(condition_of(sources, select.clauses["having"], reading), one_row)
-    grouped = GroupByUnit(inner.alias, relation, where, unit, tuple(inner.aggregates))
-    place = sources.lexed.lexemes[select.clauses["group"][0]].position
+        having = grouped.read(condition_of(sources, select.clauses["having"], reading))
+    relation = scope.with_lookups(relation)
+    rows = GroupByUnit(inner.alias, relation, where, held[0], tuple(inner.aggregates), keys=keys)
     named = tuple((name, expression) for name, expression, _ in outputs)
-    subquery = Subquery(sources.alias(), grouped, having, named, place)
+    position = sources.lexed.lexemes[place].position
+    subquery = Subquery(sources.alias(), rows, having, named, position)
     return subquery, {name: kind for name, _, kind in outputs}
+
+
+def _name(column: ColumnRef) -> tuple[str, str]:
+    return column.relation, column.column
+
+
+class _GroupedColumns:
+    """Expressions over the rows of a unit as expressions over the one row that they become."""
+
+    def __init__(
+        self, alias: str, units: frozenset[tuple[str, str]], keys: tuple[Expression, ...]
+    ) -> None:
+        self._alias, self._units = alias, units
+        self._known: dict[Expression, Expression] = {}
+        numbered = list(enumerate(keys, start=1))
+        for number, key in sorted(numbered, key=lambda one: size(one[1])):
+            assert key.type is not None
+            column = ColumnRef(key_column(number), key.type, None, alias)
+            self._known[rebuild(key, self._one)] = column  # a key may stand within another
+
+    def read(self, expression: Expression) -> Expression:
+        """
+        Refuses  UNSUPPORTED: a column that has several values in it
+        """
+
+        def check(part: Expression) -> Expression:
+            if isinstance(part, ColumnRef) and part.relation != self._alias:
+                raise Refusal(
+                    Code.UNSUPPORTED,
+                    f'"{part.column}" is neither the privacy unit nor inside an aggregate',
+                    "Aggregate it per unit, e.g. max(column), or GROUP BY it as well.",
+                    part.position,
+                )
+            return part
+
+        return rebuild(rebuild(expression, self._one), check)
+
+    def _one(self, part: Expression) -> Expression:
+        if isinstance(part, ColumnRef) and _name(part) in self._units:
+            return ColumnRef(UNIT_COLUMN, part.type, part.position, self._alias)
+        return self._known.get(part, part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
@@ -16,7 +16,8 @@ from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.function_forms import FUNCTIONS, form_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
-from proxy.query.syntax.placeholders import PublicSubquery, ScalarAnswer
+from proxy.query.ir.relations import Relation
+from proxy.query.syntax.placeholders import PublicSubquery, RowSubquery, ScalarAnswer
 from proxy.query.syntax.slices import EXPRESSION_HINT
 from proxy.query.syntax.tokens import fold, truncate
 
@@ -62,7 +63,9 @@ class Scope:
     scalars: types of answers of other aggregate subqueries; public: what IN (SELECT ... FROM a public table)
     looks up;
     readers: how each kind of node is read; what is not in it is refused;
-    constants: of what the shadow evaluates, by number.
+    constants: of what the shadow evaluates, by number;
+    outer: of the SELECT around a subquery that is asked of each of its rows; lookups: reads such subqueries,
+    where they can stand.
     """
 
     relations: tuple[Named, ...]
@@ -72,9 +75,12 @@ class Scope:
     public: Mapping[PublicSubquery, PublicColumn] = field(default_factory=dict)
     readers: Readers = field(default_factory=dict)
     constants: Mapping[int, ConstantType] = field(default_factory=dict)
+    outer: Scope | None = None
+    lookups: Lookups | None = None
 
     def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:
-        """The one column of this name, or None."""
+        """The one column of this name, or None: of the innermost SELECT that has one (PostgreSQL 17
+        documentation, section 4.2.11)."""
         if not qualifier and name in self.merged:
             return self.merged[name]
         found = [
@@ -82,9 +88,25 @@ class Scope:
             for relation in self.relations
             if name in relation.columns and (not qualifier or qualifier in relation.qualifiers)
         ]
+        if not found and self.outer is not None:
+            return self.outer.find(qualifier, name)
         if len(found) != 1:
             return None
         return ir.ColumnRef(name, found[0].columns[name].type, None, found[0].alias)
+
+    def look_up(self, subquery: RowSubquery, operand: Expression | None = None) -> Expression:
+        """What a subquery says of a row; operand: what stands before IN."""
+        if self.lookups is None:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a subquery about each row is not available in ON",
+                "Write it in WHERE, or join a subquery that groups by the privacy unit.",
+            )
+        return self.lookups.read(subquery, operand, self)
+
+    def with_lookups(self, relation: Relation) -> Relation:
+        """The FROM clause with what has been looked up for its rows."""
+        return relation if self.lookups is None else self.lookups.joined(relation)
 
     def read(self, node: exp.Expr) -> Expression:
         """A part of an expression: a node by its exact type."""
@@ -100,6 +122,16 @@ class Scope:
         return reader(node, self)
 
 
+class Lookups(Protocol):
+    """Subqueries that are asked of each row of one SELECT."""
+
+    def read(
+        self, subquery: RowSubquery, operand: Expression | None, scope: Scope
+    ) -> Expression: ...
+
+    def joined(self, relation: Relation) -> Relation: ...
+
+
 Reader = Callable[[exp.Expr, Scope], Expression]
 Readers = Mapping[type[exp.Expr], Reader]
 
@@ -110,6 +142,13 @@ def position_of(node: exp.Expr) -> int | None:
         if "start" in part.meta:
             return int(part.meta["start"]) + 1
     return None
+
+
+def column_name(node: exp.Column) -> tuple[tuple[str, ...], str]:
+    """What stands before a column's name, and the name; "" for a star."""
+    parts = (node.args.get(key) for key in ("catalog", "db", "table"))
+    qualifier = tuple(identifier(part) for part in parts if part is not None)
+    return qualifier, "" if isinstance(node.this, exp.Star) else identifier(node.this)
 
 
 def identifier(node: object) -> str:
@@ -124,10 +163,7 @@ def identifier(node: object) -> str:
 
 
 *_FIRST, _LAST = FUNCTIONS.values()
-_ALLOWED = (
-    "Allowed are comparisons, + - * and division by a constant, CASE, LIKE,"
-    f" {', '.join(_FIRST)} and {_LAST}."
-)
+_ALLOWED = f"Allowed are comparisons, + - * / and ||, CASE, LIKE, {', '.join(_FIRST)} and {_LAST}."
 
 # What is written, where the parser's name for it says little.
 _WRITTEN: Mapping[type[exp.Expr], str] = {

@@ -44,8 +44,10 @@ class SelectContext:
         return self.lexed.lexemes[self.select.keyword].position
 
     def words(self, span: Span) -> tuple[str, ...]:
-        """Of an expression, folded: by them it is found again outside GROUP BY."""
-        return tuple(x.name or x.token.text for x in self.lexed.lexemes[span[0] : span[1]])
+        """Of an expression, folded: by them it is found again outside GROUP BY. A text is in its quotes, as it
+        could be a name without them."""
+        lexemes = self.lexed.lexemes[span[0] : span[1]]
+        return tuple(x.name or self.lexed.text[x.start : x.end] for x in lexemes)
 
     def output_names(self) -> frozenset[str]:
         """The names of output columns, as far as they are known."""

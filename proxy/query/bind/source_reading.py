@@ -6,24 +6,40 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NoReturn
+
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.query.bind.answer_joins import parted
 from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.join_conditions import conjunction, equalities
+from proxy.query.bind.join_conditions import aliases, conjunction, equalities
 from proxy.query.bind.per_unit_reading import read_per_unit
+from proxy.query.bind.public_rows import is_public_rows
+from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.ir.exposed import unit_columns
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import Join, Relation, Scan, Subquery
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, scans
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
+from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
+from proxy.query.syntax.slices import parse_item
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.with_clauses import Visible
+
+_IN_AGGREGATES = (
+    "Join the other query in the SELECT that aggregates:"
+    " SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k."
+)
+AS_A_CONSTANT = "Run the inner query by itself and write its result as a constant."
 
 
 def nature_of(sources: Sources, select: Select) -> Nature:
@@ -33,7 +49,11 @@ def nature_of(sources: Sources, select: Select) -> Nature:
     known = sources.natures.get(select.keyword)
     if known is None:
         sources.natures[select.keyword] = Nature.CLEAN  # a recursive CTE ends here
-        known = _nature(sources, select)
+        try:
+            known = _nature(sources, select)
+        except Refusal:
+            del sources.natures[select.keyword]
+            raise
         sources.natures[select.keyword] = known
     return known
 
@@ -107,16 +127,48 @@ def _query_gives_rows(sources: Sources, span: Span) -> bool:
     return any(nature_of(sources, part) is Nature.ROWS for part in parts)
 
 
+def gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
+    """Whether a leaf of FROM is neither rows nor a table: it can be joined with answers, not with rows."""
+    match item:
+        case TableItem():
+            cte = sources.cte(item)
+            query = None if cte is None else cte.body
+        case QueryItem():
+            query = item.query
+        case _:
+            assert_never(item)
+    if query is None or _query_gives_rows(sources, query):
+        return False
+    return not is_public_rows(sources, query)
+
+
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
-    if "group" not in select.clauses:
+    """GROUP BY, or DISTINCT, with the unit among its keys."""
+    if "group" not in select.clauses and not _is_distinct(sources, select):
         return False
     relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
-    for span in split_commas(sources.lexed, *select.clauses["group"]):
+    for span in _key_spans(sources, select):
         key = key_column(sources, select, span, scope)
         if key is not None and (key.relation, key.column) in units:
             return True
     return False
+
+
+def _is_distinct(sources: Sources, select: Select) -> bool:
+    """DISTINCT, of which every output is a key."""
+    is_on = sources.lexed.lexemes[select.keyword + 2].word == "on"
+    aggregates = aggregates_rows(sources.lexed, replace(select, distinct=False))
+    return select.distinct and not is_on and not aggregates
+
+
+def _key_spans(sources: Sources, select: Select) -> Iterator[Span]:
+    if "group" in select.clauses:
+        levels = grouping_sets(sources.lexed, select.clauses["group"])
+        yield from dict.fromkeys(span for level in levels for span in level)
+        return
+    for span in split_commas(sources.lexed, *select.items):
+        yield parse_item(sources.lexed, span, sources.placeholders)[2]
 
 
 def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
@@ -157,17 +209,47 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     return found
 
 
+def refuse_answers(
+    sources: Sources, select: Select, retained: Sequence[Span] = (), hint: str = _IN_AGGREGATES
+) -> None:
+    """Where rows are wanted: what is joined with answers is only known on the shadow.
+
+    Given    a SELECT of which the source has been read; retained: its conditions on answers
+    Refuses  UNSUPPORTED: answers in its FROM or such conditions
+    """
+    places = [join.place for join in sources.joined[select.keyword].joins]
+    places += [first for first, _ in retained]
+    if places:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "rows of protected tables cannot be combined with other queries in a subquery",
+            hint,
+            sources.lexed.lexemes[places[0]].position,
+        )
+
+
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     item = sources.from_item(select)
     merged: dict[str, ColumnRef] = {}
-    relation, named = _relation(sources, item, merged)
-    scope = sources.scope(named, merged)
-    return relation, scope
+    known: _Leaves = {}
+    for leaf in leaves(item):
+        if not gives_answers(sources, leaf):
+            known[leaf.span] = _relation(sources, leaf, merged, {})
+    found = parted(sources.lexed, item, lambda leaf: leaf.span not in known)
+    sources.joined[select.keyword] = found
+    relation, named = _relation(sources, found.rows, merged, known)
+    lookups = RowLookups(sources, relation, take_source, _rows)
+    return relation, replace(sources.scope(named, merged), lookups=lookups)
+
+
+_Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand
 
 
 def _relation(
-    sources: Sources, item: Item, merged: dict[str, ColumnRef]
+    sources: Sources, item: Item, merged: dict[str, ColumnRef], known: _Leaves
 ) -> tuple[Relation, tuple[Named, ...]]:
+    if item.span in known:
+        return known[item.span]
     match item:
         case TableItem():
             return _table(sources, item)
@@ -178,7 +260,7 @@ def _relation(
             except Refusal as refusal:
                 raise refusal.at(sources.lexed.lexemes[item.query[0]].position) from None
         case JoinItem():
-            return _join(sources, item, merged)
+            return _join(sources, item, merged, known)
         case _:
             assert_never(item)
 
@@ -215,10 +297,10 @@ def _refuse_recursion(sources: Sources, cte: Visible) -> None:
 
 
 def _join(
-    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef]
+    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef], known: _Leaves
 ) -> tuple[Relation, tuple[Named, ...]]:
-    left, left_named = _relation(sources, item.left, merged)
-    right, right_named = _relation(sources, item.right, merged)
+    left, left_named = _relation(sources, item.left, merged, known)
+    right, right_named = _relation(sources, item.right, merged, known)
     named = (*left_named, *right_named)
     scope = sources.scope(named, merged)
     equal: list[tuple[ColumnRef, ColumnRef]] = []
@@ -240,7 +322,59 @@ def _join(
         rest = conjunction(others)
     place = sources.lexed.lexemes[item.place].position
     joined = Join(left, right, item.left_outer, tuple(equal), rest, place)
-    return joined, named
+    return _without_public_rows(sources, item, joined), named
+
+
+def _without_public_rows(sources: Sources, item: JoinItem, joined: Join) -> Join:
+    """An outer join that keeps public rows, as one that does not (bind/added_rows.py)."""
+    is_public = [_is_public(sources, side) for side in (joined.left, joined.right)]
+    match is_public:
+        case [True, False] if item.left_outer:
+            turned = replace(joined, left_outer=False, has_public_outer=True)
+            if item.full:
+                pairs = tuple((b, a) for a, b in joined.equal)
+                turned = replace(
+                    turned, left=joined.right, right=joined.left, equal=pairs, left_outer=True
+                )
+        case [False, True] if item.full:
+            turned = replace(joined, has_public_outer=True)
+        case _ if item.full:
+            _refuse_outer(
+                sources,
+                item,
+                "FULL JOIN is not available between protected tables",
+                "Use LEFT JOIN on the privacy unit, or aggregate their rows together: FROM (SELECT ... FROM a"
+                " UNION ALL SELECT ... FROM b) q.",
+            )
+        case _:
+            return joined
+    public = joined.left if is_public[0] else joined.right
+    names = set() if joined.rest is None else {alias for alias, _ in columns(joined.rest)}
+    if item.using and item.full:
+        _refuse_outer(
+            sources,
+            item,
+            "FULL JOIN with USING is not available",
+            "Write it with ON a.key = b.key.",
+        )
+    if names & aliases(public):
+        _refuse_outer(
+            sources,
+            item,
+            "ON of an outer join that keeps rows of a public table may say no more of that table",
+            "Put that condition into WHERE, or into a subquery of the public table.",
+        )
+    return turned
+
+
+def _refuse_outer(sources: Sources, item: JoinItem, message: str, hint: str) -> NoReturn:
+    place = sources.lexed.lexemes[item.place].position
+    raise Refusal(Code.UNSUPPORTED, message, hint, place)
+
+
+def _is_public(sources: Sources, relation: Relation) -> bool:
+    protected = {table.name for table in sources.tables.values() if table.protected}
+    return all(scan.table not in protected for scan in scans(relation))
 
 
 def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType]]:
@@ -248,18 +382,21 @@ def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType
     parts, only_all = query_parts(sources.lexed, span, sources.selects)
     if not only_all:
         sources.refuse(span[0], "only UNION ALL can combine rows of protected tables")
-    read = [_rows(sources, part) for part in parts]
+    is_public = is_public_rows(sources, span)
+    read = [_rows(sources, part, is_public) for part in parts]
     if len(read) == 1:
         return read[0]
     return union_all(sources, read, span[0])
 
 
-def _rows(sources: Sources, select: Select) -> tuple[Subquery, dict[str, ColumnType]]:
-    """A SELECT that gives rows, as a relation, and its columns.
+def _rows(
+    sources: Sources, select: Select, is_public: bool = False
+) -> tuple[Subquery, dict[str, ColumnType]]:
+    """A SELECT that gives rows, protected ones or public, as a relation, and its columns.
 
     Refuses  LIMIT, ORDER BY, DISTINCT and windows below an aggregate: which rows stay would be data's
     """
-    if nature_of(sources, select) is not Nature.ROWS:
+    if not is_public and nature_of(sources, select) is not Nature.ROWS:
         sources.refuse(
             select.keyword, "rows of protected tables cannot be combined with other queries"
         )
@@ -267,18 +404,21 @@ def _rows(sources: Sources, select: Select) -> tuple[Subquery, dict[str, ColumnT
     forbidden = [
         n for n in ("order", "limit", "offset", "fetch", "window", "for") if n in select.clauses
     ]
-    if forbidden or select.distinct:
+    is_distinct = _is_distinct(sources, select)
+    if forbidden or (select.distinct and not is_distinct):
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
         sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
     relation, scope = take_source(sources, select)
+    refuse_answers(sources, select)
     relation, where = read_where(sources, select, relation, scope)
-    if "group" in select.clauses:
+    if "group" in select.clauses or is_distinct:
         return read_per_unit(sources, select, relation, where, scope)
     if aggregates_rows(sources.lexed, select):
         sources.refuse(select.keyword, "an aggregate here needs GROUP BY the privacy unit")
     found = outputs_of(sources, select, scope)
     outputs = tuple((name, expression) for name, expression, _ in found)
+    relation = scope.with_lookups(relation)
     place = sources.lexed.lexemes[select.keyword].position
     subquery = Subquery(sources.alias(), relation, where, outputs, place)
     return subquery, {name: kind for name, _, kind in found}

@@ -10,6 +10,7 @@ from typing import NoReturn
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.answer_joins import JoinedFrom
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.scope import ConstantType, Named, PublicColumn, Scope
 from proxy.query.ir.bound_statement import AggregateSubquery
@@ -22,6 +23,7 @@ from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholder,
     PublicSubquery,
+    RowSubquery,
     ScalarAnswer,
 )
 from proxy.query.syntax.selects import Select
@@ -45,10 +47,10 @@ class Sources:
 
     tables: first lexeme of a name -> table; placeholders: opening bracket of a subquery, or first lexeme of
     what the shadow evaluates -> what stands for its value; types, public, constants: what is known of each;
-    subqueries, scalars: what has been read, in order;
+    of_rows: subqueries that are asked of each row; subqueries, scalars: what has been read, in order;
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
-    keyword, the relation that it is, until it is taken.
+    keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers.
     """
 
     lexed: Lexed
@@ -60,6 +62,7 @@ class Sources:
     placeholders: dict[int, Placeholder] = field(default_factory=dict)
     constants: Mapping[int, ConstantType] = field(default_factory=dict)
     types: dict[ScalarAnswer, SqlType] = field(default_factory=dict)
+    of_rows: list[Select] = field(default_factory=list)
     public: dict[PublicSubquery, PublicColumn] = field(default_factory=dict)
     subqueries: list[AggregateSubquery] = field(default_factory=list)
     scalars: list[Scalar] = field(default_factory=list)
@@ -67,6 +70,7 @@ class Sources:
     natures: dict[int, Nature] = field(default_factory=dict)
     items: dict[int, Item | Refusal] = field(default_factory=dict)
     relations: dict[int, tuple[Relation, Scope]] = field(default_factory=dict)
+    joined: dict[int, JoinedFrom] = field(default_factory=dict)
     _aliases: int = 0
 
     def alias(self) -> str:
@@ -86,8 +90,16 @@ class Sources:
         self.placeholders[bracket] = lookup
         self.public[lookup] = found
 
+    def add_of_rows(self, first: int, select: Select) -> None:
+        """A subquery has been found that is asked of each row, from this lexeme on."""
+        end = self.lexed.partner[select.keyword - 1] + 1
+        self.placeholders[first] = RowSubquery(len(self.of_rows), end)
+        self.of_rows.append(select)
+
     def is_replaced(self, index: int) -> bool:
         """Whether a lexeme is the bracket of a subquery that has been read, or stands in what is evaluated."""
+        if isinstance(self.placeholders.get(index - 1), RowSubquery):
+            return True  # the bracket after EXISTS
         return index in self.placeholders or any(
             first <= index < found.end
             for first, found in self.placeholders.items()

@@ -9,6 +9,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.output_columns import result_select
+from proxy.query.bind.row_subqueries import find_row_subqueries
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.span_reading import is_interval
@@ -51,7 +52,11 @@ def bind_statement(
         evaluated.types,
     )
     find_public_lists(sources)
-    for select in found:
+    find_row_subqueries(sources)
+    find_public_lists(sources)  # in what has been found
+    of_rows = [select.keyword for select in sources.of_rows]
+    # Those that are asked of rows are read with what stands around them; of what is left nothing was asked.
+    for select in sorted(found, key=lambda one: one.keyword in of_rows):
         if select.keyword in sources.consumed:
             continue
         if any(first <= select.keyword < last for first, last in idle):
@@ -95,13 +100,13 @@ def _refuse_rows(
 ) -> NoReturn:
     within = [i for i in protected if select.keyword < i < select.end]
     index = within[0] if within else next(iter(protected))
-    if "group" in select.clauses:  # by anything but the unit it would be an aggregate subquery
+    if "group" in select.clauses or select.distinct:  # without the unit an aggregate subquery
         raise Refusal(
             Code.RAW_ROWS,
             "the privacy unit cannot be a GROUP BY key of the result",
             "GROUP BY it in a subquery and aggregate that: "
             "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.",
-            statement.lexed.lexemes[select.clauses["group"][0]].position,
+            statement.lexed.lexemes[select.clauses.get("group", select.items)[0]].position,
         )
     refuse_table(statement, index, protected[index])
 

@@ -5,10 +5,12 @@ Each is read on its own and known by a placeholder from then on, which stands in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.aggregate_subquery import read_scalar, read_subquery
+from proxy.query.bind.retained_conditions import retained_spans
 from proxy.query.bind.source_reading import nature_of, read_public_column
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.selects import (
@@ -25,29 +27,32 @@ from proxy.query.syntax.tokens import Lexed
 def bind_subquery(sources: Sources, select: Select, *, is_constant: bool = False) -> int:
     """Reads an aggregate subquery, before it those that stand in its conditions.
 
-    Gives    its index among sources.subqueries
+    Gives    the index of its first block in the statement
     Refuses  what reading it refuses
     """
+    retained = tuple(retained_spans(sources, select))
     for name in ("from", "where", "items", "having", "order"):
         if name in select.clauses:
-            _bind_scalars(sources, select.clauses[name], name)
+            _bind_scalars(sources, select.clauses[name], name, retained)
     sources.consumed.add(select.keyword)
-    number = len(sources.subqueries) + 1
+    number = sum(len(before.blocks) for before in sources.subqueries) + 1
     sources.subqueries.append(read_subquery(sources, select, number, is_constant))
     return number - 1
 
 
-def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
+def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[Span]) -> None:
     """Scalar subqueries that aggregate: in conditions and inside aggregates their answers are constants;
-    outside aggregates they stay where they are and are aggregate subqueries of their own."""
+    outside aggregates, and in what is retained, they stay where they are, as aggregate subqueries."""
     lexed = sources.lexed
     for index in range(*span):
         if not opens_query(lexed, index) or sources.is_replaced(index):
             continue
+        if any(first <= index < last for first, last in retained):
+            continue
         inside = [s for s in sources.selects if index < s.keyword < lexed.partner[index]]
         if clause in ("items", "having", "order") and not _inside_call(lexed, span, index):
             continue
-        if clause == "from" and is_relation(lexed, index):
+        if is_relation(lexed, index) and (clause == "from" or _below_rows(sources, index)):
             continue
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
@@ -64,14 +69,21 @@ def _bind_scalars(sources: Sources, span: Span, clause: str) -> None:
         sources.add_scalar(index, aggregate.type, bind_subquery(sources, nested, is_constant=True))
 
 
+def _below_rows(sources: Sources, index: int) -> bool:
+    """Whether a bracket stands in FROM of a subquery that is asked of each row."""
+    spans = (s.clauses["from"] for s in sources.of_rows if "from" in s.clauses)
+    return any(first <= index < last for first, last in spans)
+
+
 def find_public_lists(sources: Sources) -> None:
-    """Those below FROM and in CTEs, before anything is asked of the SELECTs that stand around them."""
+    """Those below FROM, in CTEs and in what is asked of rows, before the SELECTs around them are looked at."""
     spans = [s.clauses["from"] for s in sources.selects if "from" in s.clauses]
     spans += [cte.body for cte in sources.ctes]
+    spans += [(select.keyword, select.end) for select in sources.of_rows]
     for select in sources.selects:
         index = select.keyword - 1
         among_rows = any(first <= index < last for first, last in spans)
-        if among_rows and opens_query(sources.lexed, index):
+        if among_rows and opens_query(sources.lexed, index) and not sources.is_replaced(index):
             with suppress(Refusal):  # which is raised where the list is looked at
                 _is_public_list(sources, select, index)
 

@@ -88,7 +88,7 @@ def _by_clock(part: Expression, zone: Zone) -> Expression:
             crosses = SqlType.TIMESTAMPTZ in kinds and len(kinds) > 1
             return replace(part, zone=zone) if crosses else part
         case Shift() if part.type is SqlType.TIMESTAMPTZ:
-            return _moved(part, zone)
+            return _shifted(part, zone)
         case Comparison():
             left, right = _meeting((part.left, part.right), zone)
             return replace(part, left=left, right=right)
@@ -117,14 +117,14 @@ def _by_clock(part: Expression, zone: Zone) -> Expression:
             return part
 
 
-def _moved(shift: Shift, zone: Zone) -> Expression:
+def _shifted(shift: Shift, zone: Zone) -> Expression:
     """Months, then days, by the clock, with an instant after each (timestamp.c, timestamptz_pl_interval); what
     is less than a day by the instant."""
     found = shift.operand
     for months, days in ((shift.months, 0), (0, shift.days)):
         if months or days:
-            moved = Shift(_local(found, zone), months, days, 0, SqlType.TIMESTAMP)
-            found = Cast(moved, SqlType.TIMESTAMPTZ, zone)
+            by_clock = Shift(_local(found, zone), months, days, 0, SqlType.TIMESTAMP)
+            found = Cast(by_clock, SqlType.TIMESTAMPTZ, zone)
     if not shift.microseconds:
         return found
     return Shift(found, 0, 0, shift.microseconds, SqlType.TIMESTAMPTZ)

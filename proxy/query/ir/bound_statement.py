@@ -6,7 +6,7 @@ Binding changes no text; rewriting is a function of the statement and of this.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.ir.noisy_expressions import NoisyExpression
@@ -40,16 +40,53 @@ class ExpressionInterval:
     expression: NoisyExpression
 
 
-SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval
+@dataclass(frozen=True, slots=True)
+class GroupingValue:
+    """GROUPING(): a bit for each of the keys, 1 in the levels that do not group by it."""
+
+    keys: tuple[Key, ...]
+
+
+SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
+
+Level = tuple[int, ...]  # the places of its keys among those of the block, from 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsingColumns:
+    """USING (...) of a join with answers. span: with the word; pairs: a key of the rows, and the column of the
+    answers, of which each has the name."""
+
+    span: Span
+    pairs: tuple[tuple[Key, str], ...]
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedText:
+    """What stays of the text of a SELECT in which rows are joined or compared with answers: all but these.
+
+    rows: the lexemes of FROM that the noisy relation replaces; settled: conditions on rows alone, which hold of
+    all that the noisy relation counts; is_summed: the SELECT adds up groups of the noisy relation, in its own;
+    of_answers: what it groups by else.
+    """
+
+    rows: Span
+    settled: tuple[Span, ...]
+    using: tuple[UsingColumns, ...]
+    is_summed: bool
+    of_answers: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateSubquery:
     """One SELECT that aggregates rows of protected tables, and what stands in it.
 
-    number: from 1, in the order in which they are answered; spans: lexemes -> the value of the noisy relation
-    that they mean; unnamed: the items of its list without an alias;
-    is_constant: it stands in a condition or an aggregate of another, whose text does not stay.
+    number: of its first block in the statement, from 1, in the order in which they are answered; block: with
+    the keys of all levels; spans: lexemes -> the value of the noisy relation that they mean; unnamed: the items
+    of its list without an alias;
+    is_constant: it stands in a condition or an aggregate of another, whose text does not stay;
+    levels: of GROUPING SETS, ROLLUP and CUBE, as often as they are written; one where it has none of them.
     """
 
     number: int
@@ -58,6 +95,27 @@ class AggregateSubquery:
     spans: Mapping[Span, SpanMeaning]
     unnamed: tuple[Span, ...]
     is_constant: bool
+    levels: tuple[Level, ...]
+
+    @property
+    def distinct_levels(self) -> tuple[Level, ...]:
+        return tuple(dict.fromkeys(self.levels))
+
+    @property
+    def blocks(self) -> tuple[AggregateBlock, ...]:
+        """What is asked of the data: a block for each level, each a release of its own (ADR 0051)."""
+        if len(self.levels) == 1:
+            return (self.block,)
+        return tuple(
+            replace(
+                self.block,
+                keys=tuple(self.block.keys[place] for place in level),
+                grouped=bool(level),
+            )
+            for level in self.distinct_levels
+        )
+
+    joined: JoinedText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +127,5 @@ class BoundStatement:
 
     @property
     def query(self) -> Query:
-        return Query(tuple(subquery.block for subquery in self.subqueries), self.scalars)
+        blocks = (block for subquery in self.subqueries for block in subquery.blocks)
+        return Query(tuple(blocks), self.scalars)

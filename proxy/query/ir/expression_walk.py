@@ -11,6 +11,7 @@ from proxy.query.ir.expressions import (
     Clamped,
     ColumnRef,
     Comparison,
+    Concat,
     Connective,
     Constant,
     DateTrunc,
@@ -26,6 +27,7 @@ from proxy.query.ir.expressions import (
     NumericCall,
     Parameter,
     Quotient,
+    RealCall,
     Shift,
     TextCall,
     TimeBin,
@@ -39,11 +41,11 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return ()
         case Comparison() | Arithmetic():
             return (expression.left, expression.right)
-        case Connective() | Choose():
+        case Connective() | Choose() | Concat():
             return expression.operands
         case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
             return (expression.operand,)
-        case DateTrunc() | FormattedTime() | Shift() | TimeBin():
+        case DateTrunc() | FormattedTime() | RealCall() | Shift() | TimeBin():
             return (expression.operand,)
         case InPublic():
             return (expression.operand,)  # the rest is of no row of the question

@@ -7,13 +7,18 @@ arithmetic is done in numeric over clamped leaves (the planner clamps, the compi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
+from proxy.query.ir.function_names import Choice as Choice
+from proxy.query.ir.function_names import Comparator as Comparator
+from proxy.query.ir.function_names import NumericFunction as NumericFunction
+from proxy.query.ir.function_names import Operator as Operator
+from proxy.query.ir.function_names import RealFunction as RealFunction
+from proxy.query.ir.function_names import TextFunction as TextFunction
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
 
 ConstantValue = Fraction | str | bool | None
@@ -61,17 +66,6 @@ class Clamped:
     low: Fraction
     high: Fraction
     type: SqlType
-
-
-class Comparator(Enum):
-    EQ = "="
-    NE = "<>"
-    LT = "<"
-    LE = "<="
-    GT = ">"
-    GE = ">="
-    DISTINCT = "IS DISTINCT FROM"
-    NOT_DISTINCT = "IS NOT DISTINCT FROM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +132,6 @@ class Like:
     syntax: PatternSyntax = PatternSyntax.LIKE
 
 
-class Operator(Enum):
-    ADD = "+"
-    SUBTRACT = "-"
-    MULTIPLY = "*"
-
-
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     operator: Operator
@@ -154,47 +142,38 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """operand / divisor or, with `remainder`, operand % divisor; truncated where both are integers."""
+    """operand / divisor or, with `remainder`, operand % divisor; truncated where both are integers. The divisor
+    is a constant, or its bounds keep it from 0."""
 
     operand: Expression
-    divisor: Constant | Parameter
+    divisor: Expression
     remainder: bool
     type: SqlType
     position: int | None = field(default=None, compare=False)
 
 
-class NumericFunction(Enum):
-    ABS = "abs"
-    NEGATE = "negate"
-    FLOOR = "floor"
-    CEIL = "ceil"
-    SIGN = "sign"
-    TRUNC = "trunc"
-    ROUND = "round"
-
-
 @dataclass(frozen=True, slots=True)
 class NumericCall:
-    """abs, unary minus, floor, ceil, sign, trunc, round of a number; digits for the last two."""
+    """abs, unary minus, floor, ceil, sign, trunc, round of a number; digits for the last two. below: what its
+    size has to stay below, of a cast to numeric(p, s)."""
 
     function: NumericFunction
     operand: Expression
     digits: int
     type: SqlType
+    below: Fraction | None = None
 
 
-class TextFunction(Enum):
-    LOWER = "lower"
-    UPPER = "upper"
-    LENGTH = "length"
-    LEFT = "left"
-    RIGHT = "right"
-    SUBSTR = "substr"
-    STRPOS = "strpos"
-    STARTS_WITH = "starts_with"
-    BTRIM = "btrim"
-    LTRIM = "ltrim"
-    RTRIM = "rtrim"
+@dataclass(frozen=True, slots=True)
+class RealCall:
+    """ln, log, exp, sqrt, power of a number whose bounds keep it from where it would raise. constant: the base
+    of a logarithm or of RAISED, the exponent of POWER."""
+
+    function: RealFunction
+    operand: Expression
+    constant: Fraction | None
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +183,14 @@ class TextCall:
     arguments: tuple[Constant | Parameter, ...]
     type: SqlType
     position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """operand || operand ... of texts, NULL where one is."""
+
+    operands: tuple[Expression, ...]
+    type: SqlType = SqlType.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +273,6 @@ class Case:
     type: SqlType
 
 
-class Choice(Enum):
-    COALESCE = "coalesce"
-    GREATEST = "greatest"
-    LEAST = "least"
-
-
 @dataclass(frozen=True, slots=True)
 class Choose:
     """coalesce, greatest, least of operands of one type."""
@@ -310,7 +291,8 @@ class NullIf:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A cast that never raises: to a wider number, boolean to integer, among dates and timestamps.
+    """A cast that never raises: to a wider number, boolean to integer, among dates and timestamps, to text; or
+    one of a text, of which the planner knows every value that it can have.
 
     zone: by whose clock, between instants and local times; None: as in DateTrunc.
     """
@@ -335,7 +317,9 @@ Expression = (
     | Arithmetic
     | Quotient
     | NumericCall
+    | RealCall
     | TextCall
+    | Concat
     | Extract
     | DateTrunc
     | FormattedTime

@@ -45,7 +45,8 @@ class AggregateBlock:
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
     intervals: the extra columns asked for by dp.low, dp.high and dp.error. expressions: arithmetic over the
     aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
-    outputs: the columns of the statement's result, if this SELECT gives them.
+    outputs: the columns of the statement's result, if this SELECT gives them. is_summed: its groups are parts
+    of those that the statement shows, and are added up.
     """
 
     source: Relation
@@ -56,6 +57,7 @@ class AggregateBlock:
     intervals: frozenset[IntervalColumn] = frozenset()
     expressions: tuple[NoisyExpression, ...] = ()
     outputs: tuple[OutputColumn, ...] = ()
+    is_summed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from proxy.query.ir.expressions import (
     Clamped,
     ColumnRef,
     Comparison,
+    Concat,
     Connective,
     Constant,
     DateTrunc,
@@ -31,6 +32,7 @@ from proxy.query.ir.expressions import (
     NumericCall,
     Parameter,
     Quotient,
+    RealCall,
     Shift,
     TextCall,
     TimeBin,
@@ -58,11 +60,11 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case Comparison() | Arithmetic():
             left, right = again(expression.left), again(expression.right)
             return change(replace(expression, left=left, right=right))
-        case Connective() | Choose():
+        case Connective() | Choose() | Concat():
             return change(replace(expression, operands=tuple(map(again, expression.operands))))
         case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
             return change(replace(expression, operand=again(expression.operand)))
-        case DateTrunc() | FormattedTime() | Shift() | TimeBin():
+        case DateTrunc() | FormattedTime() | RealCall() | Shift() | TimeBin():
             return change(replace(expression, operand=again(expression.operand)))
         case In():
             items = tuple(map(constant, expression.items))
@@ -76,7 +78,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             pattern = constant(expression.pattern)
             return change(replace(expression, operand=again(expression.operand), pattern=pattern))
         case Quotient():
-            divisor = constant(expression.divisor)
+            divisor = again(expression.divisor)
             return change(replace(expression, operand=again(expression.operand), divisor=divisor))
         case TextCall():
             given = tuple(map(constant, expression.arguments))

@@ -27,7 +27,11 @@ class Scan:
 @dataclass(frozen=True, slots=True)
 class Join:
     """INNER or LEFT JOIN. equal: pairs of columns that ON sets equal, left side first; rest: what else ON
-    says; left_outer: rows of the left side without partner stay, with NULLs on the right."""
+    says; left_outer: rows of the left side without partner stay, with NULLs on the right; has_public_outer: so
+    would rows of the public side as it was written, which are not formed (bind/added_rows.py).
+
+    is_lookup: the right side is what a subquery of the question (EXISTS, IN, a scalar one) says of a row's own
+    unit. It is one row for each value of the right columns of `equal`, so that no row is repeated."""
 
     left: Relation
     right: Relation
@@ -35,6 +39,8 @@ class Join:
     equal: tuple[tuple[ColumnRef, ColumnRef], ...]
     rest: Expression | None
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
+    has_public_outer: bool = field(default=False, compare=False)
+    is_lookup: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,11 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class GroupByUnit:
-    """GROUP BY the privacy unit: one row per unit, columns `unit`, a1, a2, ... rows: the most that a count
-    in it can be (the planner knows)."""
+    """GROUP BY the privacy unit, and by further keys: one row per unit and keys: `unit`, k1, ..., a1, ...
+    rows: the most that a count in it can be (the planner knows).
+
+    is_compared: its MIN and MAX stand in comparisons alone, and are those of what is stored, not clamped.
+    unit: as the reader has it, which may be a reference that leads to the unit; the planner puts the unit."""
 
     alias: str
     source: Relation
@@ -59,6 +68,8 @@ class GroupByUnit:
     unit: ColumnRef
     aggregates: tuple[Aggregate, ...]
     rows: int = 0
+    keys: tuple[Expression, ...] = ()
+    is_compared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +149,11 @@ def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
             aggregates = tuple(a.changed(change) for a in relation.aggregates)
             source = rewrite(relation.source, change)
             return replace(
-                relation, source=source, where=maybe(relation.where), aggregates=aggregates
+                relation,
+                source=source,
+                where=maybe(relation.where),
+                aggregates=aggregates,
+                keys=tuple(change(key) for key in relation.keys),
             )
         case UnionAll():
             parts = []

@@ -33,7 +33,7 @@ def checked_span(span: TimeSpan, position: int | None) -> TimeSpan:
     """
     Refuses  UNSUPPORTED: an interval of more than a thousand years
     """
-    if span.reach > MOST_DAYS:
+    if span.days_at_most > MOST_DAYS:
         raise Refusal(
             Code.UNSUPPORTED,
             "an interval on protected columns may have a thousand years at most",

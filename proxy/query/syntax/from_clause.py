@@ -3,7 +3,7 @@ documentation, section 7.2.1)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlglot import TokenType
@@ -20,12 +20,14 @@ _QUERY_WORDS = frozenset({"select", "with", "values"})
 
 @dataclass(frozen=True, slots=True)
 class TableItem:
-    """first: the first lexeme of the name; chain: its parts, folded."""
+    """first: the first lexeme of the name; chain: its parts, folded; span: of all that stands for it, with ONLY
+    and alias."""
 
     first: int
     chain: tuple[str, ...]
     alias: str | None
     columns: tuple[str, ...]
+    span: Span = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class QueryItem:
     query: Span
     alias: str | None
     columns: tuple[str, ...]
+    span: Span = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class JoinItem:
     on: Span | None
     using: tuple[str, ...]
     place: int  # of the word JOIN or the comma
+    full: bool = False
+    span: Span = (0, 0)
 
 
 Item = TableItem | QueryItem | JoinItem
@@ -58,14 +63,16 @@ def leaves(item: Item) -> tuple[TableItem | QueryItem, ...]:
 
 def read_from(lexed: Lexed, span: Span) -> Item:
     """
-    Refuses  UNSUPPORTED: FULL and NATURAL joins, functions, LATERAL, TABLESAMPLE
+    Refuses  UNSUPPORTED: NATURAL joins, functions, LATERAL, TABLESAMPLE
     """
     cursor = _TokenCursor(lexed, span[0], span[1])
+    start = cursor.at
     item = _joined(cursor)
     while cursor.is_symbol(TokenType.COMMA):
         place = cursor.at
         cursor.at += 1
-        item = JoinItem(item, _joined(cursor), False, None, (), place)
+        right = _joined(cursor)
+        item = JoinItem(item, right, False, None, (), place, span=(start, cursor.at))
     if cursor.at != span[1]:
         _refuse(cursor.lexeme, "this form of FROM is not available on a protected table")
     return item
@@ -105,16 +112,15 @@ def _refuse(lexeme: Lexeme, message: str) -> NoReturn:
 
 
 def _joined(cursor: _TokenCursor) -> Item:
+    start = cursor.at
     left = _primary(cursor)
     while cursor.word in _JOIN_WORDS - {"on", "using"}:
         place = cursor.at
-        if cursor.word in ("natural", "full"):
-            _refuse(
-                cursor.lexeme, f"{cursor.word.upper()} JOIN is not available on a protected table"
-            )
+        if cursor.word == "natural":
+            _refuse(cursor.lexeme, "NATURAL JOIN is not available on a protected table")
         cross = cursor.take("cross")
-        outer = cursor.word if cursor.word in ("left", "right") else ""
-        cursor.take("inner", "left", "right")
+        outer = cursor.word if cursor.word in ("left", "right", "full") else ""
+        cursor.take("inner", "left", "right", "full")
         cursor.take("outer")
         if not cursor.take("join"):
             _refuse(cursor.lexeme, "this form of JOIN is not available on a protected table")
@@ -122,7 +128,8 @@ def _joined(cursor: _TokenCursor) -> Item:
         on, using = (None, ()) if cross else _condition(cursor)
         if outer == "right":
             left, right = right, left
-        left = JoinItem(left, right, bool(outer), on, using, place)
+        full, text = outer == "full", (start, cursor.at)
+        left = JoinItem(left, right, bool(outer), on, using, place, full, text)
     return left
 
 
@@ -153,18 +160,19 @@ def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
 
 
 def _primary(cursor: _TokenCursor) -> Item:
+    start = cursor.at
     if cursor.is_symbol(TokenType.L_PAREN):
         close = cursor.lexed.partner[cursor.at]
         inside = (cursor.at + 1, close)
         if cursor.lexed.lexemes[inside[0]].word in _QUERY_WORDS:
             cursor.at = close + 1
             alias, columns = _alias(cursor)
-            return QueryItem(inside, alias, columns)
+            return QueryItem(inside, alias, columns, (start, cursor.at))
         item = read_from(cursor.lexed, inside)
         cursor.at = close + 1
         if cursor.at < cursor.end and cursor.word not in _JOIN_WORDS and cursor.lexeme.name:
             _refuse(cursor.lexeme, "an alias of a join is not available on a protected table")
-        return item
+        return replace(item, span=(start, cursor.at))
     cursor.take("only")
     first = cursor.at
     if cursor.at >= cursor.end or not cursor.lexeme.name or cursor.word in ("lateral", "rows"):
@@ -180,7 +188,7 @@ def _primary(cursor: _TokenCursor) -> Item:
     if cursor.is_symbol(TokenType.L_PAREN):
         _refuse(cursor.lexeme, "a function in FROM beside a protected table is not available")
     alias, columns = _alias(cursor)
-    return TableItem(first, tuple(chain), alias, columns)
+    return TableItem(first, tuple(chain), alias, columns, (start, cursor.at))
 
 
 def _alias(cursor: _TokenCursor) -> tuple[str | None, tuple[str, ...]]:

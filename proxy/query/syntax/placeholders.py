@@ -51,15 +51,25 @@ class PublicSubquery:
     index: int
 
 
-SubqueryPlaceholder = ScalarAnswer | PublicSubquery
+@dataclass(frozen=True, slots=True)
+class RowSubquery:
+    """A subquery of protected rows that is asked of each row: EXISTS, IN or a scalar one. index: among those of
+    the statement; end: the lexeme after it."""
+
+    index: int
+    end: int = 0
+
+
+SubqueryPlaceholder = ScalarAnswer | PublicSubquery | RowSubquery
 Placeholder = SubqueryPlaceholder | EvaluatedConstant
-# By the first lexeme: the opening bracket of a subquery.
+# By the first lexeme: the opening bracket of a subquery, or EXISTS before it.
 Placeholders = Mapping[int, Placeholder]
 
 _WORDS: Mapping[str, type[Placeholder]] = {
     "answer": ScalarAnswer,
     "list": PublicSubquery,
     "constant": EvaluatedConstant,
+    "row": RowSubquery,
 }
 
 

@@ -6,7 +6,7 @@ judge grammar (PostgreSQL 17 documentation, section 7.8, SELECT).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import TokenType
@@ -154,6 +154,16 @@ OTHER_AGGREGATES = frozenset(
         *("any_value", "median", "grouping"),
     )
 )
+# What to ask instead of an aggregate that has no noisy answer.
+_SURELY = "Whether there surely is such a row:"
+INSTEAD_OF_AGGREGATES: Mapping[str, str] = {
+    "bool_or": f"{_SURELY} dp.low(count(*) FILTER (WHERE condition)) > 0. {AVAILABLE}",
+    **dict.fromkeys(
+        ("bool_and", "every"),
+        "Whether there surely is a row of which it is not true:"
+        f" dp.low(count(*) FILTER (WHERE NOT condition)) > 0. {AVAILABLE}",
+    ),
+}
 
 
 def aggregates_rows(lexed: Lexed, select: Select) -> bool:

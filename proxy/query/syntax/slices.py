@@ -12,6 +12,7 @@ from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholders,
     PublicSubquery,
+    RowSubquery,
     token_text,
 )
 from proxy.query.syntax.selects import Span
@@ -29,13 +30,7 @@ _POSTGRES = _Trees()
 HINT = "Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
 EXPRESSION_HINT = "Use plain comparisons, arithmetic and CASE on the columns of the table."
-GROUPING_SETS_HINT = (
-    "ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping,"
-    " e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table."
-)
-
 _FIELDS = frozenset({"year", "month", "day", "hour", "minute", "second"})
-_GROUPING_SETS = (TokenType.ROLLUP, TokenType.CUBE, TokenType.GROUPING_SETS)
 
 
 def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
@@ -53,7 +48,7 @@ def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
         raise Refusal(
             Code.UNSUPPORTED,
             "an expression in this query on a protected table is not supported",
-            GROUPING_SETS_HINT if _has_grouping_sets(lexed, span) else EXPRESSION_HINT,
+            EXPRESSION_HINT,
             _position(lexed, span),
         )
     return trees[0]
@@ -81,11 +76,6 @@ def parse_item(
         return node, None, span
     has_as = lexed.lexemes[span[1] - 2].word == "as"
     return node.this, lexed.lexemes[span[1] - 1].name, (span[0], span[1] - (2 if has_as else 1))
-
-
-def _has_grouping_sets(lexed: Lexed, span: Span) -> bool:
-    kinds = {lexeme.token.token_type for lexeme in lexed.lexemes[span[0] : span[1]]}
-    return not kinds.isdisjoint(_GROUPING_SETS)
 
 
 def _position(lexed: Lexed, span: Span) -> int | None:
@@ -149,10 +139,13 @@ def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]
             continue
         place = lexed.lexemes[index].token
         put = [(TokenType.PARAMETER, "$"), (TokenType.NUMBER, token_text(placeholder))]
-        if isinstance(placeholder, PublicSubquery):  # IN wants a list
+        is_list = isinstance(placeholder, RowSubquery) and lexed.lexemes[index - 1].word == "in"
+        if isinstance(placeholder, PublicSubquery) or is_list:  # IN wants a list
             put = [(TokenType.L_PAREN, "("), *put, (TokenType.R_PAREN, ")")]
         for kind, text in put:
             tokens.append(Token(kind, text, place.line, place.col, place.start, place.start))
-        evaluated = placeholder if isinstance(placeholder, EvaluatedConstant) else None
-        index = evaluated.end if evaluated else lexed.partner[index] + 1
+        if isinstance(placeholder, EvaluatedConstant | RowSubquery):
+            index = placeholder.end
+        else:
+            index = lexed.partner[index] + 1
     return plain_strings(lexed.text, tokens)

@@ -513,18 +513,17 @@ FROM census.adult
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   sum: clamp 0 .. 99, grid 1, sensitivity 99 steps, scale 297/8, epsilon 8/3 delta 0
---   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 45, epsilon 8/3 delta 0
+--   sum: clamp 0 .. 65, grid 1, sensitivity 65 steps, scale 195/8, epsilon 8/3 delta 0
 --   count: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p7)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.count(nullif(r1."hours_per_week", %(p8)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p6)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.count(nullif(r1."hours_per_week", %(p7)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 0
 --   p2 = 99
 --   p3 = 0
 --   p4 = 99
 --   p5 = 120
 --   p6 = 65
---   p7 = 120
---   p8 = 40
+--   p7 = 40
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -139,10 +139,10 @@ SELECT sum(coalesce(i4, 7)), sum(nullif(i4, 5)), sum(greatest(i2, 3)), min(least
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 93
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
---   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
+--   sum: clamp 3 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
 --   min: -5 .. 100 steps of 1, fill 100, 93 partitions, gate 774 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.min(x4), pg_catalog.count(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(nullif((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(greatest((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, %(p9)s::numeric), %(p11)s::numeric), %(p10)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p5)s::numeric), %(p10)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.min(x4), pg_catalog.count(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(nullif((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(greatest((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, %(p9)s::numeric), %(p10)s::numeric), %(p9)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::numeric, (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p5)s::numeric), %(p11)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 7
@@ -152,8 +152,8 @@ SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_cata
 --   p7 = -5
 --   p8 = 10
 --   p9 = 3
---   p10 = -5
---   p11 = 10
+--   p10 = 10
+--   p11 = -5
 --   p12 = random
 --   p13 = 2147483647
 --   p14 = 93
@@ -474,3 +474,362 @@ SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.ltrim((r1.
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: condition compared
+SELECT count(*) FROM people WHERE (i4 > 1) = b
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."i4" > %(p1)s::bigint) = r1."b")
+--   p1 = 1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: concatenation
+SELECT count(*) FROM people WHERE s || 'a' = 'ba'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((r1."s")::varchar(16384)::text || (%(p1)s::text)::text) = %(p2)s::text)
+--   p1 = a
+--   p2 = ba
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: a condition in brackets that is compared with true
+SELECT count(*) FROM people WHERE (t IS NOT NULL) = true AND (i4 > 1) <> true AND (b OR i4 = 1) IS NOT DISTINCT FROM false
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((NOT (r1."t" IS NULL)) AND (NOT (r1."i4" > %(p1)s::bigint)) AND ((r1."b" OR (r1."i4" = %(p1)s::bigint)) IS FALSE))
+--   p1 = 1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: texts of several parts
+SELECT count(*) FROM people WHERE concat(t, '-', i4) = 'a-1' OR concat_ws('/', s, b, d) = 'x/t/2020-01-01' OR i4 || '' = '7' OR n2::text = '1.50'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((coalesce(r1."t", %(p1)s::text))::varchar(16384)::text || (coalesce(%(p2)s::text, %(p1)s::text))::varchar(16384)::text || (coalesce((r1."i4")::text, %(p1)s::text))::varchar(16384)::text) = %(p3)s::text) OR (pg_catalog.substr(((coalesce(((%(p4)s::text)::text || (r1."s")::varchar(16384)::text), %(p1)s::text))::varchar(16384)::text || (coalesce(((%(p4)s::text)::text || (CASE WHEN r1."b" THEN %(p5)s::text WHEN (NOT r1."b") THEN %(p6)s::text ELSE NULL::text END)::varchar(16384)::text), %(p1)s::text))::varchar(16384)::text || (coalesce(((%(p4)s::text)::text || (pg_catalog.to_char((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p8)s::date), %(p7)s::date))::timestamp without time zone, %(p9)s::text))::varchar(16384)::text), %(p1)s::text))::varchar(16384)::text)::text, %(p10)s::integer) = %(p11)s::text) OR ((((r1."i4")::text)::varchar(16384)::text || (%(p1)s::text)::text) = %(p12)s::text) OR ((r1."n2")::text = %(p13)s::text))
+--   p1 = 
+--   p2 = -
+--   p3 = a-1
+--   p4 = /
+--   p5 = t
+--   p6 = f
+--   p7 = 0001-01-01
+--   p8 = 9999-12-31
+--   p9 = YYYY-MM-DD
+--   p10 = 2
+--   p11 = x/t/2020-01-01
+--   p12 = 7
+--   p13 = 1.50
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: functions of texts
+SELECT count(*) FROM people WHERE split_part(t, '-', 2) = 'b' OR initcap(t) = 'Ab' OR reverse(t) = 'ba' OR replace(t, 'a', '') = 'b' OR lpad(t, 3, '0') = '00a' OR rpad(t, 3) = 'a' OR t::varchar(2) = 'ab' OR position('x' in t) + 1 - 1 > 0
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.split_part(r1."t"::text, %(p1)s::text, %(p2)s::integer) = %(p3)s::text) OR (pg_catalog.initcap((r1."t")::varchar(1048576)::text) = %(p4)s::text) OR (pg_catalog.reverse(r1."t"::text) = %(p5)s::text) OR (pg_catalog.replace((r1."t")::varchar(1048576)::text, %(p6)s::text, %(p7)s::text) = %(p3)s::text) OR (pg_catalog.lpad(r1."t"::text, %(p8)s::integer, %(p9)s::text) = %(p10)s::text) OR (pg_catalog.rpad(r1."t"::text, %(p8)s::integer) = %(p6)s::text) OR (pg_catalog.left(r1."t"::text, %(p2)s::integer) = %(p11)s::character varying) OR ((((pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.strpos(r1."t"::text, %(p12)s::text), %(p14)s::integer), %(p13)s::integer))::numeric + %(p15)s::numeric) - %(p15)s::numeric) > %(p16)s::numeric))
+--   p1 = -
+--   p2 = 2
+--   p3 = b
+--   p4 = Ab
+--   p5 = ba
+--   p6 = a
+--   p7 = 
+--   p8 = 3
+--   p9 = 0
+--   p10 = 00a
+--   p11 = ab
+--   p12 = x
+--   p13 = 0
+--   p14 = 1073741823
+--   p15 = 1
+--   p16 = 0
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: divisions by what is not 0
+SELECT sum(f8 / (i4 + 1)), sum(i4 / nullif(i2, 0)), sum(i4 % nullif(i2, 0)), avg(n2 / greatest(i4, 1)) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 287
+--   sum: clamp -100 .. 100, grid 0.0001, sensitivity 1000000 steps, scale 500000, epsilon 2 delta 0
+--   sum: clamp -100 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
+--   sum: clamp 0 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
+--   avg: 0 .. 1750000 steps of 0.0001, fill 875000, 287 partitions, gate 2326 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.count(x4), pg_catalog.sum(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p15)s::bigint)) & %(p16)s::bigint)::integer, %(p17)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p2)s::double precision), %(p1)s::double precision))::numeric / (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::numeric + %(p5)s::numeric), %(p6)s::numeric), %(p5)s::numeric))::numeric), %(p8)s::numeric), %(p7)s::numeric))::numeric, %(p8)s::numeric), %(p7)s::numeric) * %(p9)s::numeric)::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::numeric, nullif((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p11)s::integer), %(p10)s::integer))::numeric, %(p12)s::numeric)), %(p8)s::numeric), %(p7)s::numeric))::numeric, %(p8)s::numeric), %(p7)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.mod((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::numeric, nullif((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p11)s::integer), %(p10)s::integer))::numeric, %(p12)s::numeric)), %(p13)s::numeric), %(p12)s::numeric))::numeric, %(p13)s::numeric), %(p12)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p14)s::numeric), %(p12)s::numeric))::numeric / (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(greatest((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::numeric, %(p5)s::numeric), %(p8)s::numeric), %(p5)s::numeric))::numeric), %(p14)s::numeric), %(p12)s::numeric))::numeric, %(p14)s::numeric), %(p12)s::numeric) * %(p9)s::numeric)::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = -100
+--   p2 = 100
+--   p3 = 0
+--   p4 = 100
+--   p5 = 1
+--   p6 = 101
+--   p7 = -100
+--   p8 = 100
+--   p9 = 10000
+--   p10 = -5
+--   p11 = 10
+--   p12 = 0
+--   p13 = 10
+--   p14 = 175
+--   p15 = random
+--   p16 = 2147483647
+--   p17 = 287
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision, a2 bigint, a3 bigint, a4 numeric)
+
+-- case: real functions
+SELECT sum(sqrt(i4)), sum(ln(i4 + 1)), avg(log(i4 + 1)), sum(exp(i4 / 10.0)), avg(power(i4, 2)), sum(i4 ^ 0.5), sum(2 ^ i2), sum(log(2, i4 + 1)) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 607
+--   sum: clamp 0 .. 10, grid 0.00001, sensitivity 1000000 steps, scale 1000000, epsilon 1 delta 0
+--   sum: clamp 0 .. 4.61512, grid 0.000001, sensitivity 4615120 steps, scale 4615120, epsilon 1 delta 0
+--   avg: 0 .. 2004321 steps of 0.000001, fill 1002160, 607 partitions, gate 4916 units, scale 20, epsilon 1 delta 1/8000, each epsilon 19/20 delta 0.000125
+--   sum: clamp 1 .. 22026.46, grid 0.01, sensitivity 2202646 steps, scale 2202646, epsilon 1 delta 0
+--   avg: 0 .. 1000000 steps of 0.01, fill 500000, 577 partitions, gate 4676 units, scale 20, epsilon 1 delta 1/8000, each epsilon 19/20 delta 0.000125
+--   sum: clamp 0 .. 10, grid 0.00001, sensitivity 1000000 steps, scale 1000000, epsilon 1 delta 0
+--   sum: clamp 0.032 .. 1024, grid 0.001, sensitivity 1024000 steps, scale 1024000, epsilon 1 delta 0
+--   sum: clamp 0 .. 6.658211, grid 0.000001, sensitivity 6658211 steps, scale 6658211, epsilon 1 delta 0
+-- => backend
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum(x3), pg_catalog.sum(x4), pg_catalog.count(x5), pg_catalog.sum(x5), pg_catalog.sum(x6), pg_catalog.sum(x7), pg_catalog.sum(x8) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p28)s::bigint)) & %(p29)s::bigint)::integer, %(p30)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.sqrt((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::numeric, %(p4)s::numeric), %(p3)s::numeric) * %(p5)s::numeric)::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.ln((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p6)s::numeric), %(p7)s::numeric), %(p6)s::numeric))::numeric), %(p8)s::numeric), %(p3)s::numeric))::numeric, %(p9)s::numeric), %(p3)s::numeric) * %(p10)s::numeric)::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.log(%(p4)s::numeric, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p6)s::numeric), %(p7)s::numeric), %(p6)s::numeric))::numeric), %(p11)s::numeric), %(p3)s::numeric))::numeric, %(p12)s::numeric), %(p3)s::numeric) * %(p10)s::numeric)::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.exp((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric / %(p4)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::numeric), %(p13)s::numeric), %(p6)s::numeric))::numeric, %(p14)s::numeric), %(p6)s::numeric) * %(p15)s::numeric)::bigint AS x4, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.power((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p16)s::numeric), %(p17)s::numeric), %(p3)s::numeric))::numeric, %(p18)s::numeric), %(p3)s::numeric) * %(p15)s::numeric)::bigint AS x5, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.power((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p19)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::numeric, %(p4)s::numeric), %(p3)s::numeric) * %(p5)s::numeric)::bigint AS x6, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.power(%(p16)s::numeric, (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p21)s::integer), %(p20)s::integer))::numeric), %(p23)s::numeric), %(p22)s::numeric))::numeric, %(p23)s::numeric), %(p24)s::numeric) * %(p25)s::numeric)::bigint AS x7, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.log(%(p16)s::numeric, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p6)s::numeric), %(p7)s::numeric), %(p6)s::numeric))::numeric), %(p26)s::numeric), %(p3)s::numeric))::numeric, %(p27)s::numeric), %(p3)s::numeric) * %(p10)s::numeric)::bigint AS x8 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = 0
+--   p4 = 10
+--   p5 = 100000
+--   p6 = 1
+--   p7 = 101
+--   p8 = 4.615120516841259450884198266912989156892
+--   p9 = 4.61512
+--   p10 = 1000000
+--   p11 = 2.00432137378264257427518817822293791322
+--   p12 = 2.004321
+--   p13 = 22026.46579480671651695790064528424436636
+--   p14 = 22026.46
+--   p15 = 100
+--   p16 = 2
+--   p17 = 10000.00000000000000000000000000000000001
+--   p18 = 10000
+--   p19 = 0.5
+--   p20 = -5
+--   p21 = 10
+--   p22 = 0.03125
+--   p23 = 1024
+--   p24 = 0.032
+--   p25 = 1000
+--   p26 = 6.658211482751794737171659113490309499796
+--   p27 = 6.658211
+--   p28 = random
+--   p29 = 2147483647
+--   p30 = 607
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "avg", dp_b1.a4 AS "sum", dp_b1.a5 AS "avg", dp_b1.a6 AS "sum", dp_b1.a7 AS "sum", dp_b1.a8 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision, a2 double precision, a3 double precision, a4 numeric, a5 double precision, a6 numeric, a7 double precision, a8 numeric)
+
+-- case: rounded to tens and to a numeric of few digits
+SELECT sum(round(n2, -1)), sum(i4::numeric(5, 2)), sum((i4 > 1)::int), avg((b)::int) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 185
+--   sum: clamp 0 .. 180, grid 10, sensitivity 18 steps, scale 9, epsilon 2 delta 0
+--   sum: clamp 0 .. 100, grid 0.01, sensitivity 10000 steps, scale 5000, epsilon 2 delta 0
+--   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 1/2, epsilon 2 delta 0
+--   avg: 0 .. 10000 steps of 0.0001, fill 5000, 185 partitions, gate 1510 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3), pg_catalog.count(x4), pg_catalog.sum(x4) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p2)s::numeric), %(p1)s::numeric))::numeric, -1), %(p3)s::numeric), %(p1)s::numeric) / %(p4)s::numeric)::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p6)s::integer), %(p5)s::integer))::numeric, 2), %(p7)s::numeric), %(p1)s::numeric) * %(p7)s::numeric)::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((r1."i4" > %(p8)s::bigint))::integer::numeric, %(p9)s::numeric), %(p1)s::numeric))::bigint AS x3, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."b")::integer::numeric, %(p9)s::numeric), %(p1)s::numeric))::bigint AS x4 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 175
+--   p3 = 180
+--   p4 = 10
+--   p5 = 0
+--   p6 = 100
+--   p7 = 100
+--   p8 = 1
+--   p9 = 1
+--   p10 = random
+--   p11 = 2147483647
+--   p12 = 185
+-- => loss
+-- epsilon 8 delta 1/4000
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "sum", dp_b1.a3 AS "sum", dp_b1.a4 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric, a3 bigint, a4 numeric)
+
+-- case: a key of a year and a month
+SELECT extract(year FROM d) || '-' || lpad(extract(month FROM d)::text, 2, '0'), count(*) FROM people WHERE d >= '2010-06-01' AND d < '2011-02-01' GROUP BY 1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 8; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (((((extract(year FROM r1."d"))::numeric)::text)::varchar(16384)::text || (%(p1)s::text)::text || (pg_catalog.lpad(((extract(month FROM r1."d"))::numeric)::text::text, %(p2)s::integer, %(p3)s::text))::varchar(16384)::text))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."d" >= %(p4)s::date) AND (r1."d" < %(p5)s::date)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+--   p1 = -
+--   p2 = 2
+--   p3 = 0
+--   p4 = 2010-06-01
+--   p5 = 2011-02-01
+--   p6 = ['2010-06', '2010-07', '2010-08', '2010-09', '2010-10', '2010-11', '2010-12', '2011-01']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: a key and what it is made of
+SELECT floor(i4 / 10) * 10 || ' - ' || (floor(i4 / 10) + 1) * 10 - 1 AS r, floor(i4 / 10) * 10 AS o, count(*) FROM people GROUP BY 1, 2
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 11, expression of 11; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (((((pg_catalog.round((pg_catalog.floor(pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric)) * %(p3)s::numeric), 0))::text)::varchar(16384)::text || (%(p4)s::text)::text || ((pg_catalog.round((((pg_catalog.floor(pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric)) + %(p5)s::numeric) * %(p3)s::numeric) - %(p5)s::numeric), 0))::text)::varchar(16384)::text))::text)::varchar(1024)::text AS k1, ((pg_catalog.floor(pg_catalog.div((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric)) * %(p3)s::numeric))::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[])) AND (k2 = ANY(%(p7)s::text[]))
+--   p1 = 0
+--   p2 = 100
+--   p3 = 10
+--   p4 =  - 
+--   p5 = 1
+--   p6 = ['0 - 9', '10 - 19', '20 - 29', '30 - 39', '40 - 49', '50 - 59', '60 - 69', '70 - 79', '80 - 89', '90 - 99', '100 - 109']
+--   p7 = ['0', '10', '20', '30', '40', '50', '60', '70', '80', '90', '100']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS r, dp_b1.k2 AS o, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, k2 double precision, a1 bigint)
+
+-- case: a key that is a date of a text
+SELECT extract(month FROM d), CAST(CAST((extract(year FROM d) * 100 + 1) * 100 + 1 AS varchar) AS date), count(*) FROM people GROUP BY 1, 2
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 12, expression of 21; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (extract(month FROM r1."d"))::text AS k1, (CASE WHEN ((extract(year FROM r1."d"))::numeric = %(p1)s::numeric) THEN %(p2)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p3)s::numeric) THEN %(p4)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p5)s::numeric) THEN %(p6)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p7)s::numeric) THEN %(p8)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p9)s::numeric) THEN %(p10)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p11)s::numeric) THEN %(p12)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p13)s::numeric) THEN %(p14)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p15)s::numeric) THEN %(p16)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p17)s::numeric) THEN %(p18)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p19)s::numeric) THEN %(p20)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p21)s::numeric) THEN %(p22)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p23)s::numeric) THEN %(p24)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p25)s::numeric) THEN %(p26)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p27)s::numeric) THEN %(p28)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p29)s::numeric) THEN %(p30)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p31)s::numeric) THEN %(p32)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p33)s::numeric) THEN %(p34)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p35)s::numeric) THEN %(p36)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p37)s::numeric) THEN %(p38)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p39)s::numeric) THEN %(p40)s::date WHEN ((extract(year FROM r1."d"))::numeric = %(p41)s::numeric) THEN %(p42)s::date ELSE %(p43)s::date END)::text AS k2, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p44)s::text[])) AND (k2 = ANY(%(p45)s::text[]))
+--   p1 = 2000
+--   p2 = 2000-01-01
+--   p3 = 2001
+--   p4 = 2001-01-01
+--   p5 = 2002
+--   p6 = 2002-01-01
+--   p7 = 2003
+--   p8 = 2003-01-01
+--   p9 = 2004
+--   p10 = 2004-01-01
+--   p11 = 2005
+--   p12 = 2005-01-01
+--   p13 = 2006
+--   p14 = 2006-01-01
+--   p15 = 2007
+--   p16 = 2007-01-01
+--   p17 = 2008
+--   p18 = 2008-01-01
+--   p19 = 2009
+--   p20 = 2009-01-01
+--   p21 = 2010
+--   p22 = 2010-01-01
+--   p23 = 2011
+--   p24 = 2011-01-01
+--   p25 = 2012
+--   p26 = 2012-01-01
+--   p27 = 2013
+--   p28 = 2013-01-01
+--   p29 = 2014
+--   p30 = 2014-01-01
+--   p31 = 2015
+--   p32 = 2015-01-01
+--   p33 = 2016
+--   p34 = 2016-01-01
+--   p35 = 2017
+--   p36 = 2017-01-01
+--   p37 = 2018
+--   p38 = 2018-01-01
+--   p39 = 2019
+--   p40 = 2019-01-01
+--   p41 = 2020
+--   p42 = 2020-01-01
+--   p43 = 0001-01-01
+--   p44 = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']
+--   p45 = ['2000-01-01', '2001-01-01', '2002-01-01', '2003-01-01', '2004-01-01', '2005-01-01', '2006-01-01', '2007-01-01', '2008-01-01', '2009-01-01', '2010-01-01', '2011-01-01', '2012-01-01', '2013-01-01', '2014-01-01', '2015-01-01', '2016-01-01', '2017-01-01', '2018-01-01', '2019-01-01', '2020-01-01']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "extract", dp_b1.k2 AS "date", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, k2 pg_catalog.date, a1 bigint)
+
+-- case: a key of two columns with values
+SELECT c || '/' || e, upper(c) || initcap(e), count(*) FROM people GROUP BY 1, 2
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 5, expression of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT (((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text, ((((pg_catalog.upper(r1."c"::text))::varchar(16384)::text || (pg_catalog.initcap(r1."e"::text::text))::varchar(16384)::text))::text)::varchar(1024)::text, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text = ANY(%(p2)s::text[]) OR ((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text) IS NULL) GROUP BY 1, 2
+--   p1 = /
+--   p2 = ['a/low', 'a/high', 'bb/low', 'bb/high']
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.k1 AS "?column?", dp_b1.k2 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, k2 pg_catalog.text, a1 bigint)
+
+-- case: a month of its quarter
+SELECT (extract(month FROM d) - 1) % 3 + 1, count(*) FROM people GROUP BY 1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 3; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT ((pg_catalog.mod(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(month FROM r1."d"), %(p2)s::numeric), %(p1)s::numeric))::numeric - %(p1)s::numeric), %(p3)s::numeric) + %(p1)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+--   p1 = 1
+--   p2 = 12
+--   p3 = 3
+--   p4 = ['1', '2', '3']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "?column?", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 numeric, a1 bigint)
+
+-- case: a condition on the case of texts is a key by its two values
+SELECT (lower(t) = 'a' OR lower(t) = 'b') AS ca, count(*) FROM people WHERE (lower(t) = 'a' OR lower(t) = 'b') IN (true, false) GROUP BY ca
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (((pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p2)s::text)))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p2)s::text)) IN (%(p3)s::boolean, %(p4)s::boolean)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+--   p1 = a
+--   p2 = b
+--   p3 = true
+--   p4 = false
+--   p5 = ['true', 'false']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS ca, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
+
+-- case: labels by the case of texts
+SELECT CASE WHEN lower(t) = 'a' THEN 'x' ELSE 'y' END AS ca, count(*) FROM people GROUP BY ca
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (CASE WHEN (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) THEN %(p2)s::text ELSE %(p3)s::text END)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+--   p1 = a
+--   p2 = x
+--   p3 = y
+--   p4 = ['x', 'y']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS ca, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)

@@ -52,8 +52,8 @@ SELECT count(*) FROM w.orders WHERE s = E'a'
 'b'
 -- => refused
 -- FUNCTION at 41: E'a'
--- function concat is not allowed on protected columns
--- Allowed are comparisons, + - * and division by a constant, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like and btrim.
+-- function concat is not allowed with these arguments on protected columns
+-- Write concat(column, '-', column), of texts, whole numbers and dates.
 
 -- case: a text parameter that is no date
 -- parameters: text "2026-02-31"
@@ -75,5 +75,5 @@ SELECT count(*) FROM w.orders WHERE i4 = $1::integer
 SELECT count(*) FROM w.orders WHERE s::date > '2026-01-01'
 -- => refused
 -- UNSUPPORTED at 37: s::date
--- a cast from character varying to date may fail on some rows and is not allowed
--- Compare the column in its own type.
+-- a cast from text to date may fail on some rows: it is allowed in GROUP BY, of a text whose values are public
+-- Compare the column as a text: column = '7'.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import is_simple
@@ -39,17 +40,30 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
     if wanted.this is exp.DType.INTERVAL and isinstance(node.this, exp.Literal):
         return _interval(node.this, node)
     target = CAST_TYPES.get(wanted.this)
-    if target is None or wanted.expressions:
+    operand = scope.read(node.this)
+    modifier = _modifier(wanted.expressions) if target in _MODIFIED else None
+    if target is None or (wanted.expressions and modifier is None):
         raise Refusal(
             Code.UNSUPPORTED,
             "a cast to this type is not allowed on protected columns",
-            "Cast to integer, bigint, numeric, double precision or date, without a precision.",
+            "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date.",
             position_of(node),
         )
-    operand = scope.read(node.this)
+    if modifier is None:
+        return _cast_to(operand, target, node)
+    if target is SqlType.NUMERIC:
+        return _to_digits(_cast_to(operand, target, node), modifier, node)
+    text = _cast_to(operand, SqlType.TEXT, node)  # an explicit cast cuts without a word
+    most = ir.Constant(Fraction(modifier[0]), SqlType.INT4)
+    return ir.TextCall(ir.TextFunction.LEFT, text, (most,), target, position_of(node))
+
+
+def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression:
     source = operand.type
     if source is None or isinstance(operand, ir.Constant):
         value = operand.value if isinstance(operand, ir.Constant) else None
+        if isinstance(value, Fraction) and target.is_text:
+            return as_text(operand, node)
         if isinstance(value, Fraction):
             return _cast_number(value, target, node)
         return typing_rules.settle(ir.Constant(value, None, position_of(node)), target)
@@ -66,6 +80,10 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return ir.Cast(operand, target)
     if source.is_time and target.is_time:
         return ir.Cast(operand, target)
+    if target.is_text:
+        return as_text(operand, node, target)
+    if source.is_text and (target.is_integer or target is SqlType.DATE):
+        return ir.Cast(operand, target)  # of what the planner knows every value of
     raise Refusal(
         Code.UNSUPPORTED,
         f"a cast from {source.sql} to {target.sql} may fail on some rows and is not allowed",
@@ -84,6 +102,65 @@ def _interval(text: exp.Literal, node: exp.Expr) -> Expression:
             position_of(node),
         )
     return typing_rules.constant(text.name, SqlType.INTERVAL, position_of(node))
+
+
+_MODIFIED = (SqlType.NUMERIC, SqlType.VARCHAR)
+_DIGITS = 20  # as of round()
+
+
+def _modifier(written: Sequence[exp.Expr]) -> tuple[int, ...] | None:
+    """(10, 2) of numeric(10, 2), as far as numbers are rounded to."""
+    found = []
+    for part in written:
+        inner = part.this if isinstance(part, exp.DataTypeParam) else part
+        number = typing_rules.ordinal(str(inner.this)) if isinstance(inner, exp.Literal) else None
+        if number is None:
+            return None
+        found.append(number)
+    return tuple(found) if found and found[0] > 0 else None
+
+
+def _to_digits(operand: Expression, modifier: tuple[int, ...], node: exp.Expr) -> Expression:
+    """numeric(p, s): rounded to s digits, of a number that has not more than p - s before its point."""
+    most, digits = modifier[0], modifier[1] if len(modifier) > 1 else 0
+    if len(modifier) > 2 or digits > _DIGITS or not digits <= most <= limits.NUMBER_DIGITS:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a cast to a numeric of so many digits is not allowed on protected columns",
+            f"Cast to numeric(p, s) with p not above {limits.NUMBER_DIGITS}, s from 0 to {_DIGITS}.",
+            position_of(node),
+        )
+    below = Fraction(10) ** (most - digits)
+    return ir.NumericCall(ir.NumericFunction.ROUND, operand, digits, SqlType.NUMERIC, below)
+
+
+def as_text(operand: Expression, node: exp.Expr, target: SqlType = SqlType.TEXT) -> Expression:
+    """A value as PostgreSQL prints it, as far as that is one way.
+
+    Refuses  UNSUPPORTED: times with a clock, whose digits after the point vary; types without a known text
+    """
+    kind = operand.type
+    if isinstance(operand, ir.Constant) and isinstance(operand.value, Fraction):
+        if kind is not None and kind.is_integer:
+            return ir.Constant(str(operand.value), target, operand.position)
+    elif kind is None:
+        return typing_rules.settle(operand, target)
+    elif kind.is_text:
+        return operand
+    elif kind is SqlType.DATE:
+        local = ir.Cast(operand, SqlType.TIMESTAMP)
+        return ir.FormattedTime(local, "YYYY-MM-DD", target)
+    elif kind.is_number or kind is SqlType.BOOL:
+        return ir.Cast(operand, target)
+    hint = "Write to_char(column, 'YYYY-MM-DD HH24:MI:SS')."
+    if kind is None or not kind.is_time:
+        hint = "Use numbers, dates and texts; of a number with digits after its point round(column, 2)."
+    raise Refusal(
+        Code.UNSUPPORTED,
+        f"a value of type {kind.sql if kind else 'unknown'} cannot become a text on a protected table",
+        hint,
+        position_of(node),
+    )
 
 
 def _cast_number(value: Fraction, target: SqlType, node: exp.Expr) -> Expression:

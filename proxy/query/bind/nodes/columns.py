@@ -16,6 +16,7 @@ from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import (
     ClientParameter,
     EvaluatedConstant,
+    RowSubquery,
     ScalarAnswer,
     of_token,
 )
@@ -92,6 +93,8 @@ def _parameter(node: exp.Expr, scope: Scope) -> Expression:
         if known is None or known.is_list:
             raise unknown(node)
         return ir.Parameter(ClientParameter(placeholder.index), known.type, position_of(node))
+    if isinstance(placeholder, RowSubquery):
+        return scope.look_up(placeholder)
     number = typing_rules.ordinal(text)
     if number is None or not 1 <= number <= len(scope.parameters):
         raise unknown(node)

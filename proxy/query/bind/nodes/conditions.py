@@ -29,6 +29,7 @@ from proxy.query.syntax.placeholders import (
     ClientArray,
     EvaluatedConstant,
     PublicSubquery,
+    RowSubquery,
     of_token,
 )
 from proxy.query.syntax.tokens import too_complex
@@ -71,11 +72,42 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
         return _in_rows(node.this, [node.expression], scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
+    if (
+        isinstance(node, exp.EQ)
+        and isinstance(node.this, exp.Paren)
+        and operands[0].type is SqlType.BOOL
+    ):
+        truth = operands[1]
+        if isinstance(truth, ir.Constant) and truth.value is True:
+            return operands[0]  # (condition) = true, as tools write it; NULL stays NULL
     (left, right), meeting = compared(operands, node)
-    _no_condition_as_operand(node, left, right)
+    _no_condition_as_operand(node, *_not_in_brackets((node.this, left), (node.expression, right)))
     if meeting is SqlType.OTHER:
         raise unknown(node)
-    return ir.Comparison(_COMPARATORS[type(node)], left, right)
+    return _of_truth(_COMPARATORS[type(node)], left, right)
+
+
+def _not_in_brackets(*operands: tuple[exp.Expr, Expression]) -> list[Expression]:
+    """In brackets a condition is one operand, however a parser binds what is beside it."""
+    return [operand for node, operand in operands if not isinstance(node, exp.Paren | exp.Case)]
+
+
+def _of_truth(comparator: ir.Comparator, left: Expression, right: Expression) -> Expression:
+    """(condition) = true is the condition, = false its opposite: NULL where it is NULL, all of them."""
+    is_left = isinstance(left, ir.Constant)
+    truth, operand = (left, right) if is_left else (right, left)
+    value = truth.value if isinstance(truth, ir.Constant) else None
+    if isinstance(operand, ir.ColumnRef) or not isinstance(value, bool):
+        return ir.Comparison(comparator, left, right)
+    match comparator:
+        case ir.Comparator.EQ | ir.Comparator.NE:
+            return operand if value is (comparator is ir.Comparator.EQ) else ir.Not(operand)
+        case ir.Comparator.DISTINCT:
+            return ir.Not(ir.Is(operand, value))
+        case ir.Comparator.NOT_DISTINCT:
+            return ir.Is(operand, value)
+        case _:
+            return ir.Comparison(comparator, left, right)
 
 
 def _quantified(node: exp.Expr) -> tuple[str, exp.Expr] | None:
@@ -190,6 +222,9 @@ def _is(node: exp.Expr, scope: Scope) -> Expression:
 
 def _in(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expressions")
+    of_row = _row_subquery(node)
+    if of_row is not None:
+        return scope.look_up(of_row, scope.read(node.this))
     public = _public_column(node, scope)
     if public is not None:
         (operand, output), _ = together([scope.read(node.this), public.output], node)
@@ -228,6 +263,14 @@ def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Exp
         settled.append([ir.Comparison(equal, parts[0], item) for item in parts[1:]])
     found: list[Expression] = [ir.Connective("AND", each) for each in zip(*settled, strict=True)]
     return found[0] if len(found) == 1 else ir.Connective("OR", tuple(found))
+
+
+def _row_subquery(node: exp.Expr) -> RowSubquery | None:
+    items = node.expressions
+    if len(items) != 1 or not isinstance(items[0], exp.Parameter):
+        return None
+    placeholder = of_token(parameter_text(items[0]))
+    return placeholder if isinstance(placeholder, RowSubquery) else None
 
 
 def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.nodes.operands import numbers_together, read_constant, together
+from proxy.query.bind.nodes.operands import number_operands, numbers_together, read_constant
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
@@ -18,15 +18,6 @@ _OPERATORS: Mapping[type[exp.Expr], ir.Operator] = {
     exp.Sub: ir.Operator.SUBTRACT,
     exp.Mul: ir.Operator.MULTIPLY,
 }
-
-# A row with zero would raise, and so reveal itself.
-_DIVISION = (
-    "Rows cannot be divided by a column. Divide by a constant, e.g. sum(a / 10), or aggregates by"
-    " each other, e.g. sum(a) / nullif(sum(b), 0)."
-)
-_REMAINDER = (
-    "Rows cannot be divided by a column. Divide by a constant, e.g. count(DISTINCT mod(a, 10))."
-)
 
 
 def _product(node: exp.Expr, scope: Scope) -> Expression:
@@ -41,16 +32,85 @@ def arithmetic(node: exp.Expr, left: Expression, right: Expression) -> Expressio
 
 
 def _quotient(node: exp.Expr, scope: Scope) -> Expression:
+    """Whether a row's divisor can be 0 is the planner's question, which knows its bounds."""
     only(node, "this", "expression", "typed", "safe")
     remainder = isinstance(node, exp.Mod)
-    divisor = read_constant(node.expression, scope, _REMAINDER if remainder else _DIVISION)
-    operand = scope.read(node.this)
-    (operand, settled), meeting = together([operand, divisor], node)
-    if not meeting.is_number or not isinstance(settled, ir.Constant | ir.Parameter):
+    (operand, divisor), meeting = number_operands(node, node.this, node.expression, scope=scope)
+    if remainder and meeting.is_float:
         raise unknown(node)
-    if remainder and not meeting.is_integer:
+    divisor = _signed(divisor)
+    return ir.Quotient(operand, divisor, remainder, meeting, position_of(node))
+
+
+def _signed(divisor: Expression) -> Expression:
+    """-2, which is read as a minus sign and 2."""
+    is_minus = isinstance(divisor, ir.NumericCall) and divisor.function is ir.NumericFunction.NEGATE
+    inner = divisor.operand if is_minus and isinstance(divisor, ir.NumericCall) else None
+    if isinstance(inner, ir.Constant) and isinstance(inner.value, Fraction):
+        return ir.Constant(-inner.value, inner.type, inner.position)
+    return divisor
+
+
+_REAL_FUNCTIONS: Mapping[type[exp.Expr], ir.RealFunction] = {
+    exp.Ln: ir.RealFunction.LN,
+    exp.Exp: ir.RealFunction.EXP,
+    exp.Sqrt: ir.RealFunction.SQRT,
+}
+
+
+def _real(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this")
+    (operand,), meeting = number_operands(node, node.this, scope=scope)
+    return _real_call(_REAL_FUNCTIONS[type(node)], operand, None, meeting, node)
+
+
+def _logarithm(node: exp.Expr, scope: Scope) -> Expression:
+    """log(x), of base 10, or log(base, x), which PostgreSQL has of numeric alone."""
+    only(node, "this", "expression")
+    if node.args.get("expression") is None:
+        (operand,), meeting = number_operands(node, node.this, scope=scope)
+        return _real_call(ir.RealFunction.LOG, operand, Fraction(10), meeting, node)
+    base = _number(node.this, scope)
+    (operand,), meeting = number_operands(node, node.expression, scope=scope)
+    if base is None or base <= 0 or base == 1:
         raise unknown(node)
-    return ir.Quotient(operand, settled, remainder, meeting, position_of(node))
+    # log10(x) is to the parser log(10, x), and of an integer double precision.
+    kind = meeting if base == 10 else SqlType.NUMERIC
+    return _real_call(ir.RealFunction.LOG, operand, base, kind, node)
+
+
+def _power(node: exp.Expr, scope: Scope) -> Expression:
+    """x ^ 2, power(x, 0.5), power(2, x): one of both is a constant."""
+    only(node, "this", "expression")
+    (left, right), meeting = number_operands(node, node.this, node.expression, scope=scope)
+    exponent, base = _constant_number(right), _constant_number(left)
+    if exponent is not None:
+        return _real_call(ir.RealFunction.POWER, left, exponent, meeting, node)
+    if base is None or base <= 0:
+        raise unknown(node)
+    return _real_call(ir.RealFunction.RAISED, right, base, meeting, node)
+
+
+def _real_call(
+    function: ir.RealFunction,
+    operand: Expression,
+    constant: Fraction | None,
+    kind: SqlType,
+    node: exp.Expr,
+) -> Expression:
+    # Of integers PostgreSQL takes the functions of double precision (17 documentation, section 10.3).
+    result = SqlType.NUMERIC if kind is SqlType.NUMERIC else SqlType.FLOAT8
+    return ir.RealCall(function, operand, constant, result, position_of(node))
+
+
+def _constant_number(operand: Expression) -> Fraction | None:
+    signed = _signed(operand)
+    value = signed.value if isinstance(signed, ir.Constant) else None
+    return value if isinstance(value, Fraction) else None
+
+
+def _number(node: exp.Expr, scope: Scope) -> Fraction | None:
+    return _constant_number(scope.read(node))
 
 
 _ROUNDINGS: Mapping[type[exp.Expr], ir.NumericFunction] = {
@@ -75,7 +135,7 @@ def _rounded(node: exp.Expr, scope: Scope) -> Expression:
             not isinstance(given, ir.Constant)
             or not isinstance(given.value, Fraction)
             or given.value.denominator != 1
-            or not 0 <= given.value <= 20
+            or not -20 <= given.value <= 20
         ):
             raise unknown(node)
         digits = int(given.value)
@@ -122,4 +182,7 @@ READERS: Readers = {
     exp.Mod: _quotient,
     **dict.fromkeys(_ROUNDINGS, _rounded),
     exp.WidthBucket: _bucket,
+    **dict.fromkeys(_REAL_FUNCTIONS, _real),
+    exp.Log: _logarithm,
+    exp.Pow: _power,
 }

@@ -75,6 +75,13 @@ def repeated(expression: Expression) -> Expression:
     return expression
 
 
+def number_operands(
+    node: exp.Expr, *parts: exp.Expr, scope: Scope
+) -> tuple[list[Expression], SqlType]:
+    """Numbers, and the type in which they meet."""
+    return numbers_together(node, *(scope.read(part) for part in parts))
+
+
 def numbers_together(node: exp.Expr, *parts: Expression) -> tuple[list[Expression], SqlType]:
     """Numbers, and the type in which they meet."""
     operands, meeting = together(list(parts), node)

@@ -14,7 +14,7 @@ _DAY = 86_400
 _SECOND = 10**6
 
 
-def moved(seconds: Fraction, shift: Shift) -> Fraction | None:
+def shifted_time(seconds: Fraction, shift: Shift) -> Fraction | None:
     """A time as PostgreSQL moves it: of a month without the day, its last one (timestamp.c,
     timestamp_pl_interval). None: beyond the years 1 to 9999."""
     if not is_in_calendar(seconds):
@@ -31,12 +31,12 @@ def moved(seconds: Fraction, shift: Shift) -> Fraction | None:
     return seconds if is_in_calendar(seconds) else None
 
 
-def moved_ends(low: Fraction, high: Fraction, shift: Shift) -> tuple[Fraction, Fraction] | None:
+def shifted_ends(low: Fraction, high: Fraction, shift: Shift) -> tuple[Fraction, Fraction] | None:
     """Between which two times lies what lay between two. Months keep the order of days only: the last of
     January at one o'clock comes before the 30th at two, once both are the last of February."""
     if shift.months:
         low, high = low // _DAY * Fraction(_DAY), (high // _DAY + 1) * _DAY - Fraction(1, _SECOND)
-    ends = moved(low, shift), moved(high, shift)
+    ends = shifted_time(low, shift), shifted_time(high, shift)
     return None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
 
 

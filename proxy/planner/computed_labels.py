@@ -1,0 +1,213 @@
+"""Keys that are computed of several parts with public values, as state || ' ' || kind or
+extract(year FROM d) || '-' || extract(month FROM d). What combinations of parts become is computed here.
+
+Parts of one time, and columns of one public row, are taken together: not every year has every month.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import product
+
+from proxy.base import limits
+from proxy.base.sql_types import SqlType
+from proxy.planner.facts import Facts, Values
+from proxy.planner.label_evaluation import (
+    Held,
+    LabelValue,
+    NotEvaluated,
+    evaluated,
+    printed_value,
+)
+from proxy.planner.time_combinations import times_together
+from proxy.query.ir.expression_walk import children, columns, size
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Case,
+    Cast,
+    Choose,
+    ColumnRef,
+    Comparison,
+    Concat,
+    Connective,
+    Constant,
+    Expression,
+    In,
+    Is,
+    Not,
+    NullIf,
+    NumericCall,
+    Quotient,
+    TextCall,
+)
+
+_WORK = 100_000  # nodes evaluated for one key: some tenths of a second
+_EVALUATED = (
+    *(Arithmetic, Quotient, NumericCall, TextCall, Concat, Cast, Case, Choose, NullIf),
+    *(Comparison, In, Connective, Not, Is),
+)
+Labels = Callable[[Expression], Values | None]
+
+
+def parts_of_key(expression: Expression, labels: Labels) -> tuple[Expression, ...] | None:
+    """The smallest parts with public values that an expression is made of, constants aside; None: some part has
+    none.
+
+    Given    labels: what is publicly known of a part
+    """
+    found = _parts(expression, labels)
+    return None if found is None else tuple(dict.fromkeys(found))
+
+
+def _parts(expression: Expression, labels: Labels) -> list[Expression] | None:
+    if isinstance(expression, Constant):
+        return []
+    if isinstance(expression, _EVALUATED) and not _casts_time(expression):
+        below = [_parts(part, labels) for part in children(expression)]
+        known = [part for parts in below if parts is not None for part in parts]
+        if None not in below and known:
+            return known
+    return None if labels(expression) is None else [expression]
+
+
+def _casts_time(expression: Expression) -> bool:
+    kind = expression.operand.type if isinstance(expression, Cast) else None
+    return kind is not None and kind.is_time
+
+
+def combined(
+    keys: Sequence[Expression],
+    parts: Sequence[Expression],
+    values: Sequence[Values],
+    facts: Facts,
+) -> list[Values] | None:
+    """What keys are together where their parts have any of their values; None: that is not known, or too much.
+
+    Given    values: of each part
+    """
+    found: dict[Values, None] = {}
+    for held, is_listed in _held(keys, parts, values, facts) or ():
+        try:
+            texts = tuple(printed_value(evaluated(key, held)) for key in keys)
+        except NotEvaluated:
+            return None
+        if is_listed or None not in texts:
+            found[texts] = None
+            if len(found) > limits.GROUPS_PER_STATEMENT:
+                return None
+    return list(found) or None
+
+
+def _held(
+    keys: Sequence[Expression],
+    parts: Sequence[Expression],
+    values: Sequence[Values],
+    facts: Facts,
+) -> Iterator[tuple[Held, bool]] | None:
+    """Combinations of the parts' values, and whether no NULL that is not listed is among them."""
+    together = list(_together(parts, values, facts))
+    most = math.prod(len(each) for _, each in together)
+    if most * sum(map(size, keys)) > _WORK:
+        return None
+    return _read(parts, together, facts, values)
+
+
+def _read(
+    parts: Sequence[Expression],
+    together: list[tuple[tuple[int, ...], list[Values]]],
+    facts: Facts,
+    values: Sequence[Values],
+) -> Iterator[tuple[Held, bool]]:
+    for several in product(*(each for _, each in together)):
+        held: dict[Expression, LabelValue] = {}
+        is_listed = True
+        for (places, _), texts in zip(together, several, strict=True):
+            for place, text in zip(places, texts, strict=True):
+                held[parts[place]] = label_value(text, parts[place].type)
+                is_listed &= text is not None or None in values[place]
+        yield held, is_listed
+
+
+def _together(
+    parts: Sequence[Expression], values: Sequence[Values], facts: Facts
+) -> Iterator[tuple[tuple[int, ...], list[Values]]]:
+    """Places of parts and what they can be together; NULL among them wherever a column can be NULL."""
+    left = dict(enumerate(parts))
+    for places, times in times_together(parts, facts):
+        there = [frozenset(values[place]) for place in places]
+        listed = [
+            group
+            for group in times
+            if all(text in known for text, known in zip(group, there, strict=True))
+        ]
+        nothing: Values = (None,) * len(places)
+        yield places, [*listed, nothing] if _can_be_null(parts[places[0]], facts) else listed
+        for place in places:
+            left.pop(place)
+    rows: dict[str, list[int]] = {}
+    for place, part in left.items():
+        row = facts[part.relation, part.column].of_row if isinstance(part, ColumnRef) else None
+        rows.setdefault(f"{place}" if row is None else f"row {row.alias}", []).append(place)
+    for several in rows.values():
+        yield tuple(several), _of_one(several, parts, values, facts)
+
+
+def _of_one(
+    places: Sequence[int], parts: Sequence[Expression], values: Sequence[Values], facts: Facts
+) -> list[Values]:
+    if len(places) == 1:
+        listed = values[places[0]]
+        is_missing = None not in listed and _can_be_null(parts[places[0]], facts)
+        return [(text,) for text in (*listed, *((None,) if is_missing else ()))]
+    of_row = [
+        (row, place)
+        for part, place in zip((parts[place] for place in places), places, strict=True)
+        if isinstance(part, ColumnRef)
+        and (row := facts[part.relation, part.column].of_row) is not None
+    ]
+    there = {place: frozenset(values[place]) for _, place in of_row}
+    found = dict.fromkeys(tuple(held[row.place] for row, _ in of_row) for held in of_row[0][0].rows)
+    listed_rows: list[Values] = [
+        group
+        for group in found
+        if all(text in there[place] for text, (_, place) in zip(group, of_row, strict=True))
+    ]
+    if any(row.is_outer for row, _ in of_row):
+        listed_rows.append((None,) * len(places))
+    return listed_rows
+
+
+def _can_be_null(part: Expression, facts: Facts) -> bool:
+    names: Iterable[tuple[str, str]] = columns(part)
+    return any(facts[name].nullable for name in names)
+
+
+def label_value(text: str | None, kind: SqlType | None) -> LabelValue:
+    """What a public value is, by its text."""
+    if text is None or kind is None:
+        return None
+    if kind is SqlType.BOOL:
+        return text == "true"
+    if kind.is_number:
+        try:
+            return Decimal(text)
+        except InvalidOperation:  # no number
+            return text
+    return text.rstrip(" ") if kind is SqlType.BPCHAR else text
+
+
+def mapping(
+    key: Expression, parts: Sequence[Expression], values: Sequence[Values], facts: Facts
+) -> Mapping[Values, str | None] | None:
+    """What the key is for each combination of its parts' values, as texts; None: too many, or not known."""
+    found: dict[Values, str | None] = {}
+    for held, is_listed in _held([key], parts, values, facts) or ():
+        try:
+            text = printed_value(evaluated(key, held))
+        except NotEvaluated:
+            return None
+        if is_listed or text is not None:
+            found[tuple(printed_value(held[part]) for part in parts)] = text
+    return found or None

@@ -1,0 +1,125 @@
+"""Numbers as texts: with how many digits after the point PostgreSQL prints them, where that is one number.
+
+Arithmetic of the compiled statement is in numeric, whatever the type in the question; what is printed is
+rounded to the digits that the question's own type would show, so that both are one text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.facts import Facts
+from proxy.query.ir.expression_walk import position_in
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    Clamped,
+    ColumnRef,
+    Constant,
+    Expression,
+    Extract,
+    NullIf,
+    NumericCall,
+    NumericFunction,
+    Operator,
+    Quotient,
+    TextCall,
+)
+
+_PRINTS_AS_STORED = (ColumnRef, Extract, TextCall, Bucket)
+_MOST_DIGITS = 40
+
+
+def printed(cast: Cast, facts: Facts) -> Cast:
+    """A number that is cast to text: rounded to the digits that are printed of it.
+
+    Refuses  UNSUPPORTED: it is not known how many these are
+    """
+    if cast.operand.type is SqlType.BOOL:
+        return cast
+    digits = digits_of(cast.operand, facts)
+    if digits is None or (digits > _MOST_DIGITS and not isinstance(cast.operand, ColumnRef)):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "it is not known with how many digits this number is printed",
+            "Round it first: round((...)::numeric, 2)::text, or floor(...)::text.",
+            position_in(cast),
+        )
+    operand = cast.operand
+    if isinstance(operand, _PRINTS_AS_STORED):
+        return cast
+    rounded = NumericCall(NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
+    return replace(cast, operand=rounded)
+
+
+def cast_of_text(cast: Cast) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"a cast from text to {cast.type.sql} may fail on some rows: it is allowed in GROUP BY, of a text whose"
+        " values are public",
+        "Compare the column as a text: column = '7'.",
+        position_in(cast),
+    )
+
+
+def digits_of(expression: Expression, facts: Facts) -> int | None:
+    """After the point; None: not known, or not the same on all rows."""
+    match expression:
+        case Constant(value=None):
+            return 0
+        case Constant(value=Fraction() as value, type=kind):
+            return 0 if kind is not None and kind.is_integer and value.denominator == 1 else None
+        case ColumnRef():
+            return _of_column(expression, facts)
+        case Cast(operand=operand):
+            if operand.type is SqlType.BOOL:
+                return 0
+            return digits_of(operand, facts)
+        case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
+            return digits_of(expression.operand, facts)
+        case NumericCall(type=kind, digits=digits):
+            return None if kind.is_float and digits > 0 else max(digits, 0)
+        case Arithmetic(operator=operator):
+            left, right = digits_of(expression.left, facts), digits_of(expression.right, facts)
+            if left is None or right is None:
+                return None
+            return left + right if operator is Operator.MULTIPLY else max(left, right)
+        case Quotient(type=kind) if kind.is_integer:
+            return 0
+        case Quotient(remainder=True):
+            return _equal([expression.operand, expression.divisor], facts)
+        case Extract(field=field):
+            return None if field in ("epoch", "second") else 0
+        case Bucket() | TextCall(type=SqlType.INT4):
+            return 0
+        case Case():
+            return _equal([*(b for _, b in expression.whens), expression.otherwise], facts)
+        case Choose():
+            return _equal(list(expression.operands), facts)
+        case NullIf() | Clamped():
+            return digits_of(expression.operand, facts)
+        case _:
+            return None
+
+
+def _equal(parts: list[Expression], facts: Facts) -> int | None:
+    there = [part for part in parts if not (isinstance(part, Constant) and part.value is None)]
+    found = {digits_of(part, facts) for part in there}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_column(column: ColumnRef, facts: Facts) -> int | None:
+    kind = column.type
+    if kind.is_integer:
+        return 0
+    known = facts.get((column.relation, column.column))
+    step = None if known is None else known.step
+    if kind is not SqlType.NUMERIC or step is None or step > 1:
+        return None
+    return len(str(step.denominator)) - 1  # a power of ten

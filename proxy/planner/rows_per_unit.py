@@ -1,0 +1,194 @@
+"""GROUP BY the privacy unit, and by further keys: rows of one unit become one row for each value of the keys.
+
+However many rows the unit has, so many come of it at most: neighbours that differ in a unit differ in its rows
+alone, before and after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import NoReturn
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
+from proxy.base.sql_types import SqlType
+from proxy.planner import grids
+from proxy.planner.bounds import bounded, condition
+from proxy.planner.computed_columns import computed_column
+from proxy.planner.facts import ColumnFacts, Facts, RelationWithUnit, UnitRows, Untruncated, typed
+from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.possible_truth import listed_value
+from proxy.planner.unit_truncation import with_condition
+from proxy.policy.policy_model import Bounds, BoundsKind
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import GroupByUnit
+
+_COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
+_DAY = 86_400
+_ADDED = (*_COUNTS, AggregateKind.SUM)
+
+
+def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit:
+    """
+    Refuses  UNSUPPORTED: rows that are no identifier's; aggregates and keys that are not available per unit
+    """
+    ownership = source.ownership
+    if not isinstance(ownership, UnitRows):
+        _refuse(
+            "GROUP BY here can only be on the privacy unit of a table",
+            "Rows that are units by themselves need no GROUP BY: aggregate them directly.",
+        )
+    where = None
+    if grouped.where is not None:
+        where = condition(typed(grouped.where, source.facts), source.facts)
+    facts: dict[tuple[str, str], ColumnFacts] = {
+        (grouped.alias, UNIT_COLUMN): ColumnFacts(ownership.column.type, is_unit=True)
+    }
+    own = None if grouped.where is None else typed(grouped.where, source.facts)
+    public = narrowed(source.facts, own)
+    keys: list[Expression] = []
+    for number, key in enumerate(grouped.keys, start=1):
+        planned_key, known = _key(typed(key, source.facts), public, own)
+        keys.append(planned_key)
+        facts[grouped.alias, key_column(number)] = known
+    aggregates: list[Aggregate] = []
+    for number, aggregate in enumerate(grouped.aggregates, start=1):
+        if grouped.is_compared:
+            planned, known = _compared_end(aggregate, source.facts)
+        else:
+            started = _first_start(aggregate, source.facts, public, own)
+            planned, known = started or _unit_aggregate(aggregate, ownership, source.facts)
+        if grouped.keys and aggregate.kind in _ADDED:  # over all rows of a unit what it is over one
+            known = replace(known, per_unit=known.bounds)
+        aggregates.append(planned)
+        facts[grouped.alias, aggregate_column(number)] = known
+    below, where = with_condition(source.relation, where)
+    relation = replace(
+        grouped,
+        source=below,
+        where=where,
+        unit=ownership.column,
+        aggregates=tuple(aggregates),
+        rows=ownership.rows,
+        keys=tuple(keys),
+    )
+    unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
+    return RelationWithUnit(relation, facts, _gathered(grouped, ownership, unit))
+
+
+def _gathered(grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef) -> UnitRows:
+    """Without further keys one row; with them as many as the unit had at most, to be cut below a join again."""
+    if not grouped.keys:
+        return replace(
+            ownership,
+            column=unit,
+            rows=1,
+            unique=True,
+            named_by=(),
+            untruncated=(),
+            formed=1,
+            is_chosen=False,
+            is_unbounded=False,
+        )
+    again = (Untruncated(grouped.alias, unit, ownership.joined),) if ownership.untruncated else ()
+    formed = ownership.joined if again else ownership.formed
+    return replace(ownership, column=unit, named_by=(), untruncated=again, formed=formed)
+
+
+def _key(key: Expression, facts: Facts, where: Expression | None) -> tuple[Expression, ColumnFacts]:
+    """
+    Refuses  UNSUPPORTED: a type that may have no equality, which raises once there is a row
+    """
+    if key.type is None or key.type is SqlType.OTHER:
+        _refuse(
+            "GROUP BY a column of this type is not available on a protected table",
+            "Group by a number, a text, a date, a timestamp, a boolean or a uuid.",
+        )
+    planned, known = computed_column(key, facts, where)
+    if known.is_unit:
+        return planned, known
+    return planned, replace(known, per_unit=None, chooses_per_unit=False)
+
+
+def _compared_end(aggregate: Aggregate, facts: Facts) -> tuple[Aggregate, ColumnFacts]:
+    """Nothing is said of it, so that it can be compared, as a column without bounds can, and nothing else."""
+    assert aggregate.operand is not None
+    operand = typed(aggregate.operand, facts)
+    assert operand.type is not None
+    kind = operand.type if operand.type.is_time else SqlType.NUMERIC
+    return replace(aggregate, operand=operand), ColumnFacts(kind)
+
+
+def _first_start(
+    aggregate: Aggregate, facts: Facts, public: Facts, where: Expression | None
+) -> tuple[Aggregate, ColumnFacts] | None:
+    """min(date_trunc('month', d)): of times that are listed, it is one; None for anything else."""
+    operand = None if aggregate.operand is None else typed(aggregate.operand, facts)
+    if aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX) or operand is None:
+        return None
+    if operand.type is None or not operand.type.is_time:
+        return None
+    if (
+        isinstance(operand, ColumnRef)
+        and facts[operand.relation, operand.column].bounds is not None
+    ):
+        return None
+    values = key_values(operand, public, where)
+    times = [listed_value(value, operand.type) for value in values or ()]
+    seconds = [time for time in times if isinstance(time, Fraction)]
+    if not seconds or len(seconds) < len(times):
+        return None
+    is_date = operand.type is SqlType.DATE
+    scale, kind = (_DAY, BoundsKind.DATE) if is_date else (1, BoundsKind.TIMESTAMP)
+    span = Bounds(min(seconds) / scale, max(seconds) / scale, kind)
+    only = None
+    if aggregate.condition is not None:
+        only = condition(typed(aggregate.condition, facts), facts)
+    planned = replace(aggregate, operand=condition(operand, facts), condition=only)
+    return planned, ColumnFacts(operand.type, span, values=values)
+
+
+def _unit_aggregate(
+    aggregate: Aggregate, ownership: UnitRows, facts: Facts
+) -> tuple[Aggregate, ColumnFacts]:
+    """An aggregate over the rows of one unit, with its bounds; more than `rows` rows never count."""
+    only = None
+    if aggregate.condition is not None:
+        only = condition(typed(aggregate.condition, facts), facts)
+    kind = aggregate.kind
+    if kind in _COUNTS:
+        operand = aggregate.operand
+        if operand is not None:
+            operand = condition(typed(operand, facts), facts)
+        span = Bounds(Fraction(0), Fraction(ownership.rows))
+        values = None
+        if (
+            ownership.rows < limits.GROUPS_PER_STATEMENT
+        ):  # a join's rows may be a product of large numbers
+            values = tuple(str(n) for n in range(ownership.rows + 1))
+        known = ColumnFacts(SqlType.INT8, span, Fraction(1), values)
+        return replace(aggregate, operand=operand, condition=only), known
+    if kind not in (AggregateKind.SUM, AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX):
+        _refuse(f"{kind.value} per unit is not available", "Use count, sum, avg, min or max.")
+    assert aggregate.operand is not None
+    found = bounded(typed(aggregate.operand, facts), facts)
+    interval = found.interval or Bounds(Fraction(0), Fraction(0))
+    grid = grids.of_expression(found.expression, interval, facts)
+    if kind is AggregateKind.SUM:
+        interval = Bounds(
+            ownership.rows * min(interval.low, Fraction(0)),
+            ownership.rows * max(interval.high, Fraction(0)),
+        )
+    elif kind is AggregateKind.AVG:
+        grid = grids.of_average(grid, interval)
+    of = aggregate.operand.type
+    times = of is not None and of.is_time
+    known = ColumnFacts(of if of is not None and times else SqlType.NUMERIC, interval, grid)
+    return replace(aggregate, operand=found.expression, condition=only), known
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    raise Refusal(Code.UNSUPPORTED, message, hint)

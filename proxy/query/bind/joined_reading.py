@@ -1,0 +1,237 @@
+"""One SELECT in which rows of protected tables are joined or compared with answers of other queries (ADR 0049).
+
+The rows are asked for alone, by groups of all that is compared with an answer; the comparison itself stays in
+the text, where the noisy relation takes the place of the rows. So a row meets no answer: what the shadow does
+with two noisy relations is post-processing. Where each group is joined with one answer at most, the SELECT's
+groups are those of the noisy relation; otherwise these are added up, as their rows would have been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from proxy.base.errors import Code, Refusal
+from proxy.query.bind.answer_joins import AnswerJoin
+from proxy.query.bind.clause_reading import condition_of
+from proxy.query.bind.group_keys import WrittenKey, group_items, key_of
+from proxy.query.bind.join_conditions import conjunction, with_equalities
+from proxy.query.bind.retained_conditions import Conditions, is_of_rows
+from proxy.query.bind.select_context import SelectContext
+from proxy.query.bind.span_reading import FoundSpans, read_spans
+from proxy.query.bind.unique_rows import unique_by
+from proxy.query.bind.written_parts import call_end
+from proxy.query.ir.bound_statement import (
+    ExpressionInterval,
+    IntervalValue,
+    JoinedText,
+    UsingColumns,
+)
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.relations import Relation
+from proxy.query.syntax.conjuncts import equal_sides
+from proxy.query.syntax.from_clause import QueryItem, TableItem
+from proxy.query.syntax.selects import Span, opens_query
+from proxy.query.syntax.slices import parse
+
+_SUMMED = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedRows:
+    """The rows as they are asked for, and what stays of the text."""
+
+    relation: Relation
+    where: Expression | None
+    keys: tuple[WrittenKey, ...]
+    found: FoundSpans
+    text: JoinedText
+
+
+def read_joined(context: SelectContext, relation: Relation, conditions: Conditions) -> JoinedRows:
+    """
+    Given    a SELECT of which rows meet answers, the relation of these rows, and its conditions
+    Refuses  UNSUPPORTED: aggregates that cannot be added up, where a group may be joined with several answers
+    """
+    sources, select = context.sources, context.select
+    joins = sources.joined[select.keyword].joins
+    _refuse_names(context)
+    settled = [condition_of(sources, span, context.scope) for span in conditions.settled]
+    where = conjunction(settled)
+    if where is not None:
+        relation = with_equalities(relation, where)
+    reading = _KeySearch(context, joins, conditions)
+    reading.read()
+    keys = tuple(reading.keys)
+    retained = (*conditions.retained, *(() if reading.is_single else reading.groups))
+    found = read_spans(context, keys, retained)
+    if not reading.is_single:
+        _refuse_unsummed(context, found)
+    text = JoinedText(
+        rows=sources.joined[select.keyword].rows.span,
+        settled=conditions.settled,
+        using=tuple(reading.using),
+        is_summed=not reading.is_single,
+        of_answers=tuple(reading.of_answers),
+    )
+    return JoinedRows(relation=relation, where=where, keys=keys, found=found, text=text)
+
+
+@dataclass(slots=True)
+class _KeySearch:
+    """keys: by what the rows are grouped; groups: what the SELECT itself groups by, as far as it is no key's
+    number; of_answers: those of them that read no row; is_single: each group of the rows is one of the
+    SELECT's, and meets one answer at most."""
+
+    context: SelectContext
+    joins: tuple[AnswerJoin, ...]
+    conditions: Conditions
+    keys: list[WrittenKey] = field(default_factory=list)
+    groups: list[Span] = field(default_factory=list)
+    using: list[UsingColumns] = field(default_factory=list)
+    of_answers: list[Span] = field(default_factory=list)
+    is_single: bool = True
+
+    def read(self) -> None:
+        context = self.context
+        is_grouped = "group" in context.select.clauses or context.select.distinct
+        clause = context.select.clauses.get("group", (0, 0))
+        for node, span in group_items(context):
+            self.groups.append(span)
+            of_rows = is_of_rows(node, context.scope)
+            if of_rows is True:
+                self._add(key_of(context, node, span))
+            elif of_rows is None or any(opens_query(context.lexed, i) for i in range(*span)):
+                self.is_single = False
+            elif clause[0] <= span[0] < clause[1] and node.find(exp.Column) is not None:
+                self.of_answers.append(span)
+        by_groups = {written.key for written in self.keys}
+        for join in self.joins:
+            self._read_using(join)
+        for span in self.conditions.retained:
+            self._find(span)
+        needed = {written.key for written in self.keys}
+        self.is_single &= is_grouped and needed <= by_groups
+        self.is_single &= all(self._meets_one(join) for join in self.joins)
+        if not self.is_single:  # what is grouped by is an expression over keys then, or a key
+            for span in self.groups:
+                self._find(span)
+
+    def _add(self, written: WrittenKey) -> None:
+        if written not in self.keys:
+            self.keys.append(written)
+
+    def _find(self, span: Span) -> None:
+        """The parts of a text that are of rows alone: calls as wholes, and columns."""
+        lexed = self.context.lexed
+        index = span[0]
+        while index < span[1]:
+            if opens_query(lexed, index):
+                index = lexed.partner[index] + 1
+                continue
+            part = self._key_at(index)
+            if part is None:
+                index += 1
+                continue
+            node = parse(lexed, part, self.context.sources.placeholders)
+            self._add(key_of(self.context, node, part))
+            index = part[1]
+
+    def _key_at(self, index: int) -> Span | None:
+        context = self.context
+        for written in self.keys:
+            last = index + len(written.words)
+            if context.words((index, last)) == written.words:
+                return index, last
+        end = call_end(context, index)
+        if end is None:
+            return None
+        node = parse(context.lexed, (index, end), context.sources.placeholders)
+        return (index, end) if is_of_rows(node, context.scope) is True else None
+
+    def _read_using(self, join: AnswerJoin) -> None:
+        if not join.using:
+            return
+        lexed = self.context.lexed
+        answers = join.answers
+        name = answers.alias if isinstance(answers, QueryItem | TableItem) else None
+        name = name or (answers.chain[-1] if isinstance(answers, TableItem) else None)
+        depth = lexed.lexemes[join.place].depth
+        here = (i for i in range(join.place, len(lexed.lexemes)) if lexed.lexemes[i].depth == depth)
+        word = next(index for index in here if lexed.lexemes[index].word == "using")
+        if name is None:
+            self.context.sources.refuse(word, "USING here needs a join of one query with an alias")
+        pairs = []
+        for index in range(word + 2, lexed.partner[word + 1]):
+            if lexed.lexemes[index].name:
+                node = parse(lexed, (index, index + 1), self.context.sources.placeholders)
+                written = key_of(self.context, node, (index, index + 1))
+                self._add(written)
+                pairs.append((written.key, lexed.lexemes[index].name))
+        span = (word, lexed.partner[word + 1] + 1)
+        self.using.append(UsingColumns(span=span, pairs=tuple(pairs), relation=name))
+
+    def _meets_one(self, join: AnswerJoin) -> bool:
+        """Whether no group is joined with two rows: those differ in columns that are equal to keys."""
+        needed = unique_by(self.context.sources, join.answers)
+        if needed is None:
+            return False
+        answers = join.answers
+        alias = answers.alias if isinstance(answers, QueryItem | TableItem) else None
+        if alias is None and isinstance(answers, TableItem):
+            alias = answers.chain[-1]
+        spans = () if join.on is None else self.conditions.of_join[join.place]
+        # An outer join fulfils its own condition only.
+        spans = spans if join.preserves_rows else (*spans, *self.conditions.of_where)
+        equal = {*join.using, *self._equal_to_keys(spans, alias)}
+        return needed <= equal
+
+    def _equal_to_keys(self, spans: Sequence[Span], alias: str | None) -> Iterator[str]:
+        """Columns of answers that a condition sets equal to a key."""
+        context = self.context
+        keys = {written.words for written in self.keys}
+        for span in spans:
+            sides = equal_sides(context.lexed, span)
+            for one, other in () if sides is None else (sides, sides[::-1]):
+                words = context.words(one)
+                is_part = len(words) == 1 or call_end(context, one[0]) == one[1]
+                is_chain = words[1::2] == (".",) * (len(words) // 2) and len(words) % 2 == 1
+                if words not in keys or not (is_part or is_chain):
+                    continue
+                named = context.words(other)
+                if len(named) == 1 or (len(named) == 3 and named[:2] == (alias, ".")):
+                    yield named[-1]
+
+
+def _refuse_names(context: SelectContext) -> None:
+    """Names of the noisy relation's own columns, which would stand beside the client's."""
+    lexed = context.lexed
+    for index in range(context.select.keyword, context.select.end):
+        name = lexed.lexemes[index].name
+        is_made = name[:1] in ("k", "a", "x", "l", "h", "e", "c") and name[1:].isdigit()
+        if is_made or name.startswith("dp_b"):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f'the name "{name}" cannot be used where a protected table is joined with answers',
+                "Use names of several letters: SELECT sum(x) AS total ...",
+                lexed.lexemes[index].position,
+            )
+
+
+def _refuse_unsummed(context: SelectContext, found: FoundSpans) -> None:
+    for span, meaning in found.meanings.items():
+        if isinstance(meaning, IntervalValue | ExpressionInterval):
+            message = "the error of answers that are added up is not known"
+            hint = "Take dp.error(...) in a SELECT that groups by what is joined or compared."
+            raise Refusal(Code.UNSUPPORTED, message, hint, context.lexed.lexemes[span[0]].position)
+    for aggregate in found.aggregates:
+        if aggregate.kind not in _SUMMED:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f"{aggregate.kind.value} cannot be added up over groups that are joined with answers",
+                "Use count and sum, or GROUP BY all that is joined or compared with the answers.",
+                aggregate.position,
+            )

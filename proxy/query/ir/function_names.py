@@ -1,0 +1,69 @@
+"""Operators and scalar functions by what PostgreSQL calls them."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Comparator(Enum):
+    EQ = "="
+    NE = "<>"
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    DISTINCT = "IS DISTINCT FROM"
+    NOT_DISTINCT = "IS NOT DISTINCT FROM"
+
+
+class Operator(Enum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+
+
+class Choice(Enum):
+    COALESCE = "coalesce"
+    GREATEST = "greatest"
+    LEAST = "least"
+
+
+class NumericFunction(Enum):
+    ABS = "abs"
+    NEGATE = "negate"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    SIGN = "sign"
+    TRUNC = "trunc"
+    ROUND = "round"
+
+
+class RealFunction(Enum):
+    """POWER: of an operand to a constant exponent; RAISED: of a constant to an operand."""
+
+    LN = "ln"
+    LOG = "log"
+    EXP = "exp"
+    SQRT = "sqrt"
+    POWER = "power"
+    RAISED = "raised"
+
+
+class TextFunction(Enum):
+    LOWER = "lower"
+    UPPER = "upper"
+    LENGTH = "length"
+    LEFT = "left"
+    RIGHT = "right"
+    SUBSTR = "substr"
+    STRPOS = "strpos"
+    STARTS_WITH = "starts_with"
+    BTRIM = "btrim"
+    LTRIM = "ltrim"
+    RTRIM = "rtrim"
+    SPLIT_PART = "split_part"
+    REPLACE = "replace"
+    LPAD = "lpad"
+    RPAD = "rpad"
+    REVERSE = "reverse"
+    INITCAP = "initcap"

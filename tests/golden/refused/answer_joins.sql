@@ -1,0 +1,118 @@
+-- case: a mean cannot be added up
+SELECT avg(i4) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t ORDER BY n DESC LIMIT 2) q ON t = t__
+-- => refused
+-- UNSUPPORTED at 8: avg(i4)
+-- avg cannot be added up over groups that are joined with answers
+-- Use count and sum, or GROUP BY all that is joined or compared with the answers.
+
+-- case: several answers for one group
+SELECT t, avg(i4) FROM people JOIN (SELECT t AS t__, b AS b__, count(*) AS n FROM people GROUP BY t, b) q ON t = t__ GROUP BY t
+-- => refused
+-- UNSUPPORTED at 11: avg(i4)
+-- avg cannot be added up over groups that are joined with answers
+-- Use count and sum, or GROUP BY all that is joined or compared with the answers.
+
+-- case: several answers of a function that gives rows
+SELECT t, avg(i4) FROM people JOIN (SELECT t AS t__, generate_series(1, 2) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
+-- => refused
+-- UNSUPPORTED at 11: avg(i4)
+-- avg cannot be added up over groups that are joined with answers
+-- Use count and sum, or GROUP BY all that is joined or compared with the answers.
+
+-- case: the error of a sum of answers
+SELECT dp.error(count(*)) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__
+-- => refused
+-- UNSUPPORTED at 8: dp.error(count(*))
+-- the error of answers that are added up is not known
+-- Take dp.error(...) in a SELECT that groups by what is joined or compared.
+
+-- case: private keys are not added up
+SELECT count(*) FROM people JOIN (SELECT s AS s__, count(*) AS n FROM people GROUP BY s) q ON s = s__
+-- => refused
+-- NO_VALUES at 95: s
+-- column "s" has no public values, and is joined or compared with answers whose groups are added up
+-- GROUP BY it, or ask for a column with `values` in the policy.
+
+-- case: the privacy unit as a key
+SELECT count(*) FROM orders JOIN (SELECT max(i4) AS most FROM people) q ON uid = most
+-- => refused
+-- RAW_ROWS at 76: uid
+-- the privacy unit cannot be a GROUP BY key of the result
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q; after a LEFT JOIN it is the left table's.
+
+-- case: rows without a group beside answers
+SELECT t, i4 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__
+-- => refused
+-- RAW_ROWS at 19: people
+-- rows of the protected table w.people cannot be returned
+-- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+
+-- case: a column that is no key
+SELECT t, i4, count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t, n
+-- => refused
+-- RAW_ROWS at 11: i4,
+-- "i4" of a protected table can only be read inside an aggregate or as a GROUP BY key
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: all columns
+SELECT people.*, count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
+-- => refused
+-- RAW_ROWS at 8: people.*,
+-- rows of a protected table cannot be read
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: rows filled by an outer join
+SELECT q.t, count(*) FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q LEFT JOIN people p ON p.t = q.t GROUP BY 1
+-- => refused
+-- UNSUPPORTED at 78: LEFT
+-- an outer join that keeps answers without rows of a protected table is not available
+-- Write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...
+
+-- case: rows on both sides of answers
+SELECT count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ JOIN calls c ON c.uid = o.uid
+-- => refused
+-- UNSUPPORTED at 107: JOIN
+-- rows of protected tables cannot be joined with what is joined with answers
+-- Join the tables first and the other query last: FROM table JOIN table2 ON ... JOIN (SELECT ...) q ON ...
+
+-- case: answers below an aggregate
+SELECT count(*) FROM (SELECT t, n FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__) x
+-- => refused
+-- UNSUPPORTED at 47: JOIN
+-- rows of protected tables cannot be combined with other queries in a subquery
+-- Join the other query in the SELECT that aggregates: SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k.
+
+-- case: answers beside one row per unit
+SELECT avg(c) FROM (SELECT uid, count(*) AS c FROM orders JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY uid) x
+-- => refused
+-- UNSUPPORTED at 59: JOIN
+-- rows of protected tables cannot be combined with other queries in a subquery
+-- Join the other query in the SELECT that aggregates: SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k.
+
+-- case: answers in a constant
+SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people WHERE t IN (SELECT t FROM people GROUP BY t ORDER BY count(*) LIMIT 1))
+-- => refused
+-- UNSUPPORTED at 74: t
+-- rows of protected tables cannot be combined with other queries in a subquery
+-- Run the inner query by itself and write its result as a constant.
+
+-- case: a name of the noisy relation
+SELECT t, count(*) AS k1 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
+-- => refused
+-- UNSUPPORTED at 23: k1
+-- the name "k1" cannot be used where a protected table is joined with answers
+-- Use names of several letters: SELECT sum(x) AS total ...
+
+-- case: an aggregate of answers among rows
+SELECT t, max(q.n) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
+-- => refused
+-- COLUMN_NOT_USABLE at 17: n)
+-- there is no column "n" in the policy of this table
+-- SELECT * FROM dp.columns lists the columns that can be asked about.
+
+-- case: a function of rows that is not available
+SELECT count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON md5(t) = t__
+-- => refused
+-- FUNCTION at 95: md5(t)
+-- function md5 is not allowed on protected columns
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
