@@ -36,7 +36,7 @@ from proxy.query.syntax.statements import Execute, Names, Statement, look, piece
 _EMPTY = (
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty whatever"
     " the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns says what"
-    " each column can be used for"
+    " each column can be used for."
 )
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
@@ -206,4 +206,6 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
     listed = {*table.columns, held}
     displayed = {c.name: c for c in columns if c.name in listed}
-    return Exposed(name, displayed, True, None if found else held)
+    if found or not isinstance(table.unit, IdentifierUnit):
+        return Exposed(name, displayed)
+    return Exposed(name, displayed, True, held, table.unit.identifier)
