@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import TypeVar
 
+from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.base.written_names import written_name
@@ -39,6 +41,9 @@ _EMPTY = (
     " each column can be used for."
 )
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
+_CACHED_LONG = 4  # of 48 KiB at most, most of it parameters
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +102,8 @@ class PolicyStatements:
         accounts = {name.name for name in ACCOUNT_RELATIONS}
         names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
-        self._look = lru_cache(maxsize=_CACHED_STATEMENTS)(partial(look, names=names))
-        self._read = lru_cache(maxsize=_CACHED_STATEMENTS)(self._read_uncached)
+        self._look = _cached(partial(look, names=names))
+        self._read = _cached(self._read_uncached)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         """The statements of a simple query string that must be looked at one by one, with offsets."""
@@ -209,3 +214,15 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     if found or not isinstance(table.unit, IdentifierUnit):
         return Exposed(name, displayed)
     return Exposed(name, displayed, True, held, table.unit.identifier)
+
+
+def _cached(function: Callable[..., T]) -> Callable[..., T]:
+    """Of what is first given, a text or a statement, few long ones are kept."""
+    short = lru_cache(maxsize=_CACHED_STATEMENTS)(function)
+    long = lru_cache(maxsize=_CACHED_LONG)(function)
+
+    def call(first: str | Statement, *more: Hashable) -> T:
+        text = first if isinstance(first, str) else first.lexed.text
+        return (long if len(text) > limits.STATEMENT_BYTES else short)(first, *more)
+
+    return call

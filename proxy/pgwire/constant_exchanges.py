@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from proxy.pgwire.answers import MessageKind, ShadowReply
 from proxy.pgwire.calls import DescribeConstants, EvaluateConstants, Refuse
+from proxy.pgwire.expectations import MessageKind, ShadowReply
 from proxy.pgwire.frames import (
     FLUSH,
     close_statement,
