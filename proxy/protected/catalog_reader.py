@@ -39,13 +39,13 @@ def read_catalog(dsn: str) -> Catalog:
         connection.execute("SET search_path = ''")
         columns: dict[TableName, list[Column]] = defaultdict(list)
         placed: set[TableName] = set()
-        said: dict[TableName, str | None] = {}
+        table_comments: dict[TableName, str | None] = {}
         described = connection.execute(tables).fetchall()
         collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
         for row in described:
             name = TableName(row["schema"], row["table"])
             columns[name].append(_column(row, len(collations) > 1))
-            said[name] = row["table_comment"]
+            table_comments[name] = row["table_comment"]
             if row["has_ctid"]:
                 placed.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
@@ -78,7 +78,7 @@ def read_catalog(dsn: str) -> Catalog:
                 unique=tuple(key for key in unique[name] if key != primary.get(name)),
                 foreign_keys=tuple(foreign[name]),
                 has_ctid=name in placed,
-                comment=said[name],
+                comment=table_comments[name],
                 indexes=tuple(indexes[name]),
             )
             for name, found in columns.items()

@@ -157,19 +157,18 @@ def test_nothing_that_may_quote_data_comes_along(shadow: Shadow) -> None:
 
 
 def test_comments_say_how_a_table_is_protected(shadow: Shadow) -> None:
-    described = dict(
-        ask(
-            shadow.superuser_dsn,
-            "SELECT format('%s.%s', c.relname, a.attname), d.description FROM pg_description d"
-            " JOIN pg_class c ON c.oid = d.objoid AND c.relnamespace = 'clinic'::regnamespace"
-            " LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid AND a.attnum > 0",
-        )
+    rows = ask(
+        shadow.superuser_dsn,
+        "SELECT format('%s.%s', c.relname, a.attname), d.description FROM pg_description d"
+        " JOIN pg_class c ON c.oid = d.objoid AND c.relnamespace = 'clinic'::regnamespace"
+        " LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid AND a.attnum > 0",
     )
+    described = {str(name): str(text) for name, text in rows}
     assert described["patient."] == (
         "Protected: aggregates are answered with noise that hides all rows of any one person (by id)."
         " SELECT * FROM dp.columns."
     )
-    assert str(described["patient.flag"]).startswith("For WHERE, GROUP BY, COUNT")
+    assert described["patient.flag"].startswith("For WHERE, GROUP BY, COUNT")
     assert described["colours."] == "of the wards"
     assert described["colours.note"] == "it's by hand"
     assert "patient.hidden" not in described

@@ -229,6 +229,13 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Send the SELECT itself, with the header Accept: text/csv.": _RUN_AS_IT_IS,
     "Of at most {} values, for $1, $2, ...": _ALIKE,
     'For example {"database": "shop", "sql": "SELECT 1"}.': ("SELECT 1",),
+    "A statement about protected data has at most {} bytes beside its parameters. Send long lists as one"
+    " array: column = ANY($1).": (
+        f"PREPARE lists (integer[]) AS {_COUNT} WHERE quantity = ANY($1); EXECUTE lists ('{{1,2}}')",
+    ),
+    "Protected: aggregates are answered with noise that hides {}. SELECT * FROM dp.columns.": (
+        "SELECT * FROM dp.columns",
+    ),
     "Use LIMIT, or connect with a PostgreSQL client.": ("SELECT * FROM generate_series(1, 9) LIMIT 3",),
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty"
     " whatever the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns"
