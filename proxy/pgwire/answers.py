@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, ReplyOutcome
+from proxy.pgwire.expectations import REPLY_BYTES, Expectation, Forwarded, MessageKind, ReplyOutcome
 from proxy.pgwire.frames import (
     SMALLEST_LENGTH,
     U32,
@@ -157,6 +157,8 @@ class Answers:
                 continue
             streams = tag in _STREAMED and not (queue and queue[0].forwarded is Forwarded.NOTHING)
             if end > size:
+                if length > REPLY_BYTES and queue and queue[0].forwarded is Forwarded.NOTHING:
+                    raise ProtocolError("the reply to an exchange of our own is too large")
                 # Rows stream through whatever their size, so memory stays bounded.
                 if streams:
                     self._passing = end - size
@@ -191,7 +193,7 @@ class Answers:
         instead: bytes | None = None
         if head.forwarded is Forwarded.NOTHING:
             if head.reply is not None:
-                head.reply.frames.append((tag, bytes(self._buffer[start:end])))
+                head.reply.hear(tag, bytes(self._buffer[start:end]))
             instead = b""
         elif head.forwarded is Forwarded.RESULTS and tag in _QUIET:
             instead = b""

@@ -65,9 +65,11 @@ def evaluate_constants(
     session: Session, step: EvaluateConstants
 ) -> Generator[Wait, Any, tuple[str | None, ...] | Refuse | Failed]:
     given = step.arguments
-    text = measured_sql(step.constants).encode()
+    text = measured_sql(step.constants)
+    if not text.isascii() and not session.speaks_utf8:
+        return NOT_UTF8  # it was read in another encoding
     reply = session.send_all(
-        run(text, step.parameter_oids, given.values, given.formats), wording=_NOT_PLACED
+        run(text.encode(), step.parameter_oids, given.values, given.formats), wording=_NOT_PLACED
     )
     session.to_shadow.append(FLUSH)
     yield reply

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from proxy.base.limits import PARAMETERS
+from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.wording import Wording
+
+# A row for each argument is the most that is asked for, of ARGUMENTS_JSON_BYTES together; plans are shorter.
+REPLY_FRAMES = PARAMETERS + 10_000
+REPLY_BYTES = 8 * 1024 * 1024
 
 
 class MessageKind(Enum):
@@ -40,10 +46,18 @@ class ReplyOutcome(Enum):
 
 @dataclass(slots=True, eq=False)
 class ShadowReply:
-    """What came back for an exchange of our own. frames: (tag, payload) of what was not shown."""
+    """What came back for an exchange of our own. frames: (tag, payload) of what was not shown; size: theirs."""
 
     frames: list[tuple[int, bytes]] = field(default_factory=list)
     outcome: ReplyOutcome = ReplyOutcome.PENDING
+    size: int = 0
+
+    def hear(self, tag: int, payload: bytes) -> None:
+        """Refuses (ProtocolError) more than any exchange of ours asks for: loop and memory are everybody's."""
+        self.frames.append((tag, payload))
+        self.size += len(payload)
+        if len(self.frames) > REPLY_FRAMES or self.size > REPLY_BYTES:
+            raise ProtocolError("the reply to an exchange of our own is too large")
 
 
 @dataclass(slots=True, eq=False)

@@ -11,6 +11,14 @@ from hypothesis import strategies as st
 from proxy.pgwire import frames
 from proxy.pgwire.answers import Answers
 from proxy.pgwire.effects import Effects
+from proxy.pgwire.expectations import (
+    REPLY_BYTES,
+    REPLY_FRAMES,
+    Expectation,
+    Forwarded,
+    MessageKind,
+    ShadowReply,
+)
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.plain_frames import BOUND, DESCRIBED, EXECUTED, SYNCED, plain_client_tags
 from proxy.pgwire.relay import Relay
@@ -175,3 +183,19 @@ def test_discarding_is_seen() -> None:
         answers.expect(expectation)
     answers.feed(_DISCARDED + frames.frame(b"Z", b"I"))
     assert answers.discarded_statements
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        frames.frame(b"D", b"\0\1\0\0\0\x011") * (REPLY_FRAMES + 1),
+        frames.frame(b"D", b"x" * 60_000) * (REPLY_BYTES // 60_000 + 1),
+        b"D" + frames.U32.pack(REPLY_BYTES + 5),  # before its bytes have come
+    ],
+    ids=["rows", "bytes", "one row"],
+)
+def test_a_reply_to_our_own_exchange_is_bounded(reply: bytes) -> None:
+    answers = Answers(b"UTF8")
+    answers.expect(Expectation(MessageKind.EXECUTE, Forwarded.NOTHING, ShadowReply()))
+    with pytest.raises(ProtocolError):
+        answers.feed(reply)
