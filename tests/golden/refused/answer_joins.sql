@@ -45,7 +45,7 @@ SELECT t, i4 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP 
 -- => refused
 -- RAW_ROWS at 19: people
 -- rows of the protected table w.people cannot be returned
--- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: a column that is no key
 SELECT t, i4, count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t, n
@@ -111,22 +111,8 @@ SELECT t, max(q.n) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people 
 -- SELECT * FROM dp.columns lists the columns that can be asked about.
 
 -- case: a function of rows that is not available
-SELECT count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON reverse(t) = t__
--- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 4; cells 0
---   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
---   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
--- => backend
-SELECT * FROM (SELECT ((CASE WHEN (r1."t" = %(p1)s::text) THEN %(p1)s::text WHEN (r1."t" = %(p2)s::text) THEN %(p2)s::text WHEN (r1."t" = %(p3)s::text) THEN %(p3)s::text WHEN (r1."t" IS NULL) THEN NULL::text ELSE %(p4)s::text END)::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]) OR k1 IS NULL)
---   p1 = x
---   p2 = y
---   p3 = z
---   p4 = other
---   p5 = ['x', 'y', 'z']
-SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
---   p1 = ['x', 'y', 'z']
--- => loss
--- epsilon 8 delta 0
--- => residual
-SELECT CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) JOIN (SELECT dp_b2.k1 AS t__, dp_b2.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) q ON dp_b1.k1 = t__
+SELECT count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON md5(t) = t__
+-- => refused
+-- FUNCTION at 95: md5(t)
+-- function md5 is not allowed on protected columns
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
