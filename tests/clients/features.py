@@ -49,7 +49,7 @@ OF_DBT = _features(
     column_tests="`not_null` and `accepted_values` with a tolerance (`error_if`)",
     tolerance="a test of an answer with a tolerance",
     failing_test="a test that has to fail does",
-    refusal="raw rows are refused, with the hint",
+    raw_rows="raw rows are refused, with the hint",
 )
 OF_SUPERSET = _features(
     database="connect a database (test, then create)",
@@ -65,7 +65,7 @@ OF_SUPERSET = _features(
     table="table of aggregates",
     filter_values="filter box: values of a column",
     time_filter="dashboard with a time filter",
-    refusal="raw rows are refused, with the hint",
+    raw_rows="raw rows: refused with the hint, or none",
     dashboard="dashboard in Chromium",
 )
 

@@ -52,6 +52,8 @@ def run(version: str, features: dict[str, Callable[[], object]]) -> None:
             line = {"value": feature()}
         except NotApplicable as reason:
             line = {"not_applicable": str(reason)}
+        except AssertionError as error:
+            line = {"error": str(error) or "not as expected"}
         except Exception as error:
             line = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps({"feature": name, **line}, default=str), flush=True)

@@ -139,7 +139,7 @@ def main() -> None:
             "column_tests": lambda: well("test", "--select", "test_type:generic"),
             "tolerance": lambda: well("test", "--select", "enough_orders"),
             "failing_test": lambda: fails("test", "--select", "too_few_orders", by="4"),
-            "refusal": lambda: fails("show", "--inline", rows, by="HINT"),
+            "raw_rows": lambda: fails("show", "--inline", rows, by="HINT"),
         },
     )
 
