@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import itertools
 import os
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -112,10 +114,21 @@ def serve_shop(certificate: tuple[Path, Path], *, exact: bool) -> ServedShop:
     return ServedShop(live, encrypted, certificate[0], analyst)
 
 
-def output(command: list[str], environment: Mapping[str, str], seconds: int = 180) -> str:
-    """What a program prints; its errors are part of the message where it fails."""
-    done = subprocess.run(
-        command, env=dict(environment), capture_output=True, text=True, timeout=seconds, check=False
+def output(command: list[str], environment: Mapping[str, str], seconds: int) -> str:
+    """What a program prints; its errors are part of the message where it fails. What it started ends too."""
+    running = subprocess.Popen(
+        command,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
-    assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
-    return done.stdout
+    try:
+        printed, errors = running.communicate(timeout=seconds)
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # it left nobody behind
+            os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == 0, f"{command}: {printed[-2000:]}{errors[-4000:]}"
+    return printed

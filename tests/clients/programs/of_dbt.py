@@ -4,79 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from each_feature import DATABASE, HOST, PASSWORD, PORT, USER, run
+from each_feature import run
 
 PROJECT = Path(os.environ["DP_FOLDER"]) / "project"
 DBT = Path(sys.executable).with_name("dbt")
-FILES = {
-    "dbt_project.yml": """\
-name: shop
-version: "1.0"
-profile: shop
-flags: {send_anonymous_usage_stats: false}
-""",
-    "profiles.yml": f"""\
-shop:
-  target: proxy
-  outputs:
-    proxy: {{type: postgres, host: {HOST}, port: {PORT}, user: {USER}, password: "{PASSWORD}",
-             dbname: {DATABASE}, schema: public, threads: 1, sslmode: disable}}
-""",
-    "models/sources.yml": """\
-version: 2
-sources:
-  - name: shop
-    schema: shop
-    tables:
-      - name: products
-      - name: orders
-        columns:
-          - name: total
-            data_tests:
-              - not_null: {config: {error_if: ">200", warn_if: ">200"}}
-          - name: status
-            data_tests:
-              - accepted_values:
-                  arguments: {values: [paid, shipped, returned, cancelled]}
-                  config: {error_if: ">200", warn_if: ">200"}
-""",
-    "models/by_status.sql": """\
-{{ config(materialized='ephemeral') }}
-select status, count(*) as n, sum(total) as total from {{ source('shop', 'orders') }} group by status
-""",
-    # Its session ends with it: what follows has to be a hook.
-    "models/answers.sql": """\
-{{ config(materialized='temporary',
-          post_hook="select 1 / (select case when sum(n) > 50000 then 1 else 0 end from answers)") }}
-select status, n from {{ ref('by_status') }}
-""",
-    "models/wrong_answers.sql": """\
-{{ config(materialized='temporary',
-          post_hook="select 1 / (select case when sum(n) > 70000 then 1 else 0 end from wrong_answers)") }}
-select status, n from {{ ref('by_status') }}
-""",
-    "macros/temporary.sql": """\
-{% materialization temporary, adapter='postgres' %}
-  {{ run_hooks(pre_hooks) }}
-  {% call statement('main') %}
-    create temporary table {{ this.identifier }} as {{ sql }}
-  {% endcall %}
-  {{ run_hooks(post_hooks) }}
-  {{ return({'relations': []}) }}
-{% endmaterialization %}
-""",
-    "tests/enough_orders.sql": """\
-select n from (select count(*) as n from {{ source('shop', 'orders') }}) counted where abs(n - 60000) > 2000
-""",
-    "tests/too_few_orders.sql": """\
-select status, n from {{ ref('by_status') }} where n < 100000
-""",
-}
 
 
 def dbt(*arguments: str) -> tuple[int, str]:
@@ -120,10 +57,7 @@ def fails(*arguments: str, by: str) -> object:
 
 
 def main() -> None:
-    for name, text in FILES.items():
-        path = PROJECT / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    shutil.copytree(Path(__file__).with_name("dbt"), PROJECT)
     rows = "select total from {{ source('shop', 'orders') }}"
     run(
         f"dbt {version('dbt-core')}, dbt-postgres {version('dbt-postgres')}",

@@ -89,7 +89,7 @@ if __name__ == "__main__":
             ],
             "cancel": absent("Ctrl-C needs its terminal"),
             "refusal": refusal,
-            "after_error": lambda: tables(SQL["refused"], SQL["count"])[-1][0],
+            "after_error": lambda: tables(f"{SQL['refused']}; {SQL['count']}")[-1][0],
             "temporary_table": lambda: tables(SQL["temporary"], SQL["read_temporary"])[-1][0],
             "batches": absent("pgcli reads a result whole"),
             "copy": absent("pgcli's \\copy writes files of its own; that of psycopg works"),

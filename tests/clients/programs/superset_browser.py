@@ -17,7 +17,7 @@ from superset_server import NAME, PASSWORD
 
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-    "--window-size=1400,1060", "--hide-scrollbars",
+    "--window-size=1400,1270", "--hide-scrollbars",
 )  # fmt: skip
 _SECONDS = 60
 _COLOURS = 128
@@ -45,6 +45,14 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
         service = webdriver.ChromeService(shutil.which("chromedriver"))
         self._driver = webdriver.Chrome(options=options, service=service)
+        try:
+            self._sign_in()
+        except BaseException:
+            self._driver.quit()
+            raise
+        return self
+
+    def _sign_in(self) -> None:
         self._driver.implicitly_wait(_SECONDS)
         self._driver.get(f"{self._address}/login/")
         password = self._driver.find_element(By.CSS_SELECTOR, "input[type=password]")
@@ -53,7 +61,6 @@ class Browser:
         end = time.monotonic() + _SECONDS
         while "/login" in self._driver.current_url and time.monotonic() < end:
             time.sleep(0.5)
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._driver.quit()

@@ -70,6 +70,14 @@ class SupersetServer:
             self._process = subprocess.Popen(
                 command, env=self._environment, stdout=log, stderr=subprocess.STDOUT
             )
+        try:
+            self._sign_in()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _sign_in(self) -> None:
         for _ in range(240):
             try:
                 urllib.request.urlopen(f"{self.address}/health", timeout=5).close()
@@ -78,7 +86,6 @@ class SupersetServer:
                 time.sleep(0.5)
         given = {"username": NAME, "password": PASSWORD, "provider": "db", "refresh": False}
         self._token = self.call("POST", "/api/v1/security/login", given)["access_token"]
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
