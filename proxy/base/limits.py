@@ -28,7 +28,11 @@ these limits: proxy/mechanisms/TOTALITY.md.
 """
 
 STATEMENT_BYTES = 16 * 1024  # of a statement that may touch protected data (docs/design/sql.md 3.1)
-STATEMENT_TOKENS = 4_200  # a parameter counts as one; room for LIST_ELEMENTS and the commas between
+# The same with its parameters and their types: of LIST_ELEMENTS drivers write `$1234::INTEGER, ` each.
+STATEMENT_TEXT_BYTES = 48 * 1024
+STATEMENT_TOKENS = (
+    4_200  # a parameter, with its type, counts as one; LIST_ELEMENTS and the commas between
+)
 NESTING_DEPTH = 32
 NOT_CHAIN = 16
 SQUARE_BRACKETS = 32  # 400 chained subscripts take the parser seconds (docs/design/sql.md 3.1)

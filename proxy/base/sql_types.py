@@ -82,6 +82,7 @@ _ELEMENTS = {
     1021: SqlType.FLOAT4,
     1022: SqlType.FLOAT8,
     1009: SqlType.TEXT,
+    1014: SqlType.BPCHAR,
     1015: SqlType.VARCHAR,
     1182: SqlType.DATE,
     1115: SqlType.TIMESTAMP,

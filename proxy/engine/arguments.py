@@ -9,7 +9,7 @@ from typing import Any
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant
-from proxy.query.ir.typing_rules import constant, number
+from proxy.query.ir.typing_rules import constant, is_value_of, number
 
 
 def constants(
@@ -45,7 +45,7 @@ def _read(text: str | None, kind: SqlType) -> Constant | tuple[Constant, ...]:
 def _constant(value: Any, kind: SqlType) -> Constant:
     if value is None:
         return Constant(None, kind)
-    if isinstance(value, bool):
+    if isinstance(value, bool) and kind is SqlType.BOOL:
         return Constant(value, kind)
     if not isinstance(value, str):
         raise Refusal(
@@ -59,7 +59,7 @@ def _constant(value: Any, kind: SqlType) -> Constant:
         )
     if kind.is_number:
         exact = number(value)
-        if exact is None:
+        if exact is None or (kind.is_integer and not is_value_of(exact, kind)):
             raise Refusal(
                 Code.UNSUPPORTED, "this parameter is not a number", "Pass a number in digits."
             )

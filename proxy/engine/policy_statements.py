@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import TypeVar
 
+from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.catalog.catalog_model import Catalog, TableName
@@ -27,6 +29,9 @@ from proxy.query.syntax.constant_spans import ConstantSpan
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
+_CACHED_LONG = 4  # of 48 KiB at most, most of it parameters
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,8 @@ class PolicyStatements:
         accounts = {name.name for name in ACCOUNT_RELATIONS}
         names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
-        self._look = lru_cache(maxsize=_CACHED_STATEMENTS)(partial(look, names=names))
-        self._read = lru_cache(maxsize=_CACHED_STATEMENTS)(self._read_uncached)
+        self._look = _cached(partial(look, names=names))
+        self._read = _cached(self._read_uncached)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         """The statements of a simple query string that must be looked at one by one, with offsets."""
@@ -185,3 +190,15 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     listed = {*table.columns, held}
     displayed = {c.name: c for c in columns if c.name in listed}
     return Exposed(name, displayed, True, None if found else held)
+
+
+def _cached(function: Callable[..., T]) -> Callable[..., T]:
+    """Of what is first given, a text or a statement, few long ones are kept."""
+    short = lru_cache(maxsize=_CACHED_STATEMENTS)(function)
+    long = lru_cache(maxsize=_CACHED_LONG)(function)
+
+    def call(first: str | Statement, *more: Hashable) -> T:
+        text = first if isinstance(first, str) else first.lexed.text
+        return (long if len(text) > limits.STATEMENT_BYTES else short)(first, *more)
+
+    return call

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
 
+from proxy.pgwire.expectations import REPLY_BYTES, Expectation, Forwarded, MessageKind, ReplyOutcome
 from proxy.pgwire.frames import (
     SMALLEST_LENGTH,
     U32,
@@ -22,66 +21,19 @@ from proxy.pgwire.frames import (
     frame,
     parameter_description,
 )
-from proxy.pgwire.wording import Wording, reword
+from proxy.pgwire.plain_frames import PassingRun
+from proxy.pgwire.wording import reword
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
+_DISCARDING = (b"DI", b"DE")  # the beginnings of their tags, and of DELETE
+# Completions and rows, which pass unless somebody waits for them or has them changed.
+_PLAIN = frozenset(b"123nTDCIsZ")
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
 _REPORTS = frozenset(b"EN")
 # Of an error or a notice: an analyst's RAISE can be a gigabyte, and is held whole to be read.
 REPORT_BYTES = 64 * 1024
-
-
-class MessageKind(Enum):
-    """The message that was sent -> the tags that end its answer."""
-
-    PARSE = b"1"
-    BIND = b"2"
-    CLOSE = b"3"
-    DESCRIBE = b"Tn"
-    EXECUTE = b"CsI"
-    SYNC = b"Z"
-    QUERY = b"Z "  # the blank keeps it from being an alias of SYNC
-    MALFORMED = b"!"  # the server answers with an error, and skips to the next Sync
-    COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
-
-
-class Forwarded(Enum):
-    """What of an answer reaches the client; errors and ParameterStatus always do."""
-
-    ALL = 0
-    RESULTS = 1  # all but the completions, as if it were a simple Query
-    NOTHING = 2
-
-
-class ReplyOutcome(Enum):
-    PENDING = 0
-    COMPLETE = 1
-    FAILED = 2  # one of its own messages failed; the client has seen the error
-    SKIPPED = 3  # the server discarded it because of an earlier error
-
-
-@dataclass(slots=True, eq=False)
-class ShadowReply:
-    """What came back for an exchange of our own. frames: (tag, payload) of what was not shown."""
-
-    frames: list[tuple[int, bytes]] = field(default_factory=list)
-    outcome: ReplyOutcome = ReplyOutcome.PENDING
-
-
-@dataclass(slots=True, eq=False)
-class Expectation:
-    """One message sent to the shadow. undo: what to do if it fails or is discarded."""
-
-    kind: MessageKind
-    forwarded: Forwarded = Forwarded.ALL
-    reply: ShadowReply | None = None
-    ends_reply: bool = False
-    wording: Wording | None = None
-    undo: Callable[[], None] | None = None
-    command_tag: bytes | None = None
-    hides_last_parameter: bool = False
 
 
 class Answers:
@@ -130,16 +82,56 @@ class Answers:
                 self.has_bound |= expectation.forwarded is not Forwarded.NOTHING
         self._queue.append(expectation)
 
+    def expect_all(self, passing: PassingRun) -> None:
+        if passing.executes:
+            self.has_executed = True
+        if passing.leaves_bound is not None:
+            self.has_bound = passing.leaves_bound
+        self._queue.extend(passing.expectations)
+
     def feed(self, data: bytes) -> bytes:
         """Refuses (ProtocolError) what cannot be frames."""
+        if self._buffer or self._passing or self._dropping:
+            return self._feed(data)
+        plain = self._plain(data)
+        if plain == len(data):
+            return data
+        return data[:plain] + self._feed(data[plain:]) if plain else self._feed(data)
+
+    def _plain(self, data: bytes) -> int:
+        """Takes note of the whole frames at the beginning that pass as they are, up to the first that may not.
+
+        Gives    their bytes
+        """
+        queue, length_at = self._queue, U32.unpack_from
+        position, size = 0, len(data)
+        while size - position >= 5 and queue:
+            head, tag = queue[0], data[position]
+            end = position + 1 + length_at(data, position + 1)[0]
+            if end > size or end < position + 5 or tag not in _PLAIN or not head.is_plain:
+                return position
+            if tag == _COMPLETE:
+                if data[position + 5 : position + 7] in _DISCARDING:
+                    return position
+                self.copying_in = False
+            elif tag == _READY:
+                self._ready(data[position + 5 : position + 6])
+            if tag in head.kind.value:
+                queue.popleft()
+                if queue and queue[0].kind is MessageKind.COPY_END:
+                    self._drop_marks()
+            position = end
+        return position
+
+    def _feed(self, data: bytes) -> bytes:
         if self._passing:
             taken = min(self._passing, len(data))
             self._passing -= taken
-            return data[:taken] + (self.feed(data[taken:]) if taken < len(data) else b"")
+            return data[:taken] + (self._feed(data[taken:]) if taken < len(data) else b"")
         if self._dropping:
             taken = min(self._dropping, len(data))
             self._dropping -= taken
-            return self.feed(data[taken:]) if taken < len(data) else b""
+            return self._feed(data[taken:]) if taken < len(data) else b""
         buffer = self._buffer
         buffer += data
         size = len(buffer)
@@ -165,6 +157,8 @@ class Answers:
                 continue
             streams = tag in _STREAMED and not (queue and queue[0].forwarded is Forwarded.NOTHING)
             if end > size:
+                if length > REPLY_BYTES and queue and queue[0].forwarded is Forwarded.NOTHING:
+                    raise ProtocolError("the reply to an exchange of our own is too large")
                 # Rows stream through whatever their size, so memory stays bounded.
                 if streams:
                     self._passing = end - size
@@ -199,7 +193,7 @@ class Answers:
         instead: bytes | None = None
         if head.forwarded is Forwarded.NOTHING:
             if head.reply is not None:
-                head.reply.frames.append((tag, bytes(self._buffer[start:end])))
+                head.reply.hear(tag, bytes(self._buffer[start:end]))
             instead = b""
         elif head.forwarded is Forwarded.RESULTS and tag in _QUIET:
             instead = b""
@@ -210,18 +204,21 @@ class Answers:
             self.copying_in = False
             if head.command_tag is not None:
                 instead = frame(b"C", head.command_tag + b"\0")
-            elif end - start <= 16 and bytes(self._buffer[start : start + 2]) in (b"DI", b"DE"):
+            elif end - start <= 16 and bytes(self._buffer[start : start + 2]) in _DISCARDING:
                 self._command_complete(bytes(self._buffer[start : end - 1]))
         elif tag == _READY:
-            self.transaction_status = bytes(self._buffer[start : start + 1])
-            self.client_encoding = self._reported_encoding
-            self.has_executed = False
-            self.copying_in = False
+            self._ready(bytes(self._buffer[start : start + 1]))
         elif tag == _COPY_IN:
             self._copy_in()
         if tag in head.kind.value:
             self._complete()
         return instead
+
+    def _ready(self, transaction_status: bytes) -> None:
+        self.transaction_status = transaction_status
+        self.client_encoding = self._reported_encoding
+        self.has_executed = False
+        self.copying_in = False
 
     def _parameter_status(self, payload: bytes) -> None:
         name, _, value = payload[:-1].partition(b"\0")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from proxy.pgwire.answers import MessageKind, ShadowReply
 from proxy.pgwire.calls import DescribeConstants, EvaluateConstants, Refuse
+from proxy.pgwire.expectations import MessageKind, ShadowReply
 from proxy.pgwire.frames import (
     FLUSH,
     close_statement,
@@ -65,9 +65,11 @@ def evaluate_constants(
     session: Session, step: EvaluateConstants
 ) -> Generator[Wait, Any, tuple[str | None, ...] | Refuse | Failed]:
     given = step.arguments
-    text = measured_sql(step.constants).encode()
+    text = measured_sql(step.constants)
+    if not text.isascii() and not session.speaks_utf8:
+        return NOT_UTF8  # it was read in another encoding
     reply = session.send_all(
-        run(text, step.parameter_oids, given.values, given.formats), wording=_NOT_PLACED
+        run(text.encode(), step.parameter_oids, given.values, given.formats), wording=_NOT_PLACED
     )
     session.to_shadow.append(FLUSH)
     yield reply

@@ -14,7 +14,6 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
-from proxy.pgwire.answers import Expectation, Forwarded, MessageKind
 from proxy.pgwire.calls import (
     Arguments,
     ExecutePrepared,
@@ -24,6 +23,7 @@ from proxy.pgwire.calls import (
     ShadowStatement,
     Verbatim,
 )
+from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind
 from proxy.pgwire.frame_driver import NO_PARAMETER, ArgumentsReading, Message, perform
 from proxy.pgwire.frames import (
     Bind,

@@ -43,6 +43,12 @@ FLUSH = frame(b"H")
 TERMINATE = frame(b"X")
 
 
+def piece_of(buffer: bytearray, start: int, end: int) -> bytes:
+    """Copied once: a slice of a bytearray would be a copy of its own."""
+    with memoryview(buffer) as view:
+        return bytes(view[start:end])
+
+
 def query(text: bytes) -> bytes:
     return frame(b"Q", text + b"\0")
 

@@ -22,7 +22,9 @@ def measured_sql(texts: Sequence[str]) -> str:
     listed = ", ".join(f"({number}, {text})" for number, text in enumerate(texts))
     bounded = f"CASE WHEN m.bytes OPERATOR(pg_catalog.<=) {ARGUMENTS_JSON_BYTES} THEN m.v END"
     added = "pg_catalog.sum(pg_catalog.octet_length(a.v)) OVER (ROWS UNBOUNDED PRECEDING)"
-    added_up = f"(SELECT a.n, a.v, {added} AS bytes FROM (VALUES {listed}) AS a(n, v))"  # noqa: S608
+    # A VALUES of one row would be put in where it is used, and so evaluated twice (prepjointree.c).
+    once = f"(SELECT o.n, o.v FROM (VALUES {listed}) AS o(n, v) OFFSET 0)"  # noqa: S608
+    added_up = f"(SELECT a.n, a.v, {added} AS bytes FROM {once} AS a)"  # noqa: S608
     return f"SELECT m.n, {bounded}, m.bytes FROM {added_up} AS m"  # noqa: S608
 
 

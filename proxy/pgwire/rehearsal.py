@@ -10,8 +10,8 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from proxy.base.result_columns import NOISY_RELATION
-from proxy.pgwire.answers import MessageKind
 from proxy.pgwire.calls import NO_RELATION, MadeOfNulls, Rehearsal, Rehearse
+from proxy.pgwire.expectations import MessageKind
 from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import INTERNAL, JSONB_OID, Row, rows_of, run

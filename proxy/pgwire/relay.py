@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.base.limits import LOOKED_AT_BYTES
-from proxy.pgwire.answers import Expectation, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.calls import (
     Look,
     LookPrepared,
@@ -20,6 +19,7 @@ from proxy.pgwire.calls import (
     Verbatim,
 )
 from proxy.pgwire.effects import Effects, Result, Wanted
+from proxy.pgwire.expectations import Expectation, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.extended import (
     bind_frame,
     function_call,
@@ -31,8 +31,10 @@ from proxy.pgwire.frames import (
     U32,
     Parse,
     ProtocolError,
+    piece_of,
     trouble_of,
 )
+from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED
 from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.simple import simple_query
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
@@ -50,11 +52,6 @@ _QUERY = b"Q"[0]
 _TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
 
-_DESCRIBED = Expectation(MessageKind.DESCRIBE)
-_BOUND = Expectation(MessageKind.BIND)
-_EXECUTED = Expectation(MessageKind.EXECUTE)
-_CLOSED = Expectation(MessageKind.CLOSE)
-_SYNCED = Expectation(MessageKind.SYNC)
 _QUERIED = Expectation(MessageKind.QUERY)
 _MALFORMED = Expectation(MessageKind.MALFORMED)
 _COPY_ENDED = Expectation(MessageKind.COPY_END)
@@ -83,6 +80,8 @@ class Relay:
     @property
     def waiting_bytes(self) -> int:
         """Bytes of the client that wait for a conversation: the server should stop reading."""
+        if not self._client:
+            return 0
         waits = self._session.answers.unanswered >= UNANSWERED or self._looking is not None
         return len(self._client) if waits or self._conversation is not None or self._more else 0
 
@@ -103,14 +102,33 @@ class Relay:
         )
 
     def from_client(self, data: bytes) -> Effects:
+        if self._passes(data):
+            return Effects(to_shadow=data)
         self._client += data
         return self._turn()
+
+    def _passes(self, data: bytes) -> bool:
+        """Whether all of it passes as it is; what the server is to answer is then expected."""
+        if self._client or self._conversation is not None or self._passing or self._close:
+            return False
+        run, answers = self._session.passing(data), self._session.answers
+        if run is None or answers.unanswered + len(run.expectations) > UNANSWERED:
+            return False
+        answers.expect_all(run)
+        return True
 
     def from_shadow(self, data: bytes) -> Effects:
         """Refuses (ProtocolError) what cannot be PostgreSQL's; the connection is then beyond
         repair."""
         session = self._session
-        session.to_client.append(session.answers.feed(data))
+        passed = session.answers.feed(data)
+        if (
+            self._waits_for is None
+            and not self._client
+            and not session.answers.discarded_statements
+        ):
+            return Effects(to_client=passed)
+        session.to_client.append(passed)
         if session.answers.discarded_statements:
             session.answers.discarded_statements = False
             session.statements.clear()
@@ -194,7 +212,7 @@ class Relay:
             pieces, self._pieces = self._pieces, None
             if session.answers.skipping and tag not in (_SYNC, _TERMINATE):
                 # The server would discard it.
-                session.to_shadow.append(_piece(buffer, run, position))
+                session.to_shadow.append(piece_of(buffer, run, position))
                 work += 1
                 position = run = end
                 continue
@@ -204,12 +222,12 @@ class Relay:
             if self._looking is not None:
                 break  # the frame stays, until it is known what it holds
             if started is not None:
-                session.to_shadow.append(_piece(buffer, run, position))
+                session.to_shadow.append(piece_of(buffer, run, position))
                 run = end
                 self._conversation = started
                 self._resume(None)
             position = end
-        session.to_shadow.append(_piece(buffer, run, position))
+        session.to_shadow.append(piece_of(buffer, run, position))
         self._more = work >= TURN_WORK
         if self._copy_has_ended:
             # A conversation waits for the COPY's end; the server has read the Flush that was sent
@@ -227,23 +245,23 @@ class Relay:
             case 0x51 | 0x50 if end - start > LOOKED_AT_BYTES:
                 self._unread(tag, start, end)
             case 0x51:  # Q, Query
-                return self._query(_piece(self._client, start, end), pieces)
+                return self._query(piece_of(self._client, start, end), pieces)
             case 0x50:  # P, Parse
-                return self._parse(_piece(self._client, start, end), pieces)
+                return self._parse(piece_of(self._client, start, end), pieces)
             case 0x42:  # B, Bind
                 return self._bind(start, end)
             case 0x44 | 0x45 | 0x43 if session.statements or session.command_tags:
-                answers.expect(named_frame(session, tag, _piece(self._client, start, end)))
+                answers.expect(named_frame(session, tag, piece_of(self._client, start, end)))
             case 0x44:  # D, Describe
-                answers.expect(_DESCRIBED)
+                answers.expect(DESCRIBED)
             case 0x45:  # E, Execute
-                answers.expect(_EXECUTED)
+                answers.expect(EXECUTED)
             case 0x43:  # C, Close
-                answers.expect(_CLOSED)
+                answers.expect(CLOSED)
             case 0x53:  # S, Sync
                 answers.skipping = False
                 if not answers.copying_in:  # else the server ignores it (answers.py)
-                    answers.expect(_SYNCED)
+                    answers.expect(SYNCED)
             case 0x48 if end > start and not answers.copying_in:  # H, Flush, which holds nothing
                 answers.expect(_MALFORMED)
             case 0x63 | 0x66:  # c CopyDone, f CopyFail
@@ -264,7 +282,7 @@ class Relay:
             session.answers.expect(_QUERIED)
             return
         name = self._client.find(b"\0", start, end)
-        known = b"" if name < 0 else _piece(self._client, start, name)
+        known = b"" if name < 0 else piece_of(self._client, start, name)
         session.answers.expect(session.remember(known, None))
 
     def _look(self, text: bytes, pieces: Pieces | None, is_query: bool) -> Pieces | None:
@@ -318,21 +336,15 @@ class Relay:
             portal = self._client.find(b"\0", start, end)
             name = self._client.find(b"\0", portal + 1, end)
             if portal < 0 or name < 0:
-                session.answers.expect(_BOUND)
+                session.answers.expect(BOUND)
                 return None
-            statement = session.statements.get(_piece(self._client, portal + 1, name))
+            statement = session.statements.get(piece_of(self._client, portal + 1, name))
             if statement is not None:
-                outcome = bind_frame(session, _piece(self._client, start, end), statement)
+                outcome = bind_frame(session, piece_of(self._client, start, end), statement)
                 if not isinstance(outcome, Expectation):
                     return outcome
                 session.answers.expect(outcome)
                 return None
-            session.command_tags.pop(_piece(self._client, start, portal), None)
-        session.answers.expect(_BOUND)
+            session.command_tags.pop(piece_of(self._client, start, portal), None)
+        session.answers.expect(BOUND)
         return None
-
-
-def _piece(buffer: bytearray, start: int, end: int) -> bytes:
-    """Copied once: a slice of a bytearray would be a copy of its own."""
-    with memoryview(buffer) as view:
-        return bytes(view[start:end])

@@ -12,14 +12,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.pgwire.answers import (
-    Answers,
-    Expectation,
-    Forwarded,
-    MessageKind,
-    ReplyOutcome,
-    ShadowReply,
-)
+from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import (
     ExecutePrepared,
     LookPrepared,
@@ -28,7 +21,9 @@ from proxy.pgwire.calls import (
     RunQuery,
     StatementReader,
 )
+from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.frames import SYNC, ProtocolError, report
+from proxy.pgwire.plain_frames import PassingRun, passing_run, plain_client_tags
 from proxy.pgwire.query_sequence import Rewritten
 from proxy.pgwire.wording import Wording
 
@@ -73,6 +68,13 @@ class Session:
         self.command_tags: dict[bytes, bytes] = {}  # portal -> tag of its CommandComplete
         self.to_client: list[bytes] = []
         self.to_shadow: list[bytes] = []
+
+    def passing(self, data: bytes) -> PassingRun | None:
+        """Gives  what a client has sent, where all of it passes, whatever it names"""
+        if self.statements or self.command_tags or self.answers.skipping or self.answers.copying_in:
+            return None
+        tags = plain_client_tags(data)
+        return None if tags is None else passing_run(tags)
 
     def send(self, frame: bytes, expectation: Expectation) -> None:
         self.to_shadow.append(frame)

@@ -16,7 +16,6 @@ from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, CONSTANTS_BYTES
 from proxy.base.session_settings import CLIENT_ENCODING, SESSION_SETTINGS
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.pgwire.answers import MessageKind, ShadowReply
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -28,6 +27,7 @@ from proxy.pgwire.calls import (
     ShadowStatement,
     Verbatim,
 )
+from proxy.pgwire.expectations import MessageKind, ShadowReply
 from proxy.pgwire.frames import (
     FLUSH,
     Bind,

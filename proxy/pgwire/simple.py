@@ -19,7 +19,6 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from proxy.pgwire.answers import Expectation, Forwarded, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.calls import (
     Arguments,
     ExecutePrepared,
@@ -29,6 +28,7 @@ from proxy.pgwire.calls import (
     ShadowStatement,
     Verbatim,
 )
+from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.frame_driver import ArgumentsReading, Message, perform
 from proxy.pgwire.frames import (
     FLUSH,

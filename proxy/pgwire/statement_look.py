@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.base.errors import Code
-from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES
+from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES, STATEMENT_TEXT_BYTES
 from proxy.pgwire.calls import (
     ExecutePrepared,
     Inspect,
@@ -25,7 +25,8 @@ Pieces = tuple[
 TOO_LONG = Refuse(
     Code.TOO_COMPLEX.sqlstate,
     "statement about protected data is too long",
-    f"A statement about protected data has at most {STATEMENT_BYTES} bytes.",
+    f"A statement about protected data has at most {STATEMENT_BYTES} bytes beside its parameters."
+    " Send long lists as one array: column = ANY($1).",
     None,
 )
 TOO_MANY_RELATIONS = Refuse(
@@ -68,7 +69,7 @@ def look(reader: StatementReader, text: str, is_exact: bool) -> Looked:
         return looked
     if not is_exact:
         return NOT_UTF8
-    if len(text) > STATEMENT_BYTES or len(text.encode()) > STATEMENT_BYTES:
+    if len(text) > STATEMENT_TEXT_BYTES or len(text.encode()) > STATEMENT_TEXT_BYTES:
         return TOO_LONG
     # One column each in the probe, beside the settings.
     if isinstance(looked, Inspect) and len(looked.relations) > COLUMNS_PER_RESULT - 64:

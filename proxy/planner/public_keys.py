@@ -10,6 +10,7 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
+from proxy.base.instants import is_in_calendar, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import Facts, Range
@@ -107,10 +108,10 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
             return tuple(value for value in known.values if value is not None)
         case Case():
             results = [result for _, result in expression.whens] + [expression.otherwise]
-            if not all(isinstance(result, Constant) for result in results):
+            labels = [r for r in results if isinstance(r, Constant) and _is_printed(r, expression)]
+            if len(labels) < len(results):
                 return None
-            texts = (constant_text(result) for result in results if isinstance(result, Constant))
-            return tuple(dict.fromkeys(texts))
+            return tuple(dict.fromkeys(constant_text(label) for label in labels))
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return ("true", "false")
         case Extract():
@@ -176,10 +177,33 @@ def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
 
 
 def constant_text(constant: Constant) -> str | None:
+    """As PostgreSQL prints it, whatever of several texts of one instant it was written as."""
     value = constant.value
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str) and constant.type is not None and constant.type.is_time:
+        return _printed_time(value, constant.type) or value
     return decimal_text(value) if isinstance(value, Fraction) else value
+
+
+def _printed_time(text: str, kind: SqlType) -> str | None:
+    seconds = seconds_of(text, is_local=kind is not SqlType.TIMESTAMPTZ)
+    if seconds is None or not is_in_calendar(seconds):
+        return None
+    if kind is SqlType.DATE:
+        return moment(seconds).date().isoformat()
+    at = moment(seconds)
+    part = f".{at.microsecond:06}".rstrip("0") if at.microsecond else ""
+    zone = "+00" if kind is SqlType.TIMESTAMPTZ else ""
+    return f"{at.replace(microsecond=0, tzinfo=None).isoformat(sep=' ')}{part}{zone}"
+
+
+def _is_printed(label: Constant, of: Case) -> bool:
+    """Whether it is known how a label is printed: a date among times is one in the session's zone."""
+    kind = label.type
+    if kind is None or not kind.is_time or label.value is None:
+        return True
+    return kind is of.type and _printed_time(str(label.value), kind) is not None
 
 
 _ROUNDED_MOST = 1_000

@@ -181,11 +181,11 @@ class DatabaseSession:
 
         Refuses  UNAVAILABLE, the same for whatever went wrong
         """
-        return await self._of_nobody(self._listed(wanted), "public_list_failed")
+        return await self._public_answer(self._listed(wanted), "public_list_failed")
 
-    async def _of_nobody(self, asked: Coroutine[Any, Any, T], failed: str) -> T:
+    async def _public_answer(self, question: Coroutine[Any, Any, T], failed: str) -> T:
         """What is read of no person, before the charge. Refuses  UNAVAILABLE"""
-        reading = asyncio.ensure_future(asked)
+        reading = asyncio.ensure_future(question)
         self._reading = reading
         await asyncio.wait({reading})
         error = reading.exception()
@@ -207,7 +207,7 @@ class DatabaseSession:
 
         Refuses  UNAVAILABLE, the same for whatever went wrong
         """
-        return await self._of_nobody(self._offsets(zone, instants), "time_zone_failed")
+        return await self._public_answer(self._offsets(zone, instants), "time_zone_failed")
 
     async def _offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         cursor = self._connection.cursor(binary=True)

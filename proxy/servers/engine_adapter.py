@@ -16,11 +16,13 @@ from proxy.pgwire.calls import (
     Inspect,
     QueryAnswer,
     Read,
+    Rehearsal,
     RunQuery,
     Substitute,
     Verbatim,
 )
 from proxy.query.syntax.prepared_statements import prepared_query
+from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind
 from proxy.servers.error_boundary import refuses, refuses_later
 
@@ -43,7 +45,7 @@ class EngineAdapter:
             case None:
                 return Verbatim()
             case Execute():
-                return ExecutePrepared(found.name, found.arguments)
+                return ExecutePrepared(found.name, tuple(map(settled, found.arguments)))
             case Statement():
                 return Inspect(found.relations, found.analysed_text(), found)
 
@@ -62,7 +64,7 @@ class EngineAdapter:
                 statement, relations, oids, settings, with_errors
             )
             if wanted:
-                return ConstantsWanted(wanted)
+                return ConstantsWanted(tuple(map(settled, wanted)))
         question = self._statements.read(
             statement, relations, oids, settings, with_errors, read.constant_oids
         )
@@ -70,11 +72,10 @@ class EngineAdapter:
             return Verbatim()
         question = replace(question, result_oids=tuple(one.type_oid for one in read.columns))
         reading = question.reading
-        constants = tuple(one.sql for one in question.constants)
+        constants = tuple(settled(one.sql) for one in question.constants)
         if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
-            text = rewritten_text(question)
             return Substitute(
-                text,
+                settled(rewritten_text(question)),
                 reading.relation_parameter,
                 False,
                 question,
@@ -84,12 +85,12 @@ class EngineAdapter:
         if goes_to_the_server(statement):
             return Verbatim()
         return Substitute(
-            reading.text,
+            settled(reading.text),
             reading.relation_parameter,
             statement.kind is StatementKind.COPY,
             question,
             needs_block=statement.needs_transaction,
-            rehearsal=rehearsal(statement, reading, read.columns),
+            rehearsal=_settled(rehearsal(statement, reading, read.columns)),
             constants=constants,
         )
 
@@ -100,7 +101,7 @@ class EngineAdapter:
         answer = await self._engine.run(question, query.arguments, query.settings, analyst)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
-            inlined = question.reading.inlined(answer.relation)
+            inlined = settled(question.reading.inlined(answer.relation))
         charged = [_notice(answer)] if answer.notice else []
         notice = "\n".join((*charged, *answer.withheld)) or None
         return QueryAnswer(answer.relation, notice, inlined, answer)
@@ -111,6 +112,23 @@ class EngineAdapter:
         question = query.handle
         assert isinstance(question, ProtectedQuery)
         return await self._engine.explain(question, query.arguments, query.settings, analyst)
+
+
+def _settled(found: Rehearsal | None) -> Rehearsal | None:
+    """Each of its texts is sent when something of the analyst's may have run."""
+    if found is None:
+        return None
+    made = found.made
+    return replace(
+        found,
+        plan=settled(found.plan),
+        limits=None if found.limits is None else settled(found.limits),
+        made=None
+        if made is None
+        else replace(made, head=settled(made.head), tail=settled(made.tail)),
+        same_kind=tuple(map(settled, found.same_kind)),
+        without_rows=None if found.without_rows is None else settled(found.without_rows),
+    )
 
 
 def _notice(answer: NoisyAnswer) -> str:

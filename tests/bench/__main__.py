@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.bench.bounds import chosen_bounds
 from tests.bench.latency import latency
 from tests.bench.measuring import measure, table
+from tests.bench.relaying import missing, relaying, throughput_table
 from tests.bench.scale import many_groups, same_question, scale
 from tests.bench.servers import Servers, servers
 
@@ -28,6 +29,7 @@ def main() -> None:
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
         if not options.bounds:
             _latency(running, options)
+            _relaying(running, options)
         if scaled:
             _scale(running, large, rounds)
         print(
@@ -45,6 +47,18 @@ def _latency(running: Servers, options: argparse.Namespace) -> None:
     print(f"\nLatency on {options.small_rows:,} rows, medians of {options.rounds} rounds in turn:")
     print(table(measure(latency(running), options.rounds, options.warm)))
     print(_QUOTED)
+
+
+def _relaying(running: Servers, options: argparse.Namespace) -> None:
+    absent = missing()
+    if absent is not None:
+        print(f"\nThroughput of the relay: left out, {absent} is not here.")
+        return
+    print(
+        f"\nPrepared SELECT 1 in a second, medians of {options.relay_rounds} rounds in turn:",
+        flush=True,
+    )
+    print(throughput_table(relaying(running, options.relay_rounds, options.relay_seconds)))
 
 
 def _scale(running: Servers, rows: int, rounds: int) -> None:
@@ -81,6 +95,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--warm", type=int, default=20, help="rounds that are not counted")
     parser.add_argument("--large-rounds", type=int, default=5)
+    parser.add_argument("--relay-rounds", type=int, default=5)
+    parser.add_argument("--relay-seconds", type=int, default=3)
     parser.add_argument("--small-rows", type=int, default=32_000)
     parser.add_argument("--large-rows", type=int, default=_LARGE_ROWS)
     return parser.parse_args()

@@ -12,7 +12,13 @@ from tests.bench.measuring import Bound, Comparison
 from tests.bench.servers import Servers
 
 _NO_BOUND = Bound()
-_FRESH_COUNT = Bound(added_ms=10)
+_FRESH_COUNT, _PREPARED_COUNT, _RECENT_COUNT = (
+    Bound(added_ms=10),
+    Bound(added_ms=5),
+    Bound(added_ms=7),
+)
+_TEXT = "SELECT count(*) FROM bench.people WHERE income > 30000"
+_RECENT = "SELECT count(*) FROM bench.people WHERE joined > now() - interval '1000 days'"
 
 
 def latency(servers: Servers) -> list[Comparison]:
@@ -34,7 +40,20 @@ def latency(servers: Servers) -> list[Comparison]:
             "count(*) where, parameter, prepared",
             _prepared(plain, itertools.count()),
             _prepared(ours, itertools.count()),
-            _FRESH_COUNT,
+            _PREPARED_COUNT,
+        ),
+        Comparison(
+            "count(*) where, prepared",
+            _prepared_text(plain, _TEXT),
+            _prepared_text(ours, _TEXT),
+            _PREPARED_COUNT,
+        ),
+        _both("count(*) since now() - interval", _RECENT, plain, ours, _RECENT_COUNT),
+        Comparison(
+            "count(*) since now() - interval, prepared",
+            _prepared_text(plain, _RECENT),
+            _prepared_text(ours, _RECENT),
+            _RECENT_COUNT,
         ),
         _both("avg(age)", "SELECT avg(age) FROM bench.people", plain, ours),
         _both("count(*) by region", grouped, plain, ours),
@@ -75,5 +94,12 @@ def _prepared(connection: psycopg.Connection, numbers: Iterator[int]) -> Callabl
             (next(numbers),),
             prepare=True,
         ).fetchall()
+
+    return run
+
+
+def _prepared_text(connection: psycopg.Connection, text: str) -> Callable[[], object]:
+    def run() -> list[tuple[Any, ...]]:
+        return connection.execute(text.encode(), prepare=True).fetchall()
 
     return run

@@ -93,6 +93,7 @@ def _people() -> ProtectedTable:
             "age": ColumnPolicy("age", bounds=_bounds(0, 120)),
             "income": ColumnPolicy("income", bounds=_bounds(0, 250_000)),
             "region": ColumnPolicy("region", values=REGIONS),
+            "joined": ColumnPolicy("joined"),
         },
     )
 

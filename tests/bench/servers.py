@@ -34,7 +34,7 @@ from proxy.shadow.shadow_roles import match_roles
 from tests.bench.policies import served
 
 _DATABASE = "bench"
-_ANALYST, _PASSWORD = "analyst", "analyst's password"
+ANALYSTS, _PASSWORD = ("analyst", "another"), "analyst's password"
 _SETTINGS = {"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"}
 _SCRIPTS = files("tests.bench")
 
@@ -68,12 +68,16 @@ class Servers:
         (peak,) = re.findall(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
         return int(peak) // 1024
 
-    def _as_analyst(self, address: tuple[str, int], database: str) -> psycopg.Connection:
+    def analyst_dsn(
+        self, address: tuple[str, int], database: str, analyst: str = ANALYSTS[0]
+    ) -> str:
         host, port = address
-        dsn = make_conninfo(
-            host=host, port=port, user=_ANALYST, password=_PASSWORD, dbname=database
+        return make_conninfo(
+            host=host, port=port, user=analyst, password=_PASSWORD, dbname=database
         )
-        return psycopg.connect(dsn, autocommit=True)
+
+    def _as_analyst(self, address: tuple[str, int], database: str) -> psycopg.Connection:
+        return psycopg.connect(self.analyst_dsn(address, database), autocommit=True)
 
 
 @contextmanager
@@ -84,7 +88,7 @@ def servers(
     Given    state: where the protected server stays for the next run; scale: whether all databases of the large
              table are served
     """
-    name = f"protected-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
+    name = f"protected-with-times-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="dpproxy-bench-") as temporary:
         shadow_server = EmbeddedPostgres(Path(temporary), "shadow", pg_bin=pg_bin, disposable=True)
@@ -149,7 +153,8 @@ def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool)
             ledger,
             adopt_new(ledger, identity, database).id,
         )
-    add_analyst(ledger, _ANALYST, _PASSWORD)
+    for analyst in ANALYSTS:
+        add_analyst(ledger, analyst, _PASSWORD)
     match_roles(server.dsn(), list(found), verifiers(ledger))
     return found
 

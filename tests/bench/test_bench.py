@@ -11,7 +11,15 @@ import pytest
 
 @pytest.mark.long
 def test_quick_run_prints_its_table(tmp_path: Path) -> None:
-    options = ["--quick", "--small-rows=500", "--rounds=2", "--warm=1", f"--state={tmp_path}"]
+    options = [
+        "--quick",
+        "--small-rows=500",
+        "--rounds=2",
+        "--warm=1",
+        "--relay-rounds=1",
+        "--relay-seconds=1",
+        f"--state={tmp_path}",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench", *options],
         capture_output=True,
@@ -27,6 +35,9 @@ def test_quick_run_prints_its_table(tmp_path: Path) -> None:
         "count(*)",
         "count(*) where, new text",
         "count(*) where, parameter, prepared",
+        "count(*) where, prepared",
+        "count(*) since now() - interval",
+        "count(*) since now() - interval, prepared",
         "avg(age)",
         "count(*) by region",
         *(
@@ -41,3 +52,4 @@ def test_quick_run_prints_its_table(tmp_path: Path) -> None:
         ),
     ]
     assert "PostgreSQL" in done.stdout and "quoted" in done.stdout and "chosen ms" in done.stdout
+    assert "relay/pgbouncer" in done.stdout or "Throughput of the relay: left out" in done.stdout

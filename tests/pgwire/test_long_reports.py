@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.pgwire.answers import REPORT_BYTES, Answers, Expectation, MessageKind
+from proxy.pgwire.answers import REPORT_BYTES, Answers
+from proxy.pgwire.expectations import Expectation, MessageKind
 from proxy.pgwire.frames import U32, decode_report, frame
 
 

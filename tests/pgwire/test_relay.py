@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proxy.pgwire import frames
-from proxy.pgwire.answers import Answers, Expectation, MessageKind
+from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import Look, LookPrepared, Read
 from proxy.pgwire.effects import Effects, Result, Wanted
+from proxy.pgwire.expectations import Expectation, MessageKind
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.relay import Relay
 from proxy.pgwire.statement_look import pieces_of, prepared_of

@@ -90,6 +90,11 @@ def test_structure_bounds_the_time(name: str, form: str) -> None:
     "text",
     [
         "select count(*) from orders -- " + "x" * limits.STATEMENT_BYTES,
+        "select count(*) from orders where a in ($1::int) -- "
+        + "x" * (limits.STATEMENT_BYTES - 40),
+        f"select count(*) from orders where a in ({', '.join(['$1::INTEGER'] * 4000)})",
+        f"select count(*) from orders where a in ({','.join(['$1::int4'] * 2200)})",
+        f"select count(*) from orders where a = $1::{'x' * limits.STATEMENT_BYTES}",
         "select count(*) from orders where " + "a=1 or " * 1400 + "p",
         "select count(*) from orders where " + "(" * 40 + "p" + ")" * 40,
         "select count(*) from orders where " + "not " * 17 + "p",
@@ -100,6 +105,12 @@ def test_structure_bounds_the_time(name: str, form: str) -> None:
 )
 def test_each_limit_is_a_refusal(text: str) -> None:
     assert outcome(text) is Code.TOO_COMPLEX
+
+
+def test_parameters_with_their_types_are_beside_the_limits() -> None:
+    """As many as a list may have, written as SQLAlchemy does."""
+    listed = ", ".join(["$1::INTEGER"] * limits.LIST_ELEMENTS)
+    assert isinstance(outcome(f"select count(*) from orders where a in ({listed})"), Reading)
 
 
 def test_long_texts_without_a_protected_name_are_not_looked_into() -> None:

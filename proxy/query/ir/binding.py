@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import (
     Connective,
     Constant,
@@ -31,14 +33,16 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     """The block with the client's parameters, and what the shadow has evaluated, replaced by constants; a text
     that the question casts ($1::date) is read as that type.
 
-    Refuses  SYNTAX: text that is no value of the type
+    Refuses  SYNTAX: text that is no value of the type; TOO_COMPLEX: arrays beyond base.limits
     """
+
+    room = _Room()
 
     def change(part: Expression) -> Expression:
         if isinstance(part, In):
-            return _listed(part, values)
+            return _listed(part, values, room)
         if isinstance(part, Like):
-            return _patterns(part, values)
+            return _patterns(part, values, room)
         if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
             return _timed(part, values.get(part.given.number))
         if isinstance(part, InPublic) and part.condition is not None:
@@ -58,7 +62,32 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     return changed(block, again)
 
 
-def _listed(part: In, values: Values) -> Expression:
+@dataclass(slots=True)
+class _Room:
+    """For what arrays stand for, in one block. Later passes are as long as that, so it is measured first."""
+
+    nodes: int = 0
+
+    def take(self, elements: int, each: int) -> None:
+        """
+        Given    each: how large what one element stands for is
+        """
+        if elements > limits.LIST_ELEMENTS:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"a list on a protected table may not have more than {limits.LIST_ELEMENTS} elements",
+                "Use a shorter one.",
+            )
+        self.nodes += elements * each
+        if self.nodes > limits.EXPANDED_NODES:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"the arrays of a query on protected tables stand for more than {limits.EXPANDED_NODES} parts",
+                "Use shorter arrays, or fewer of them.",
+            )
+
+
+def _listed(part: In, values: Values, room: _Room) -> Expression:
     """With the elements of an array; of one that is NULL nothing is known, in an empty one is nothing."""
     array = part.items[0] if part.items else None
     if not isinstance(array, Parameter) or not isinstance(array.source, ClientArray):
@@ -70,10 +99,11 @@ def _listed(part: In, values: Values) -> Expression:
         return Constant(None, SqlType.BOOL, array.position)
     if not elements:
         return Constant(False, SqlType.BOOL, array.position)
+    room.take(len(elements), 1)
     return replace(part, items=elements)
 
 
-def _patterns(part: Like, values: Values) -> Expression:
+def _patterns(part: Like, values: Values, room: _Room) -> Expression:
     """A condition for each element of an array of patterns."""
     array = part.pattern.source if isinstance(part.pattern, Parameter) else None
     elements = values.get(array.number) if isinstance(array, ClientArray) else None
@@ -81,6 +111,7 @@ def _patterns(part: Like, values: Values) -> Expression:
         return part
     if isinstance(elements, Constant):
         return Constant(None, SqlType.BOOL)
+    room.take(len(elements), size(part))
     each = tuple(replace(part, pattern=element) for element in elements)
     if len(each) < 2:
         return each[0] if each else Constant(array.is_all, SqlType.BOOL)

@@ -15,9 +15,9 @@ _PIECE = re.compile(
     rf"""(?P<parameter>\$[0-9]+)
     |(?P<dollar>\$(?:[{_LETTER}][{_LETTER}0-9]*)?\$)
     |(?P<comment>/\*)
-    |--[^\r\n]*
+    |(?P<line>--[^\r\n]*)
     |[eE]'(?:[^'\\]|\\.|'')*'
-    |'(?:[^']|'')*'
+    |(?P<plain>'(?:[^']|'')*')
     |"(?:[^"]|"")*"
     |[{_LETTER}][{_LETTER}0-9$]*
     |[^$/\-'"{_LETTER}]+
@@ -35,20 +35,8 @@ def parameters(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in parameters(text)]
     ['$1', '$2', '$7']
     """
-    if _PARAMETER.search(text) is None:
-        return
-    at = 0
-    while at < len(text):
-        piece = _PIECE.match(text, at)
-        assert piece is not None  # any character is a piece
-        at = piece.end()
-        if piece["parameter"]:
-            yield piece.span()
-        elif piece["dollar"]:
-            end = text.find(piece["dollar"], at)
-            at = len(text) if end < 0 else end + len(piece["dollar"])
-        elif piece["comment"]:
-            at = _after_comment(text, at)
+    if _PARAMETER.search(text) is not None:
+        yield from ((start, end) for kind, start, end in pieces(text) if kind == "parameter")
 
 
 def without_comments(text: str) -> str:
@@ -60,6 +48,17 @@ def without_comments(text: str) -> str:
     if "/*" not in text:
         return text
     parts: list[str] = []
+    for kind, start, end in pieces(text):
+        is_closed = kind == "comment" and text.endswith("*/", start, end)
+        parts.append(" " * (end - start) if is_closed else text[start:end])
+    return "".join(parts)
+
+
+def pieces(text: str) -> Iterator[tuple[str | None, int, int]]:
+    """What a text is made of, each with its start and end.
+
+    Gives    kind: parameter, dollar, comment, line (a comment), plain (a constant in plain quotes), or None
+    """
     at = 0
     while at < len(text):
         piece = _PIECE.match(text, at)
@@ -69,13 +68,8 @@ def without_comments(text: str) -> str:
             end = text.find(piece["dollar"], at)
             at = len(text) if end < 0 else end + len(piece["dollar"])
         elif piece["comment"]:
-            end = _after_comment(text, at)
-            closed = text.endswith("*/", at, end)
-            at = end
-            parts.append(" " * (end - start) if closed else text[start:end])
-            continue
-        parts.append(text[start:at])
-    return "".join(parts)
+            at = _after_comment(text, at)
+        yield piece.lastgroup, start, at
 
 
 def _after_comment(text: str, at: int) -> int:

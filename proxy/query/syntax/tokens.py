@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import string
 import typing
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
@@ -100,18 +101,40 @@ def lex(text: str) -> Lexed | None:
     Gives    None where it cannot be tokenised: such a text is PostgreSQL's to judge
     Refuses  TOO_COMPLEX: longer, deeper or of more tokens than base.limits allows; SYNTAX: odd white space
     """
-    if len(text.encode("utf-8", "surrogatepass")) > limits.STATEMENT_BYTES:
-        raise too_complex(f"longer than {limits.STATEMENT_BYTES} bytes")
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > limits.STATEMENT_TEXT_BYTES:
+        raise too_complex(f"longer than {limits.STATEMENT_TEXT_BYTES} bytes")
     try:
         # What stands in a comment is nobody's text.
         tokens = _tokens(bare := without_comments(text))
     except (SqlglotError, RecursionError):
         return None
-    # A parameter is two tokens of sqlglot's and one word of the client's.
-    words = len(tokens) - sum(token.token_type is TokenType.PARAMETER for token in tokens)
-    if words > limits.STATEMENT_TOKENS:
+    of_parameters, their_bytes = _of_parameters(tokens)
+    if size - their_bytes > limits.STATEMENT_BYTES:
+        raise too_complex(f"longer than {limits.STATEMENT_BYTES} bytes beside its parameters")
+    if len(tokens) - of_parameters > limits.STATEMENT_TOKENS:
         raise too_complex(f"of more than {limits.STATEMENT_TOKENS} words and symbols")
     return _bracketed(text, bare, tokens)
+
+
+_PARAMETER_BYTES = 32  # of one that does not count: `$12345::double precision` has two words more
+
+
+def _of_parameters(tokens: Sequence[Token]) -> tuple[int, int]:
+    """Tokens that do not count, as a parameter and its type are one word of the client's, and bytes of both.
+
+    >>> _of_parameters(_tokens("a IN ($1, $12::INTEGER)"))
+    (4, 14)
+    """
+    more = size = 0
+    for at, token in enumerate(tokens):
+        if token.token_type is not TokenType.PARAMETER or token.text != "$":
+            continue  # sqlglot has others, `@`
+        end, more = at + 1, more + 1
+        if end + 2 < len(tokens) and tokens[end + 1].token_type is TokenType.DCOLON:
+            end, more = end + 2, more + 2
+        size += min(tokens[end].end + 1 - token.start, _PARAMETER_BYTES)
+    return more, size
 
 
 def _tokens(text: str) -> list[Token]:

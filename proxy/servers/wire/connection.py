@@ -6,9 +6,7 @@ Callbacks, not streams: a relayed round trip costs two reads and two writes and 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import Iterator
 from typing import cast
 
 import structlog
@@ -96,8 +94,10 @@ class ClientConnection(asyncio.Protocol):
                 return
             self._write_raw(out)
         if data and not self._is_closing:
-            with self._ends_on_errors():
+            try:
                 self._from_client(data)
+            except Exception as error:
+                self._end_on(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -225,11 +225,13 @@ class ClientConnection(asyncio.Protocol):
     def from_shadow(self, data: bytes) -> None:
         if self._is_closing:
             return
-        with self._ends_on_errors():
+        try:
             if self._relay is not None:
                 self._perform(self._relay.from_shadow(data))
             elif self._login is not None and self._login.from_shadow(data):
                 self._begin_relay(self._login)
+        except Exception as error:
+            self._end_on(error)
 
     def shadow_lost(self) -> None:
         if self._login is None or not self._login.is_refusing:
@@ -260,13 +262,17 @@ class ClientConnection(asyncio.Protocol):
     def _go_on(self) -> None:
         self._goes_on = False
         if self._relay is not None and not self._is_closing:
-            with self._ends_on_errors():
+            try:
                 self._perform(self._relay.go_on())
+            except Exception as error:
+                self._end_on(error)
 
     def _go_on_with(self, result: Result) -> None:
         if self._relay is not None and not self._is_closing:
-            with self._ends_on_errors():
+            try:
                 self._perform(self._relay.answered(result))
+            except Exception as error:
+                self._end_on(error)
 
     def _update_reading(self) -> None:
         """Stop reading a client whose bytes cannot be passed on, so that memory stays bounded."""
@@ -281,17 +287,14 @@ class ClientConnection(asyncio.Protocol):
         else:
             self._transport.resume_reading()
 
-    @contextlib.contextmanager
-    def _ends_on_errors(self) -> Iterator[None]:
+    def _end_on(self, error: Exception) -> None:
         """Fail closed: a relay that has lost its way is not asked again. The log gets no text of the error."""
-        try:
-            yield
-        except ProtocolError:
+        if isinstance(error, ProtocolError):
             _log.error("shadow_protocol_broken", analyst=printable(self._analyst))
             self.end_with(_SHADOW_BROKEN)
-        except Exception as error:
-            refuse = refuse_of(error, "relay")
-            self.end_with(fatal(refuse.sqlstate, refuse.message))
+            return
+        refuse = refuse_of(error, "relay")
+        self.end_with(fatal(refuse.sqlstate, refuse.message))
 
     # Writing and closing.
 

@@ -1,0 +1,84 @@
+"""What is expected of the server for each message that it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from proxy.base.limits import PARAMETERS
+from proxy.pgwire.frames import ProtocolError
+from proxy.pgwire.wording import Wording
+
+# A row for each argument is the most that is asked for, of ARGUMENTS_JSON_BYTES together; plans are shorter.
+REPLY_FRAMES = PARAMETERS + 10_000
+REPLY_BYTES = 8 * 1024 * 1024
+
+
+class MessageKind(Enum):
+    """The message that was sent -> the tags that end its answer."""
+
+    PARSE = b"1"
+    BIND = b"2"
+    CLOSE = b"3"
+    DESCRIBE = b"Tn"
+    EXECUTE = b"CsI"
+    SYNC = b"Z"
+    QUERY = b"Z "  # the blank keeps it from being an alias of SYNC
+    MALFORMED = b"!"  # the server answers with an error, and skips to the next Sync
+    COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
+
+
+class Forwarded(Enum):
+    """What of an answer reaches the client; errors and ParameterStatus always do."""
+
+    ALL = 0
+    RESULTS = 1  # all but the completions, as if it were a simple Query
+    NOTHING = 2
+
+
+class ReplyOutcome(Enum):
+    PENDING = 0
+    COMPLETE = 1
+    FAILED = 2  # one of its own messages failed; the client has seen the error
+    SKIPPED = 3  # the server discarded it because of an earlier error
+
+
+@dataclass(slots=True, eq=False)
+class ShadowReply:
+    """What came back for an exchange of our own. frames: (tag, payload) of what was not shown; size: theirs."""
+
+    frames: list[tuple[int, bytes]] = field(default_factory=list)
+    outcome: ReplyOutcome = ReplyOutcome.PENDING
+    size: int = 0
+
+    def hear(self, tag: int, payload: bytes) -> None:
+        """Refuses (ProtocolError) more than any exchange of ours asks for: loop and memory are everybody's."""
+        self.frames.append((tag, payload))
+        self.size += len(payload)
+        if len(self.frames) > REPLY_FRAMES or self.size > REPLY_BYTES:
+            raise ProtocolError("the reply to an exchange of our own is too large")
+
+
+@dataclass(slots=True, eq=False)
+class Expectation:
+    """One message sent to the shadow. undo: what to do if it fails or is discarded."""
+
+    kind: MessageKind
+    forwarded: Forwarded = Forwarded.ALL
+    reply: ShadowReply | None = None
+    ends_reply: bool = False
+    wording: Wording | None = None
+    undo: Callable[[], None] | None = None
+    command_tag: bytes | None = None
+    hides_last_parameter: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """All of its answer passes unchanged, and nobody waits for it."""
+        return (
+            self.forwarded is Forwarded.ALL
+            and self.reply is None
+            and self.command_tag is None
+            and not self.hides_last_parameter
+        )

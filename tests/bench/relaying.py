@@ -1,0 +1,155 @@
+"""How many prepared `SELECT 1` in a second pass the relay, beside pgbouncer in front of the same server.
+
+pgbench and pgbouncer are the machine's own; where one is missing, this part says so and is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from proxy.postgres.postgres_sockets import free_port
+from tests.bench.servers import ANALYSTS, Servers
+
+_BOUND = 0.8  # of what pgbouncer passes
+_CONNECTIONS = (8, 32)
+_CLOSING_SECONDS = 0.5  # until the server has counted the sessions before as closed
+_DATABASE = "people"
+_NOBODY = "nobody"  # pgbouncer refuses to run as root
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Statements in a second, medians."""
+
+    connections: int
+    direct: float
+    pooler: float
+    relay: float
+
+    @property
+    def share(self) -> float:
+        return self.relay / self.pooler
+
+
+def missing() -> str | None:
+    """The program that is not here."""
+    return next((name for name in ("pgbench", "pgbouncer") if shutil.which(name) is None), None)
+
+
+def relaying(servers: Servers, rounds: int, seconds: int) -> list[Throughput]:
+    """With as many connections of each of two analysts: one may have 24."""
+    with tempfile.TemporaryDirectory(prefix="dpproxy-relaying-") as folder:
+        script = Path(folder, "one.sql")
+        script.write_text("SELECT 1;\n")
+        direct, relay = (
+            [servers.analyst_dsn(address, _DATABASE, analyst) for analyst in ANALYSTS]
+            for address in (servers.shadow_address, servers.proxy_address)
+        )
+        with _pgbouncer(Path(folder), direct) as pooler:
+            ways = (direct, pooler, relay)
+            return [_measured(script, ways, count, rounds, seconds) for count in _CONNECTIONS]
+
+
+def throughput_table(found: list[Throughput]) -> str:
+    lines = ["connections    direct  pgbouncer     relay  relay/pgbouncer  bound"]
+    for m in found:
+        verdict = "holds" if m.share >= _BOUND else "MISSED"
+        lines.append(
+            f"{m.connections:11}  {m.direct:8.0f}  {m.pooler:9.0f}  {m.relay:8.0f}  {m.share:15.2f}"
+            f"  >= {_BOUND}  {verdict}"
+        )
+    return "\n".join(lines)
+
+
+def _measured(
+    script: Path, ways: tuple[list[str], ...], connections: int, rounds: int, seconds: int
+) -> Throughput:
+    found = [[_pgbench(dsns, script, connections, seconds) for dsns in ways] for _ in range(rounds)]
+    direct, pooler, relay = (statistics.median(column) for column in zip(*found, strict=True))
+    return Throughput(connections, direct, pooler, relay)
+
+
+def _pgbench(dsns: list[str], script: Path, connections: int, seconds: int) -> float:
+    """One for each analyst, all at once."""
+    time.sleep(_CLOSING_SECONDS)
+    each = connections // len(dsns)
+    options = ["-n", "-M", "prepared", f"-c{each}", "-j1", f"-T{seconds}", "-f", str(script)]
+    running = [
+        subprocess.Popen(
+            ["pgbench", *options, dsn],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+        for dsn in dsns
+    ]
+    total = 0.0
+    for process in running:
+        out, trouble = process.communicate()
+        if process.returncode != 0:
+            raise RuntimeError(f"pgbench: {trouble[-500:]}")
+        found = re.search(r"^tps = ([0-9.]+)", out, re.MULTILINE)
+        if found is None:
+            raise RuntimeError(f"pgbench: {out}{trouble[-500:]}")
+        total += float(found[1])
+    return total
+
+
+@contextmanager
+def _pgbouncer(folder: Path, dsns: list[str]) -> Iterator[list[str]]:
+    """In session mode, in front of a server; without TLS or a password of its own."""
+    port = free_port()
+    found = [conninfo_to_dict(dsn) for dsn in dsns]
+    databases = "".join(f"{of['user']} = {_target(of)}\n" for of in found)
+    config = folder / "pgbouncer.ini"
+    config.write_text(
+        f"[databases]\n{databases}"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\nunix_socket_dir =\n"
+        "pool_mode = session\nserver_login_retry = 0.1\nserver_lifetime = 0\nmax_client_conn = 200\n"
+        "default_pool_size = 100\nlog_connections = 0\nlog_disconnections = 0\n"
+        "ignore_startup_parameters = extra_float_digits\n"
+    )
+    folder.chmod(0o755)
+    as_user = ["-u", _NOBODY] if os.geteuid() == 0 else []
+    process = subprocess.Popen(
+        ["pgbouncer", "-q", *as_user, str(config)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=dict(os.environ),
+    )
+    pooled = [
+        make_conninfo(host="127.0.0.1", port=port, dbname=of["user"], user=of["user"])
+        for of in found
+    ]
+    try:
+        for _ in range(100):
+            try:
+                psycopg.connect(pooled[0]).close()
+                break
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+        yield pooled
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _target(of: Mapping[str, Any]) -> str:
+    password = str(of["password"]).replace("'", "''")
+    where = " ".join(f"{key}={of[key]}" for key in ("host", "port", "dbname", "user"))
+    return f"{where} password='{password}'"

@@ -1,0 +1,201 @@
+"""What passes in few steps comes out as it would without them: two machines hear the same, one slowly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from proxy.pgwire import frames
+from proxy.pgwire.answers import Answers
+from proxy.pgwire.effects import Effects
+from proxy.pgwire.expectations import (
+    REPLY_BYTES,
+    REPLY_FRAMES,
+    Expectation,
+    Forwarded,
+    MessageKind,
+    ShadowReply,
+)
+from proxy.pgwire.frames import ProtocolError
+from proxy.pgwire.plain_frames import BOUND, DESCRIBED, EXECUTED, SYNCED, plain_client_tags
+from proxy.pgwire.relay import Relay
+from proxy.pgwire.session import Session
+from tests.scripted_engine import ScriptedEngine
+
+_ROUND = (
+    frames.bind(b"", b"s") + frames.describe_portal(b"") + frames.execute(b"") + frames.SYNC,
+    frames.frame(b"2")
+    + frames.frame(b"n")
+    + frames.frame(b"D", b"\0\1\0\0\0\x011")
+    + frames.frame(b"C", b"SELECT 1\0")
+    + frames.frame(b"Z", b"I"),
+)
+_CLIENT = st.sampled_from(
+    [
+        _ROUND[0],
+        frames.bind(b"p", b"s", [b"1", None]),
+        frames.describe_statement(b"s"),
+        frames.execute(b"p", 5),
+        frames.close_portal(b"p"),
+        frames.close_statement(b"s"),
+        frames.SYNC,
+        frames.FLUSH,
+        frames.frame(b"H", b"x"),
+        frames.frame(b"S", b"x"),
+        frames.frame(b"B", b"no bind"),
+        frames.frame(b"d", b"data"),
+        frames.frame(b"c"),
+        frames.frame(b"f", b"\0"),
+        b"S\0\0\0\3",
+        b"!\0\0\0\4",
+    ]
+)
+_SERVER = st.sampled_from(
+    [
+        _ROUND[1],
+        *(frames.frame(tag) for tag in (b"1", b"2", b"3", b"n", b"s", b"I")),
+        frames.frame(b"T", b"\0\0"),
+        frames.frame(b"t", b"\0\0"),
+        frames.frame(b"D", b"\0\1\0\0\0\x011"),
+        frames.frame(b"C", b"SELECT 1\0"),
+        frames.frame(b"C", b"DISCARD ALL\0"),
+        frames.frame(b"C", b"DELETE 3\0"),
+        *(frames.frame(b"Z", status) for status in (b"I", b"T", b"E")),
+        frames.frame(b"S", b"client_encoding\0LATIN1\0"),
+        frames.frame(b"N", frames.encode_report([(b"S", b"NOTICE"), (b"M", b"m")])),
+        frames.frame(b"E", frames.encode_report([(b"S", b"ERROR"), (b"C", b"42601")])),
+        frames.frame(b"A", b"\0\0\0\1c\0p\0"),
+        frames.frame(b"G", b"\0\0\0"),
+        frames.frame(b"H", b"\0\0\0"),
+        frames.frame(b"d", b"row"),
+        frames.frame(b"c"),
+        b"Z\0\0\0\3",
+    ]
+)
+_DISCARDED = frames.frame(b"2") + frames.frame(b"n") + frames.frame(b"C", b"DISCARD ALL\0")
+# The server ignores a Sync while it waits for CopyData.
+_COPYING = [
+    (True, [frames.execute(b"")], []),
+    (False, [], [frames.frame(b"G", b"\0\0\0")]),
+    (True, [frames.SYNC], []),
+]
+# CopyDone marks the stream, and has no answer.
+_COPY_ENDED = [
+    (True, [frames.execute(b"") + frames.frame(b"c") + frames.SYNC], []),
+    (False, [], [frames.frame(b"C", b"COPY 1\0") + frames.frame(b"Z", b"I")]),
+]
+_HEARD = st.lists(
+    st.tuples(st.booleans(), st.lists(_CLIENT, max_size=5), st.lists(_SERVER, max_size=5)),
+    max_size=12,
+)
+
+
+def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "passing", lambda self, data: None)
+    monkeypatch.setattr(Answers, "_plain", lambda self, data: 0)
+
+
+def _said(heard: list[tuple[bool, list[bytes], list[bytes]]], cuts: list[int]) -> list[Any]:
+    machine = Relay(ScriptedEngine(1))
+    answers = machine._session.answers
+    said: list[Any] = []
+    for number, (is_client, of_client, of_server) in enumerate(heard):
+        data = b"".join(of_client if is_client else of_server)
+        cut = cuts[number % len(cuts)] if cuts else 0
+        for piece in (data[:cut], data[cut:]):
+            try:
+                effects = (machine.from_client if is_client else machine.from_shadow)(piece)
+            except ProtocolError as error:
+                return [*said, str(error)]
+            said.append((_parts(effects), _state(machine)))
+            said.append([expectation.kind for expectation in answers._queue])
+            if effects.close:
+                return said
+    return said
+
+
+def _parts(effects: Effects) -> tuple[Any, ...]:
+    return effects.to_client, effects.to_shadow, effects.wanted, effects.close, effects.more
+
+
+def _state(machine: Relay) -> tuple[Any, ...]:
+    answers = machine._session.answers
+    return (
+        machine.transaction_status,
+        machine.waiting_bytes,
+        machine.is_running,
+        machine.idle,
+        answers.unanswered,
+        answers.has_bound,
+        answers.has_executed,
+        answers.skipping,
+        answers.copying_in,
+        answers.client_encoding,
+        answers.discarded_statements,
+    )
+
+
+@settings(max_examples=150)
+@given(_HEARD, st.lists(st.integers(0, 40), max_size=4))
+@example([(True, [_ROUND[0]], []), (False, [], [_ROUND[1]])], [0])
+@example([(True, [_ROUND[0]], []), (False, [], [_ROUND[1]])], [9])
+@example(_COPYING, [0])
+@example(_COPY_ENDED, [0])
+@example([(True, [_ROUND[0]], []), (False, [], [_DISCARDED])], [0])
+def test_as_without_the_short_way(
+    heard: list[tuple[bool, list[bytes], list[bytes]]], cuts: list[int]
+) -> None:
+    quick = _said(heard, cuts)
+    with pytest.MonkeyPatch.context() as patched:
+        _slow(patched)
+        slow = _said(heard, cuts)
+    assert quick == slow
+
+
+def test_a_round_trip_passes_as_it_came() -> None:
+    """The very bytes, not a copy: that is what makes it quick."""
+    machine = Relay(ScriptedEngine(1))
+    assert machine.from_client(_ROUND[0]).to_shadow is _ROUND[0]
+    assert machine.from_shadow(_ROUND[1]).to_client is _ROUND[1]
+    assert machine.idle
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"S\0\0\0",
+        frames.SYNC + b"S",
+        frames.query(b"SELECT 1"),
+        frames.parse(b"", b""),
+        b"X\0\0\0\4",
+    ],
+)
+def test_all_else_is_read(data: bytes) -> None:
+    assert plain_client_tags(data) is None
+
+
+def test_discarding_is_seen() -> None:
+    answers = Answers(b"UTF8")
+    for expectation in (BOUND, DESCRIBED, EXECUTED, SYNCED):
+        answers.expect(expectation)
+    answers.feed(_DISCARDED + frames.frame(b"Z", b"I"))
+    assert answers.discarded_statements
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        frames.frame(b"D", b"\0\1\0\0\0\x011") * (REPLY_FRAMES + 1),
+        frames.frame(b"D", b"x" * 60_000) * (REPLY_BYTES // 60_000 + 1),
+        b"D" + frames.U32.pack(REPLY_BYTES + 5),  # before its bytes have come
+    ],
+    ids=["rows", "bytes", "one row"],
+)
+def test_a_reply_to_our_own_exchange_is_bounded(reply: bytes) -> None:
+    answers = Answers(b"UTF8")
+    answers.expect(Expectation(MessageKind.EXECUTE, Forwarded.NOTHING, ShadowReply()))
+    with pytest.raises(ProtocolError):
+        answers.feed(reply)
