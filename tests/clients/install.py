@@ -38,6 +38,8 @@ _DEBIAN = (
     "chromium", "chromium-driver", "fonts-dejavu-core",
 )  # fmt: skip
 
+_PROGRAMS = {"postgresql-client": "psql", "default-jre-headless": "java", "golang-go": "go"}
+
 
 def main() -> None:
     failed = [name for name in _PYTHON if not _environment(name)]
@@ -69,6 +71,9 @@ def _debian() -> list[str]:
 
 
 def _is_here(package: str) -> bool:
+    """The package, or the program that it is for by another one."""
+    if shutil.which(_PROGRAMS.get(package, "")):
+        return True
     query = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
     done = subprocess.run(query, capture_output=True, text=True, check=False)
     return done.stdout == "installed"
