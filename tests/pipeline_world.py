@@ -7,7 +7,7 @@ All tables have the same data columns, so that every question can be asked of ev
     orders   person uid int4, 6 rows, 2 groups, 2 rows per group
     notes    author uid text, 4 rows, 2 groups
     members  person uid int4, unique (and sometimes NULL)
-    calls    person uid int4, 2 rows
+    calls    person uid int4, 2 rows; i2 refers to orders.id
     lines    person through order_id -> orders.uid, 7 rows
 
 and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key), moods (e, the key).
@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.arguments import constants
@@ -97,8 +97,20 @@ def _table(
     before: tuple[Column, ...],
     key: tuple[str, ...] = (),
     unique: tuple[tuple[str, ...], ...] = (),
+    refers: tuple[ForeignKey, ...] = (),
 ) -> Table:
-    return Table(TableName(SCHEMA, name), (*before, *DATA), key, unique, has_ctid=True)
+    return Table(
+        TableName(SCHEMA, name),
+        (*before, *DATA),
+        key,
+        unique,
+        has_ctid=True,
+        foreign_keys=refers,
+    )
+
+
+# Declared, and of hostile rows not true: no promise depends on it.
+_OF_CALLS = ForeignKey(("i2",), TableName(SCHEMA, "orders"), ("id",))
 
 
 _TABLES = (
@@ -109,7 +121,7 @@ _TABLES = (
     _table("orders", (_ID, _column("uid", SqlType.INT4)), ("id",)),
     _table("notes", (_ID, _column("uid", SqlType.TEXT)), ("id",)),
     _table("members", (_ID, _column("uid", SqlType.INT4)), ("id",), (("uid",),)),
-    _table("calls", (_ID, _column("uid", SqlType.INT4)), ("id",)),
+    _table("calls", (_ID, _column("uid", SqlType.INT4)), ("id",), refers=(_OF_CALLS,)),
     _table("lines", (_ID, _column("order_id", SqlType.INT4)), ("id",)),
     Table(TableName(SCHEMA, "regions"), (_column("t", SqlType.TEXT),)),
     Table(

@@ -14,6 +14,7 @@
 | characters of a text by which rows are grouped | KEY_CHARACTERS | bytes of a row that is sorted |
 | digits of a private key, before and after the point | KEY_DIGITS | bytes of a row that is sorted |
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
+| levels of GROUPING SETS, ROLLUP and CUBE, written out | GROUPING_SETS | each is a query of its own |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
 | digits of the fraction of a percentile | FRACTION_DIGITS | time of a draw, which data sets off |
@@ -66,6 +67,7 @@ CARRIED_BYTES = (
     4 * 1024
 )  # of constants, counted in each column of a subquery and each key that holds them
 GROUP_KEYS = 16
+GROUPING_SETS = 64
 KEY_CHARACTERS = 1024  # of a stored text as a key, and where distinct texts are counted
 KEY_DIGITS = 500  # of a number as a private key, before and after the point: with both KEY_CHARACTERS at most
 EXPANDED_NODES = (

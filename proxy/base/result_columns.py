@@ -46,6 +46,11 @@ def aggregate_column(number: int) -> str:
     return f"a{number}"
 
 
+def grouping_column(number: int) -> str:
+    """Of a GROUPING() in the statement, from 1."""
+    return f"g{number}"
+
+
 def error_column(number: int) -> str:
     """Of the error of an output column, from 1, where the proxy adds it to the result by itself."""
     return f"x{number}"

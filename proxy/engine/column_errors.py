@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -79,7 +79,25 @@ def column_errors(
                 continue
             one = _column(column, place, noisy, own)
             found.append(one if read.outputs else replace(one, place=None))
-    return tuple(found)
+    return tuple(_together(found))
+
+
+def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
+    """Of one column of the result once: it has several blocks where they are levels of GROUPING SETS."""
+    for place in dict.fromkeys(one.place for one in found):
+        own = [one for one in found if one.place == place]
+        if place is None or len(own) == 1:
+            yield from own
+            continue
+        yield replace(
+            own[0],
+            groups=sum(one.groups for one in own),
+            without=sum(one.without for one in own),
+            least=min((one.least for one in own if one.least is not None), default=None),
+            most=max((one.most for one in own if one.most is not None), default=None),
+            reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
+            note="; ".join(dict.fromkeys(one.note for one in own if one.note)),
+        )
 
 
 def _is_measured(oids: Sequence[int], place: int) -> bool:

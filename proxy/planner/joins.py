@@ -19,6 +19,7 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
+from proxy.planner.foreign_key_joins import along_a_foreign_key
 from proxy.planner.narrowing import narrowed
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
@@ -59,6 +60,15 @@ def joined_rows(
             referred = _along_the_reference(joined, left, right, known)
             if referred is not None:
                 return _referred(relation, facts, left, right, referred, known)
+            along = along_a_foreign_key(joined, left, right, known)
+            if along is not None:
+                relation = replace(relation, equal=(*relation.equal, along.units))
+                with_unit = _referred(relation, facts, left, right, along.key, known)
+                return (
+                    _with_rows(with_unit, along.rows)
+                    if with_unit.relation is relation
+                    else with_unit
+                )
             refused = "a join of protected tables must be on the privacy unit they share"
         case _:
             refused = "protected tables with different privacy units cannot be joined"
@@ -174,8 +184,14 @@ def _partners(
             rule = truncation.key_rule(public, column, known)
             if rule is not None and truncation.can_be_truncated_by(a, b):
                 return truncate_public(public, column, rule, known), rule.most
+    more = ""
+    for (a, b), column in zip(joined.equal, columns, strict=True):
+        is_named = isinstance(public, Scan) and bool(known.catalog.tables[public.table].primary_key)
+        if isinstance(public, Scan) and is_named and truncation.can_be_truncated_by(a, b):
+            more = f"; or ask the data owner for `join_keys` in the policy: {column.column} of {public.table}"
     _refuse(
-        "a public table can be joined on a key that is unique in it, so that no row is multiplied"
+        "a public table can be joined on a key that is unique in it, so that no row is multiplied",
+        more,
     )
 
 
@@ -294,6 +310,12 @@ def _referred(
         is_unbounded=a.is_unbounded or b.is_unbounded,
     )
     return RelationWithUnit(relation, facts, ownership)
+
+
+def _with_rows(found: RelationWithUnit, rows: int) -> RelationWithUnit:
+    """Where nothing has been repeated: at most so many rows of a unit."""
+    assert isinstance(found.ownership, UnitRows)
+    return replace(found, ownership=replace(found.ownership, rows=rows))
 
 
 def _unit_names(with_unit: RelationWithUnit, ownership: UnitRows) -> set[tuple[str, str]]:

@@ -52,6 +52,8 @@ QUESTIONS = (
     "SELECT sum(i4 + 50), sum(n) FROM people",
     "SELECT covar_pop(i4, i2), corr(i4, n2) FROM people",
     "SELECT t, regr_slope(i4, n2) FROM orders GROUP BY t",
+    "SELECT t, count(*) FROM people GROUP BY ROLLUP (t)",
+    "SELECT count(*), sum(c.i4) FROM calls c JOIN orders o ON c.i2 = o.id",
 )
 # Of other policies, at the same epsilon and delta.
 OTHER_QUESTIONS = (

@@ -21,14 +21,21 @@ from proxy.planner import (
     table_rows,
     tracking,
 )
-from proxy.planner.facts import ProtectedRows, RelationWithUnit, RowOwnership, UnitRows
+from proxy.planner.facts import (
+    PlanningContext,
+    ProtectedRows,
+    RelationWithUnit,
+    RowOwnership,
+    UnitRows,
+)
+from proxy.planner.foreign_key_joins import AlongForeignKey, along_a_foreign_key
 from proxy.planner.measuring import MeasureContext
 from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
 from proxy.planner.plan import Gate, NoisyStatistic, OrderStatistic
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import Relation, Scan, UnionAll
+from proxy.query.ir.relations import Join, Relation, Scan, UnionAll
 
 
 def sensitivity_halved(patch: pytest.MonkeyPatch) -> None:
@@ -169,6 +176,19 @@ def hidden_unit_dropped(patch: pytest.MonkeyPatch) -> None:
         return hidden, ProtectedRows(1, ()) if isinstance(carried, UnitRows) else carried
 
     patch.setattr(tracking, "_carried", by_row)
+
+
+def units_along_a_foreign_key_not_equal(patch: pytest.MonkeyPatch) -> None:
+    """A foreign key is believed to lead to a row of the same unit."""
+    real = along_a_foreign_key
+
+    def believed(
+        joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+    ) -> AlongForeignKey | None:
+        found = real(joined, left, right, known)
+        return None if found is None else replace(found, units=joined.equal[0])
+
+    patch.setattr(joins, "along_a_foreign_key", believed)
 
 
 def reference_not_followed(patch: pytest.MonkeyPatch) -> None:

@@ -170,7 +170,7 @@ def _truncated(joined: Join, left: Reach, right: Reach) -> Reach:
         ours, theirs = _rule(joined.left, a), _rule(joined.right, b)
         if ours is not None and theirs is not None:
             found.append(ours[0] * theirs[1] * right.rows + theirs[0] * ours[1] * left.rows)
-    rows = min(found)
+    rows = min(found, default=0)  # by no equality that means anything nothing is promised
     gone = max(left.gone, right.gone, 1)
     return Reach(rows, rows, False, gone, together=left.rows + right.rows)
 

@@ -9,6 +9,7 @@ from hypothesis.strategies import DrawFn
 
 from tests.audit.expressions import Number, conditions, numbers
 
+_GROUPINGS = ("{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())", "({})")
 _TABLES = ("people", "events", "trips", "visits", "orders", "notes", "members")
 
 
@@ -20,6 +21,7 @@ class Asked:
     filter: str | None
     where: str | None
     keys: tuple[str, ...]
+    grouping: str = "{}"
 
     @property
     def call(self) -> str:
@@ -34,7 +36,8 @@ class Asked:
 
     @property
     def sql(self) -> str:
-        group = f" GROUP BY {', '.join(self.keys)}" if self.keys else ""
+        written = self.grouping.format(", ".join(self.keys))
+        group = f" GROUP BY {written}" if self.keys else ""
         head = "".join(f"{key}, " for key in self.keys)
         return f"SELECT {head}{self.call} FROM {self.table}{self.condition}{group}"
 
@@ -53,4 +56,5 @@ def table_questions(draw: DrawFn) -> Asked:
         draw(maybe),
         draw(maybe),
         keys,
+        draw(st.sampled_from(_GROUPINGS)) if keys else "{}",
     )

@@ -49,6 +49,7 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (planner_mutants.products_of_one_width, neighbours_complain),
     (compiler_mutants.groups_not_cut_for_private_keys, neighbours_complain),
     (planner_mutants.multiplicity_of_a_join_ignored, neighbours_complain),
+    (planner_mutants.units_along_a_foreign_key_not_equal, neighbours_complain),
     (planner_mutants.rows_of_a_union_not_added, neighbours_complain),
     (planner_mutants.hidden_unit_dropped, neighbours_complain),
     (compiler_mutants.rows_without_a_unit_kept_per_unit, neighbours_complain),

@@ -6,17 +6,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.live import kinds
+from tests.live import kinds, levels_and_joins
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers_fixture import servers
+
+RELATIONS = "relations"
 
 
 @pytest.fixture(scope="session")
 def live() -> Iterator[LiveProxy]:
     pair = servers()
     of_kinds = served_database(pair, "kinds", kinds.SCRIPT, kinds.TABLES, "auto")
-    proxy = start_proxy(pair, [*sample_databases(pair), of_kinds])
+    related = levels_and_joins
+    of_relations = served_database(
+        pair, RELATIONS, related.SCRIPT, related.TABLES, "auto", most="100"
+    )
+    proxy = start_proxy(pair, [*sample_databases(pair), of_kinds, of_relations])
     yield proxy
     proxy.stop()
 

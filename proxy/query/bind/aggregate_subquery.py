@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalColumn
+from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
@@ -42,7 +43,8 @@ def read_subquery(
     relation, scope = take_source(sources, select)
     relation, where = read_where(sources, select, relation, scope)
     context = context_of(sources, select, scope)
-    keys = read_keys(context)
+    written = read_keys(context)
+    keys = written.keys
     found = read_spans(context, keys)
     spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
@@ -66,13 +68,14 @@ def read_subquery(
     block = AggregateBlock(
         relation,
         where,
-        tuple(written.key for written in keys),
+        tuple(one.key for one in keys),
         grouped,
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
         output_columns(context, found) if select.keyword == sources.result else (),
     )
+    check_added_rows(block)
     return AggregateSubquery(
         number=number,
         select=select,
@@ -80,6 +83,7 @@ def read_subquery(
         spans=spans,
         unnamed=tuple(item.inner for item in context.items if item.alias is None),
         is_constant=is_constant,
+        levels=written.levels,
     )
 
 

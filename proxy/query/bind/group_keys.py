@@ -11,9 +11,11 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.select_context import SelectContext, placed
 from proxy.query.bind.subquery_columns import column_type
+from proxy.query.ir.bound_statement import Level
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import Key
 from proxy.query.ir.typing_rules import ordinal
+from proxy.query.syntax.grouping_sets import grouping_sets, is_distinct
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
     AGGREGATES,
@@ -23,7 +25,6 @@ from proxy.query.syntax.selects import (
 )
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
-from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexeme, fold
 
 
@@ -35,21 +36,36 @@ class WrittenKey:
     words: tuple[str, ...]
 
 
-def read_keys(context: SelectContext) -> tuple[WrittenKey, ...]:
+@dataclass(frozen=True, slots=True)
+class WrittenKeys:
+    """keys: each once; levels: as of AggregateSubquery."""
+
+    keys: tuple[WrittenKey, ...]
+    levels: tuple[Level, ...]
+
+
+def read_keys(context: SelectContext) -> WrittenKeys:
     """GROUP BY: input columns first, then output names, then ordinals (PostgreSQL 17 documentation, section
-    7.2.3, SELECT)."""
+    7.2.3, SELECT), in GROUPING SETS as well."""
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.lexed.lexemes[context.select.keyword + 2].word == "on":
             raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _RUN_BY_ITSELF, context.start())
-        spans = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
+        items = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
+        sets: tuple[tuple[Span, ...], ...] = (items,)
     else:
-        spans = split_commas(context.lexed, *clauses["group"]) if "group" in clauses else ()
+        sets = grouping_sets(context.lexed, clauses["group"]) if "group" in clauses else ((),)
     found: dict[Expression, WrittenKey] = {}
-    for span in spans:
+    read: dict[Span, Expression] = {}
+    for span in dict.fromkeys(span for level in sets for span in level):
         key, place = _key(context, span)
+        read[span] = key.expression
         found.setdefault(key.expression, WrittenKey(key, context.words(place)))
-    return tuple(found.values())
+    places = {expression: place for place, expression in enumerate(found)}
+    levels = [tuple(sorted({places[read[span]] for span in level})) for level in sets]
+    if "group" in clauses and is_distinct(context.lexed, clauses["group"]):
+        levels = list(dict.fromkeys(levels))
+    return WrittenKeys(tuple(found.values()), tuple(levels))
 
 
 def _has_aggregate(context: SelectContext) -> bool:

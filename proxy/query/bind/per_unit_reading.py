@@ -14,8 +14,8 @@ from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Relation, Subquery
+from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select
-from proxy.query.syntax.statements import split_commas
 
 
 def read_per_unit(
@@ -23,10 +23,16 @@ def read_per_unit(
 ) -> tuple[Subquery, dict[str, ColumnType]]:
     """GROUP BY the unit: its aggregates become columns of one row per unit."""
     units = unit_columns(relation, sources.tables.values())
-    keys = [
-        key_column(sources, select, span, scope)
-        for span in split_commas(sources.lexed, *select.clauses["group"])
-    ]
+    levels = grouping_sets(sources.lexed, select.clauses["group"])
+    if len(levels) > 1:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a subquery that groups by the privacy unit has no ROLLUP, CUBE or GROUPING SETS",
+            "GROUP BY the unit alone there: "
+            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.",
+            sources.lexed.lexemes[select.clauses["group"][0]].position,
+        )
+    keys = [key_column(sources, select, span, scope) for span in levels[0]]
     unit = keys[0]
     others = any(k is None or (k.relation, k.column) not in units for k in keys)
     if unit is None or others:

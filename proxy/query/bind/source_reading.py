@@ -6,23 +6,27 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NoReturn
+
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.join_conditions import conjunction, equalities
+from proxy.query.bind.join_conditions import aliases, conjunction, equalities
 from proxy.query.bind.per_unit_reading import read_per_unit
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.ir.exposed import unit_columns
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import Join, Relation, Scan, Subquery
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, scans
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
+from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
-from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.with_clauses import Visible
 
 
@@ -112,7 +116,8 @@ def _groups_by_unit(sources: Sources, select: Select) -> bool:
         return False
     relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
-    for span in split_commas(sources.lexed, *select.clauses["group"]):
+    levels = grouping_sets(sources.lexed, select.clauses["group"])
+    for span in dict.fromkeys(span for level in levels for span in level):
         key = key_column(sources, select, span, scope)
         if key is not None and (key.relation, key.column) in units:
             return True
@@ -240,7 +245,59 @@ def _join(
         rest = conjunction(others)
     place = sources.lexed.lexemes[item.place].position
     joined = Join(left, right, item.left_outer, tuple(equal), rest, place)
-    return joined, named
+    return _without_public_rows(sources, item, joined), named
+
+
+def _without_public_rows(sources: Sources, item: JoinItem, joined: Join) -> Join:
+    """An outer join that keeps public rows, as one that does not (bind/added_rows.py)."""
+    is_public = [_is_public(sources, side) for side in (joined.left, joined.right)]
+    match is_public:
+        case [True, False] if item.left_outer:
+            turned = replace(joined, left_outer=False, has_public_outer=True)
+            if item.full:
+                pairs = tuple((b, a) for a, b in joined.equal)
+                turned = replace(
+                    turned, left=joined.right, right=joined.left, equal=pairs, left_outer=True
+                )
+        case [False, True] if item.full:
+            turned = replace(joined, has_public_outer=True)
+        case _ if item.full:
+            _refuse_outer(
+                sources,
+                item,
+                "FULL JOIN is not available between protected tables",
+                "Use LEFT JOIN on the privacy unit, or aggregate their rows together: FROM (SELECT ... FROM a"
+                " UNION ALL SELECT ... FROM b) q.",
+            )
+        case _:
+            return joined
+    public = joined.left if is_public[0] else joined.right
+    names = set() if joined.rest is None else {alias for alias, _ in columns(joined.rest)}
+    if item.using and item.full:
+        _refuse_outer(
+            sources,
+            item,
+            "FULL JOIN with USING is not available",
+            "Write it with ON a.key = b.key.",
+        )
+    if names & aliases(public):
+        _refuse_outer(
+            sources,
+            item,
+            "ON of an outer join that keeps rows of a public table may say no more of that table",
+            "Put that condition into WHERE, or into a subquery of the public table.",
+        )
+    return turned
+
+
+def _refuse_outer(sources: Sources, item: JoinItem, message: str, hint: str) -> NoReturn:
+    place = sources.lexed.lexemes[item.place].position
+    raise Refusal(Code.UNSUPPORTED, message, hint, place)
+
+
+def _is_public(sources: Sources, relation: Relation) -> bool:
+    protected = {table.name for table in sources.tables.values() if table.protected}
+    return all(scan.table not in protected for scan in scans(relation))
 
 
 def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType]]:

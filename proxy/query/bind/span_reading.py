@@ -16,12 +16,17 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.aggregate_reading import read_aggregate
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.noisy_expression_reading import NoisyReader
+from proxy.query.bind.repeated_keys import (
+    argument_of_grouping,
+    column_at,
+    key_in_other_words,
+    repeated_key_at,
+)
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
-from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import (
     ExpressionInterval,
+    GroupingValue,
     IntervalValue,
-    KeyValue,
     SpanMeaning,
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, parts_of
@@ -66,7 +71,7 @@ def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans
     spans = _Spans(context, keys)
     for item in context.items:
         _refuse_star(context, item)
-        spans.read(item.inner)
+        spans.read_whole(item.inner)
     clauses = context.select.clauses
     names = context.output_names()
     for name in ("having", "window", "order", "limit", "offset", "fetch"):
@@ -77,7 +82,7 @@ def read_spans(context: SelectContext, keys: Sequence[WrittenKey]) -> FoundSpans
             continue
         for part in split_commas(context.lexed, *clauses[name]):
             if not _is_output_name(context.lexed, part, names):
-                spans.read(part)
+                spans.read_whole(part)
     return FoundSpans(spans.found, tuple(spans.aggregates))
 
 
@@ -121,6 +126,17 @@ class _Spans:
     found: dict[Span, SpanMeaning] = field(default_factory=dict)
     aggregates: list[Aggregate] = field(default_factory=list)
 
+    def read_whole(self, span: Span) -> None:
+        """An item of the SELECT list or of ORDER BY: a key in other words, or its parts."""
+        last = span[1]
+        while last > span[0] and self.context.lexed.lexemes[last - 1].word in _AFTER_A_NAME:
+            last -= 1
+        found = key_in_other_words(self.context, self.keys, (span[0], last))
+        if found is None:
+            self.read(span)
+        else:
+            self.found[span[0], last] = found
+
     def read(self, span: Span) -> None:
         """Everything from one lexeme to another that is not inside a nested query."""
         index = span[0]
@@ -134,14 +150,15 @@ class _Spans:
         """What begins at a lexeme; where it ends."""
         known = (
             self._interval(index)
+            or self._grouping(index)
             or self._aggregate_at(index)
-            or _key_expression_at(self.context, self.keys, index)
+            or repeated_key_at(self.context, self.keys, index)
         )
         if known is not None:
             end, meaning = known
             self.found[index, end] = meaning
             return end
-        end, key = _column_at(self.context, self.keys, index)
+        end, key = column_at(self.context, self.keys, index)
         if key is not None:
             self.found[index, end] = key
         return end
@@ -169,6 +186,17 @@ class _Spans:
                 lexemes[index].position,
             )
         return close + 1, ExpressionInterval(_INTERVALS[name], expression)
+
+    def _grouping(self, index: int) -> tuple[int, GroupingValue] | None:
+        """GROUPING(key, ...), which PostgreSQL has found to be of this SELECT's keys."""
+        lexed = self.context.lexed
+        if lexed.lexemes[index].word != "grouping" or not is_call(lexed, index):
+            return None
+        close = lexed.partner[index + 1]
+        parts = split_commas(lexed, index + 2, close)
+        return close + 1, GroupingValue(
+            tuple(argument_of_grouping(self.context, self.keys, part) for part in parts)
+        )
 
     def _noisy_expression(self, span: Span) -> NoisyExpression:
         first = self.context.lexed.lexemes[span[0]]
@@ -242,70 +270,3 @@ def _aggregate(context: SelectContext, span: Span) -> Aggregate:
         return replace(read_aggregate(node, context.scope), position=first.position)
     except Refusal as refusal:
         raise placed(refusal, first) from None
-
-
-def _key_expression_at(
-    context: SelectContext, keys: Sequence[WrittenKey], index: int
-) -> tuple[int, KeyValue] | None:
-    """A key that is an expression, written again word for word."""
-    lexemes = context.lexed.lexemes
-    for written in keys:
-        end = index + len(written.words)
-        if (
-            len(written.words) > 1
-            and end <= len(lexemes)
-            and context.words((index, end)) == written.words
-        ):
-            called = next((x.word for x in lexemes[index:end] if x.name), "")
-            is_part = isinstance(written.key.expression, ir.Extract)
-            return end, KeyValue(written.key, is_part and called == "date_part")
-    return None
-
-
-def _column_at(
-    context: SelectContext, keys: Sequence[WrittenKey], index: int
-) -> tuple[int, KeyValue | None]:
-    """A column name: a key is one of the noisy relation, any other column of the table is a refusal."""
-    lexed = context.lexed
-    lexemes = lexed.lexemes
-    if not lexemes[index].name or (index > 0 and _is_no_column(lexed, index)):
-        return index + 1, None
-    last = index
-    while (
-        last + 2 < len(lexemes)
-        and lexemes[last + 1].token.token_type is TokenType.DOT
-        and lexemes[last + 2].name
-    ):
-        last += 2
-    name = lexemes[last].name
-    qualifier = tuple(lexemes[i].name for i in range(index, last, 2))
-    if qualifier and not any(qualifier in r.qualifiers for r in context.scope.relations):
-        return last + 1, None
-    after = lexemes[last + 1].token.token_type if last + 1 < len(lexemes) else None
-    if after in (TokenType.L_PAREN, TokenType.STRING):
-        return last + 1, None
-    found = context.scope.find(qualifier, name)
-    for written in keys:
-        if found is not None and written.key.expression == found:
-            return last + 1, KeyValue(written.key)
-    whole_row = not qualifier and any((name,) in r.qualifiers for r in context.scope.relations)
-    if found is not None or whole_row:
-        raise Refusal(
-            Code.RAW_ROWS,
-            f'"{name}" of a protected table can only be read inside an aggregate or as a GROUP BY key',
-            _RUN_BY_ITSELF,
-            lexemes[index].position,
-        )
-    return last + 1, None
-
-
-def _is_no_column(lexed: Lexed, index: int) -> bool:
-    """A type after :: or AS, a part of a longer name, a field of extract(field FROM ...), AT TIME ZONE."""
-    before = lexed.lexemes[index - 1]
-    if before.token.token_type in (TokenType.DCOLON, TokenType.DOT) or before.word == "as":
-        return True
-    following = lexed.lexemes[index + 1].word if index + 1 < len(lexed.lexemes) else ""
-    if lexed.lexemes[index].word == "at" and following == "time":
-        return True
-    called = lexed.lexemes[index - 2].word if index > 1 else ""
-    return following == "from" and called in ("extract", "trim", "substring", "overlay")

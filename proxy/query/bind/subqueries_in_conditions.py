@@ -25,14 +25,14 @@ from proxy.query.syntax.tokens import Lexed
 def bind_subquery(sources: Sources, select: Select, *, is_constant: bool = False) -> int:
     """Reads an aggregate subquery, before it those that stand in its conditions.
 
-    Gives    its index among sources.subqueries
+    Gives    the index of its first block in the statement
     Refuses  what reading it refuses
     """
     for name in ("from", "where", "items", "having", "order"):
         if name in select.clauses:
             _bind_scalars(sources, select.clauses[name], name)
     sources.consumed.add(select.keyword)
-    number = len(sources.subqueries) + 1
+    number = sum(len(before.blocks) for before in sources.subqueries) + 1
     sources.subqueries.append(read_subquery(sources, select, number, is_constant))
     return number - 1
 

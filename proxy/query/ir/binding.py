@@ -36,13 +36,13 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     Refuses  SYNTAX: text that is no value of the type; TOO_COMPLEX: arrays beyond base.limits
     """
 
-    room = _Room()
+    limit = _ArrayLimit()
 
     def change(part: Expression) -> Expression:
         if isinstance(part, In):
-            return _listed(part, values, room)
+            return _listed(part, values, limit)
         if isinstance(part, Like):
-            return _patterns(part, values, room)
+            return _patterns(part, values, limit)
         if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
             return _timed(part, values.get(part.given.number))
         if isinstance(part, InPublic) and part.condition is not None:
@@ -63,7 +63,7 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
 
 
 @dataclass(slots=True)
-class _Room:
+class _ArrayLimit:
     """For what arrays stand for, in one block. Later passes are as long as that, so it is measured first."""
 
     nodes: int = 0
@@ -87,7 +87,7 @@ class _Room:
             )
 
 
-def _listed(part: In, values: Values, room: _Room) -> Expression:
+def _listed(part: In, values: Values, limit: _ArrayLimit) -> Expression:
     """With the elements of an array; of one that is NULL nothing is known, in an empty one is nothing."""
     array = part.items[0] if part.items else None
     if not isinstance(array, Parameter) or not isinstance(array.source, ClientArray):
@@ -99,11 +99,11 @@ def _listed(part: In, values: Values, room: _Room) -> Expression:
         return Constant(None, SqlType.BOOL, array.position)
     if not elements:
         return Constant(False, SqlType.BOOL, array.position)
-    room.take(len(elements), 1)
+    limit.take(len(elements), 1)
     return replace(part, items=elements)
 
 
-def _patterns(part: Like, values: Values, room: _Room) -> Expression:
+def _patterns(part: Like, values: Values, limit: _ArrayLimit) -> Expression:
     """A condition for each element of an array of patterns."""
     array = part.pattern.source if isinstance(part.pattern, Parameter) else None
     elements = values.get(array.number) if isinstance(array, ClientArray) else None
@@ -111,7 +111,7 @@ def _patterns(part: Like, values: Values, room: _Room) -> Expression:
         return part
     if isinstance(elements, Constant):
         return Constant(None, SqlType.BOOL)
-    room.take(len(elements), size(part))
+    limit.take(len(elements), size(part))
     each = tuple(replace(part, pattern=element) for element in elements)
     if len(each) < 2:
         return each[0] if each else Constant(array.is_all, SqlType.BOOL)

@@ -6,7 +6,7 @@ Binding changes no text; rewriting is a function of the statement and of this.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.ir.noisy_expressions import NoisyExpression
@@ -40,16 +40,27 @@ class ExpressionInterval:
     expression: NoisyExpression
 
 
-SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval
+@dataclass(frozen=True, slots=True)
+class GroupingValue:
+    """GROUPING(): a bit for each of the keys, 1 in the levels that do not group by it."""
+
+    keys: tuple[Key, ...]
+
+
+SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
+
+Level = tuple[int, ...]  # the places of its keys among those of the block, from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateSubquery:
     """One SELECT that aggregates rows of protected tables, and what stands in it.
 
-    number: from 1, in the order in which they are answered; spans: lexemes -> the value of the noisy relation
-    that they mean; unnamed: the items of its list without an alias;
-    is_constant: it stands in a condition or an aggregate of another, whose text does not stay.
+    number: of its first block in the statement, from 1, in the order in which they are answered; block: with
+    the keys of all levels; spans: lexemes -> the value of the noisy relation that they mean; unnamed: the items
+    of its list without an alias;
+    is_constant: it stands in a condition or an aggregate of another, whose text does not stay;
+    levels: of GROUPING SETS, ROLLUP and CUBE, as often as they are written; one where it has none of them.
     """
 
     number: int
@@ -58,6 +69,25 @@ class AggregateSubquery:
     spans: Mapping[Span, SpanMeaning]
     unnamed: tuple[Span, ...]
     is_constant: bool
+    levels: tuple[Level, ...]
+
+    @property
+    def distinct_levels(self) -> tuple[Level, ...]:
+        return tuple(dict.fromkeys(self.levels))
+
+    @property
+    def blocks(self) -> tuple[AggregateBlock, ...]:
+        """What is asked of the data: a block for each level, each a release of its own (ADR 0051)."""
+        if len(self.levels) == 1:
+            return (self.block,)
+        return tuple(
+            replace(
+                self.block,
+                keys=tuple(self.block.keys[place] for place in level),
+                grouped=bool(level),
+            )
+            for level in self.distinct_levels
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +99,5 @@ class BoundStatement:
 
     @property
     def query(self) -> Query:
-        return Query(tuple(subquery.block for subquery in self.subqueries), self.scalars)
+        blocks = (block for subquery in self.subqueries for block in subquery.blocks)
+        return Query(tuple(blocks), self.scalars)

@@ -27,7 +27,8 @@ class Scan:
 @dataclass(frozen=True, slots=True)
 class Join:
     """INNER or LEFT JOIN. equal: pairs of columns that ON sets equal, left side first; rest: what else ON
-    says; left_outer: rows of the left side without partner stay, with NULLs on the right."""
+    says; left_outer: rows of the left side without partner stay, with NULLs on the right; has_public_outer: so
+    would rows of the public side as it was written, which are not formed (bind/added_rows.py)."""
 
     left: Relation
     right: Relation
@@ -35,6 +36,7 @@ class Join:
     equal: tuple[tuple[ColumnRef, ColumnRef], ...]
     rest: Expression | None
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
+    has_public_outer: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

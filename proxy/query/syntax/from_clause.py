@@ -45,6 +45,7 @@ class JoinItem:
     on: Span | None
     using: tuple[str, ...]
     place: int  # of the word JOIN or the comma
+    full: bool = False
 
 
 Item = TableItem | QueryItem | JoinItem
@@ -58,7 +59,7 @@ def leaves(item: Item) -> tuple[TableItem | QueryItem, ...]:
 
 def read_from(lexed: Lexed, span: Span) -> Item:
     """
-    Refuses  UNSUPPORTED: FULL and NATURAL joins, functions, LATERAL, TABLESAMPLE
+    Refuses  UNSUPPORTED: NATURAL joins, functions, LATERAL, TABLESAMPLE
     """
     cursor = _TokenCursor(lexed, span[0], span[1])
     item = _joined(cursor)
@@ -108,13 +109,11 @@ def _joined(cursor: _TokenCursor) -> Item:
     left = _primary(cursor)
     while cursor.word in _JOIN_WORDS - {"on", "using"}:
         place = cursor.at
-        if cursor.word in ("natural", "full"):
-            _refuse(
-                cursor.lexeme, f"{cursor.word.upper()} JOIN is not available on a protected table"
-            )
+        if cursor.word == "natural":
+            _refuse(cursor.lexeme, "NATURAL JOIN is not available on a protected table")
         cross = cursor.take("cross")
-        outer = cursor.word if cursor.word in ("left", "right") else ""
-        cursor.take("inner", "left", "right")
+        outer = cursor.word if cursor.word in ("left", "right", "full") else ""
+        cursor.take("inner", "left", "right", "full")
         cursor.take("outer")
         if not cursor.take("join"):
             _refuse(cursor.lexeme, "this form of JOIN is not available on a protected table")
@@ -122,7 +121,7 @@ def _joined(cursor: _TokenCursor) -> Item:
         on, using = (None, ()) if cross else _condition(cursor)
         if outer == "right":
             left, right = right, left
-        left = JoinItem(left, right, bool(outer), on, using, place)
+        left = JoinItem(left, right, bool(outer), on, using, place, outer == "full")
     return left
 
 

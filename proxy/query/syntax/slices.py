@@ -28,12 +28,6 @@ _POSTGRES = _Trees()
 HINT = "Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
 EXPRESSION_HINT = "Use plain comparisons, arithmetic and CASE on the columns of the table."
-GROUPING_SETS_HINT = (
-    "ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping,"
-    " e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table."
-)
-
-_GROUPING_SETS = (TokenType.ROLLUP, TokenType.CUBE, TokenType.GROUPING_SETS)
 
 
 def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
@@ -51,7 +45,7 @@ def parse(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
         raise Refusal(
             Code.UNSUPPORTED,
             "an expression in this query on a protected table is not supported",
-            GROUPING_SETS_HINT if _has_grouping_sets(lexed, span) else EXPRESSION_HINT,
+            EXPRESSION_HINT,
             _position(lexed, span),
         )
     return trees[0]
@@ -79,11 +73,6 @@ def parse_item(
         return node, None, span
     has_as = lexed.lexemes[span[1] - 2].word == "as"
     return node.this, lexed.lexemes[span[1] - 1].name, (span[0], span[1] - (2 if has_as else 1))
-
-
-def _has_grouping_sets(lexed: Lexed, span: Span) -> bool:
-    kinds = {lexeme.token.token_type for lexeme in lexed.lexemes[span[0] : span[1]]}
-    return not kinds.isdisjoint(_GROUPING_SETS)
 
 
 def _position(lexed: Lexed, span: Span) -> int | None:

@@ -350,3 +350,65 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: along a foreign key, within one unit
+SELECT o.t, count(*), sum(c.i4) FROM calls c JOIN orders o ON c.i2 = o.id GROUP BY o.t
+-- => plan
+-- w.calls, w.orders, unit r1."uid": rows 2, groups 2, per group None; keys t of 4; cells 0
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM ("w"."calls" AS r1 JOIN "w"."orders" AS r2 ON (r1."i2" = r2."id") AND (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL AND (r2."t" = ANY(%(p6)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+--   p1 = 2
+--   p2 = 0
+--   p3 = 100
+--   p4 = 0
+--   p5 = 100
+--   p6 = ['x', 'y', 'z']
+--   p7 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
+
+-- case: left join along a foreign key
+SELECT count(*), count(o.i4) FROM calls c LEFT JOIN orders o ON o.id = c.i2 AND o.b
+-- => plan
+-- w.calls, w.orders, unit r1."uid": rows 2, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   count: sensitivity 2, scale 1/2, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1 FROM ("w"."calls" AS r1 LEFT JOIN "w"."orders" AS r2 ON (r1."i2" = r2."id") AND (r1."uid" = r2."uid") AND r2."b") WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: left join to what refers
+SELECT count(*), count(c.i4) FROM orders o LEFT JOIN calls c ON c.i2 = o.id
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 8, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 8, scale 2, epsilon 4 delta 0
+--   count: sensitivity 8, scale 2, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."i4") AS v1 FROM ("w"."orders" AS r1 LEFT JOIN "w"."calls" AS r2 ON (r1."id" = r2."i2") AND (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 8
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: along a foreign key between subqueries, with a public table
+SELECT z.zone, count(*) FROM (SELECT i2 AS k, uid, t FROM calls WHERE b) q JOIN (SELECT id, i2 FROM orders) o ON q.k = o.id JOIN places z ON z.code = q.t GROUP BY z.zone
+-- => plan
+-- w.calls, w.orders, w.places, unit r2."dp_unit": rows 2, groups None, per group None; keys zone of 2; cells 0
+--   count(*): sensitivity 2, scale 1/4, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r2."dp_unit" AS unit, (r5."zone")::text AS k1, pg_catalog.count(*) AS v0 FROM (((SELECT r1."i2" AS "k", r1."uid" AS "uid", r1."t" AS "t", r1."uid" AS "dp_unit" FROM "w"."calls" AS r1 WHERE r1."b") AS r2 JOIN (SELECT r3."id" AS "id", r3."i2" AS "i2", r3."uid" AS "dp_unit" FROM "w"."orders" AS r3) AS r4 ON (r2."k" = r4."id") AND (r2."dp_unit" = r4."dp_unit")) JOIN "w"."places" AS r5 ON (r2."t" = r5."code")) WHERE r2."dp_unit" IS NOT NULL AND (r5."zone" = ANY(%(p2)s::text[]::text[])) GROUP BY r2."dp_unit", 2) g) u GROUP BY 1
+--   p1 = 2
+--   p2 = ['north', 'south']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)

@@ -40,33 +40,54 @@ SELECT count(*) FROM (people CROSS JOIN regions)
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
 
--- case: rollup
-SELECT t, count(*) FROM people GROUP BY ROLLUP (t)
+-- case: too many grouping sets
+SELECT count(*) FROM people GROUP BY CUBE (t, b, c, s, i2, i4, d)
 -- => refused
--- UNSUPPORTED at 41: ROLLUP
--- an expression in this query on a protected table is not supported
--- ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.
+-- TOO_COMPLEX
+-- a statement on protected tables may not be grouped by more than 64 grouping sets
+-- Use a shorter statement, or several.
 
--- case: grouping sets
-SELECT count(*) FROM people GROUP BY GROUPING SETS ((t), ())
+-- case: grouping sets multiplied out
+SELECT count(*) FROM people GROUP BY ROLLUP (t, b, c), ROLLUP (s, i2, i4), CUBE (d, e, n2)
 -- => refused
--- UNSUPPORTED at 38: GROUPING
--- an expression in this query on a protected table is not supported
--- ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column, count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.
+-- TOO_COMPLEX
+-- a statement on protected tables may not be grouped by more than 64 grouping sets
+-- Use a shorter statement, or several.
 
--- case: group by a row
-SELECT count(*) FROM people GROUP BY (t, b)
+-- case: too many releases of all levels
+SELECT count(*), sum(i4), min(i4) FROM people GROUP BY CUBE (t, b, c, e, (i2 > 1))
 -- => refused
--- UNSUPPORTED at 39: t,
--- a list in brackets is not allowed in a query on a protected table
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- TOO_COMPLEX
+-- more than 64 different aggregates in one statement
+-- Ask several questions.
 
--- case: group by nothing
-SELECT count(*) FROM people GROUP BY ()
+-- case: rollup of the unit
+SELECT uid, count(*) FROM orders GROUP BY ROLLUP (uid)
 -- => refused
--- UNSUPPORTED at 38: ()
--- a list in brackets is not allowed in a query on a protected table
--- Use plain comparisons, arithmetic and CASE on the columns of the table.
+-- RAW_ROWS at 43: ROLLUP
+-- the privacy unit cannot be a GROUP BY key of the result
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+
+-- case: rollup by the unit in a subquery
+SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY ROLLUP (uid)) q
+-- => refused
+-- UNSUPPORTED at 68: ROLLUP
+-- a subquery that groups by the privacy unit has no ROLLUP, CUBE or GROUPING SETS
+-- GROUP BY the unit alone there: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+
+-- case: a key of one level read in another's place
+SELECT i4, count(*) FROM people GROUP BY GROUPING SETS ((t), (i4 / 10))
+-- => refused
+-- RAW_ROWS at 8: i4,
+-- "i4" of a protected table can only be read inside an aggregate or as a GROUP BY key
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: a row of a row
+SELECT count(*) FROM people GROUP BY ROW(t, b)
+-- => refused
+-- FUNCTION at 38: ROW(t,
+-- function ROW is not allowed on protected columns
+-- Allowed are comparisons, + - * and division by a constant, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with and btrim.
 
 -- case: too deep
 SELECT count(*) FROM people WHERE ((((((((((((((((((((((((((((((((((((((((b))))))))))))))))))))))))))))))))))))))))
@@ -159,19 +180,89 @@ SELECT count(*) FROM orders o JOIN calls c ON o.i4 = c.i4
 -- a join of protected tables must be on the privacy unit they share
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.orders and i4 of w.calls.
 
+-- case: a foreign key the other way round
+SELECT count(*) FROM calls c JOIN orders o ON c.i8 = o.i4
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i8 of w.calls and i4 of w.orders.
+
+-- case: a foreign key to a row that is not alone
+SELECT count(*) FROM calls c JOIN (SELECT o.id FROM orders o JOIN visits v ON o.uid = v.uid) q ON c.i2 = q.id
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i2 of w.calls and id of w.orders.
+
+-- case: a foreign key compared with a float
+SELECT count(*) FROM calls c JOIN orders o ON c.i2 = o.f8
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
 -- case: left join from public rows
 SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code
 -- => refused
 -- UNSUPPORTED at 31: LEFT
--- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- count(*) here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: rows of a public table are counted
+SELECT z.zone, count(*) FROM places z LEFT JOIN people p ON p.t = z.code GROUP BY z.zone
+-- => refused
+-- UNSUPPORTED at 39: LEFT
+-- count(*) here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: a sum of what public rows have without partner
+SELECT sum(coalesce(p.i4, 1)) FROM places z LEFT JOIN people p ON p.t = z.code
+-- => refused
+-- UNSUPPORTED at 45: LEFT
+-- sum here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: a key that is NULL in public rows without partner
+SELECT p.b, count(p.i4) FROM places z LEFT JOIN people p ON p.t = z.code GROUP BY p.b
+-- => refused
+-- UNSUPPORTED at 39: LEFT
+-- a key here is NULL in rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: public rows without partner that a condition wants
+SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code WHERE p.b IS NULL
+-- => refused
+-- UNSUPPORTED at 31: LEFT
+-- count(*) here counts rows of a public table without partner
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: an outer join that says more of the public table
+SELECT z.zone, count(p.i4) FROM places z LEFT JOIN people p ON p.t = z.code AND z.zone = 'north' GROUP BY z.zone
+-- => refused
+-- UNSUPPORTED at 42: LEFT
+-- ON of an outer join that keeps rows of a public table may say no more of that table
+-- Put that condition into WHERE, or into a subquery of the public table.
+
+-- case: public rows without partner in a union
+SELECT count(x) FROM (SELECT p.i4 AS x FROM places z LEFT JOIN people p ON p.t = z.code UNION ALL SELECT i4 FROM people) q
+-- => refused
+-- UNSUPPORTED at 54: LEFT
+-- rows of a public table without partner cannot stand here
+-- Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one; or write JOIN, or LEFT JOIN with the public table on the right.
+
+-- case: full join with using
+SELECT count(x) FROM (SELECT t AS code, i4 AS x FROM people) p FULL JOIN places z USING (code)
+-- => refused
+-- UNSUPPORTED at 64: FULL
+-- FULL JOIN with USING is not available
+-- Write it with ON a.key = b.key.
 
 -- case: full join
 SELECT count(*) FROM calls c FULL JOIN orders o ON o.uid = c.uid
 -- => refused
 -- UNSUPPORTED at 30: FULL
--- FULL JOIN is not available on a protected table
--- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+-- FULL JOIN is not available between protected tables
+-- Use LEFT JOIN on the privacy unit, or aggregate their rows together: FROM (SELECT ... FROM a UNION ALL SELECT ... FROM b) q.
 
 -- case: join of rows as units
 SELECT count(*) FROM people p JOIN people q ON p.i4 = q.i4
@@ -368,3 +459,10 @@ SELECT count(*) FROM trips b JOIN (people a JOIN places p ON a.t = p.code) ON b.
 -- UNSUPPORTED at 30: JOIN
 -- the rows of this relation are joined, grouped or united already, so they cannot be truncated for a join
 -- Join two protected tables at a time, as they are or as subqueries that filter and rename rows.
+
+-- case: a column of a public table that several rows share, by which the policy could cut it
+SELECT count(*) FROM people p JOIN places z ON p.t = z.zone
+-- => refused
+-- UNSUPPORTED at 31: JOIN
+-- a public table can be joined on a key that is unique in it, so that no row is multiplied
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone of w.places.

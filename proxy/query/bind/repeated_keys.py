@@ -1,0 +1,129 @@
+"""Keys of GROUP BY where they are written again: as columns, word for word, in other words, in GROUPING()."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import TokenType
+
+from proxy.base.errors import Code, Refusal
+from proxy.query.bind.expression_reading import read_expression
+from proxy.query.bind.group_keys import WrittenKey
+from proxy.query.bind.select_context import SelectContext
+from proxy.query.ir import expressions as ir
+from proxy.query.ir.bound_statement import KeyValue
+from proxy.query.ir.query import Key
+from proxy.query.syntax.selects import Span
+from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
+from proxy.query.syntax.slices import parse
+from proxy.query.syntax.tokens import Lexed
+
+_PLAIN = (ir.ColumnRef, ir.Constant, ir.Parameter)
+
+
+def argument_of_grouping(context: SelectContext, keys: Sequence[WrittenKey], span: Span) -> Key:
+    """
+    Refuses  UNSUPPORTED: it is not written as in GROUP BY
+    """
+    end, column = column_at(context, keys, span[0])
+    if column is not None and end == span[1]:
+        return column.key
+    found = key_in_other_words(context, keys, span)
+    if found is None:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "an argument of GROUPING() is not a key as it stands in GROUP BY",
+            "Write the key in both places with the same words, e.g. GROUPING(column).",
+            context.lexed.lexemes[span[0]].position,
+        )
+    return found.key
+
+
+def repeated_key_at(
+    context: SelectContext, keys: Sequence[WrittenKey], index: int
+) -> tuple[int, KeyValue] | None:
+    """A key that is an expression, written again word for word."""
+    lexemes = context.lexed.lexemes
+    for written in keys:
+        end = index + len(written.words)
+        if (
+            len(written.words) > 1
+            and end <= len(lexemes)
+            and context.words((index, end)) == written.words
+        ):
+            return end, KeyValue(
+                written.key, _is_date_part(context.lexed, written.key, (index, end))
+            )
+    return None
+
+
+def key_in_other_words(
+    context: SelectContext, keys: Sequence[WrittenKey], span: Span
+) -> KeyValue | None:
+    """A key that is an expression, with other qualifiers, brackets or spellings than in GROUP BY."""
+    computed = [one.key for one in keys if not isinstance(one.key.expression, _PLAIN)]
+    if not computed:
+        return None
+    try:
+        node = parse(context.lexed, span, context.sources.placeholders)
+        expression = read_expression(node, context.scope)
+    except Refusal:
+        return None  # it may have aggregates in it
+    for key in computed:
+        if key.expression == expression:
+            return KeyValue(key, _is_date_part(context.lexed, key, span))
+    return None
+
+
+def _is_date_part(lexed: Lexed, key: Key, span: Span) -> bool:
+    called = next((x.word for x in lexed.lexemes[span[0] : span[1]] if x.name), "")
+    return isinstance(key.expression, ir.Extract) and called == "date_part"
+
+
+def column_at(
+    context: SelectContext, keys: Sequence[WrittenKey], index: int
+) -> tuple[int, KeyValue | None]:
+    """A column name: a key is one of the noisy relation, any other column of the table is a refusal."""
+    lexed = context.lexed
+    lexemes = lexed.lexemes
+    if not lexemes[index].name or (index > 0 and _is_no_column(lexed, index)):
+        return index + 1, None
+    last = index
+    while (
+        last + 2 < len(lexemes)
+        and lexemes[last + 1].token.token_type is TokenType.DOT
+        and lexemes[last + 2].name
+    ):
+        last += 2
+    name = lexemes[last].name
+    qualifier = tuple(lexemes[i].name for i in range(index, last, 2))
+    if qualifier and not any(qualifier in r.qualifiers for r in context.scope.relations):
+        return last + 1, None
+    after = lexemes[last + 1].token.token_type if last + 1 < len(lexemes) else None
+    if after in (TokenType.L_PAREN, TokenType.STRING):
+        return last + 1, None
+    found = context.scope.find(qualifier, name)
+    for written in keys:
+        if found is not None and written.key.expression == found:
+            return last + 1, KeyValue(written.key)
+    whole_row = not qualifier and any((name,) in r.qualifiers for r in context.scope.relations)
+    if found is not None or whole_row:
+        raise Refusal(
+            Code.RAW_ROWS,
+            f'"{name}" of a protected table can only be read inside an aggregate or as a GROUP BY key',
+            _RUN_BY_ITSELF,
+            lexemes[index].position,
+        )
+    return last + 1, None
+
+
+def _is_no_column(lexed: Lexed, index: int) -> bool:
+    """A type after :: or AS, a part of a longer name, a field of extract(field FROM ...), AT TIME ZONE."""
+    before = lexed.lexemes[index - 1]
+    if before.token.token_type in (TokenType.DCOLON, TokenType.DOT) or before.word == "as":
+        return True
+    following = lexed.lexemes[index + 1].word if index + 1 < len(lexed.lexemes) else ""
+    if lexed.lexemes[index].word == "at" and following == "time":
+        return True
+    called = lexed.lexemes[index - 2].word if index > 1 else ""
+    return following == "from" and called in ("extract", "trim", "substring", "overlay")
