@@ -47,7 +47,8 @@ def policy_text(exact: bool) -> str:
     for found, instead in _EXACT.items() if exact else ():
         assert found in text, found
         text = text.replace(found, instead, 1)
-    return text[: text.index("budgets:")] + _BUDGETS
+    previews = "" if exact else "previews: empty\n"  # as a BI tool needs for virtual datasets
+    return text[: text.index("budgets:")] + _BUDGETS + previews
 
 
 @functools.cache
