@@ -26,7 +26,7 @@ from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
 from proxy.query.bind.row_lookups import RowLookups
-from proxy.query.bind.rows_alone import refuse_answers
+from proxy.query.bind.rows_without_answers import refuse_answers
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
