@@ -11,7 +11,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS ?= 3
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
-.PHONY: demo quick test test-long test-majors coverage mutation nightly bench lint clean
+.PHONY: demo quick test test-long test-clients test-majors coverage mutation nightly bench lint clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,11 @@ test: $(DEV_STAMP)
 
 test-long: $(DEV_STAMP)
 	$(PYTEST) --timeout=0 -m long --ignore=tests/majors
+
+# Real clients, each in an environment of its own (tests/clients/install.py); writes docs/clients.md.
+test-clients: $(DEV_STAMP)
+	$(BIN)/python -m tests.clients.install
+	$(PYTEST) --timeout=0 --bless -rs tests/clients -m "long or not long"
 
 # On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
 test-majors: $(DEV_STAMP)

@@ -135,8 +135,8 @@ class Servers:
         return new_lease(self.ledger_dsn, policy)
 
 
-@functools.cache
-def servers() -> Servers:
+def new_servers() -> Servers:
+    """Beside those of the run, for what rebuilds their shadows."""
     home = Path(tempfile.mkdtemp(prefix="dpproxy-test-"))
     protected = EmbeddedPostgres(home, "protected", durable=False)
     shadow_server = EmbeddedPostgres(home, "shadow", disposable=True, for_analysts=True)
@@ -167,6 +167,9 @@ def servers() -> Servers:
     for analyst in ("alice", "bob"):
         found.add_analyst(analyst, PASSWORD)
     return found
+
+
+servers = functools.cache(new_servers)
 
 
 def password_verifier(password: str) -> str:

@@ -12,6 +12,8 @@ import pytest
 
 _ROOT = Path(__file__).parents[1]
 _OWN = {"proxy", "tests"}
+# Programs that run in environments of their own, which tests/clients/install.py makes.
+_ELSEWHERE = _ROOT / "tests" / "clients" / "programs"
 # Distributions whose module has another name, or that bring another module with them by an extra.
 _MODULES = {
     "psycopg": {"psycopg", "psycopg_pool"},
@@ -59,6 +61,8 @@ def _imported(folder: str) -> dict[str, Path]:
     """Third-party modules, each with one file that imports it."""
     found: dict[str, Path] = {}
     for file in sorted((_ROOT / folder).rglob("*.py")):
+        if file.is_relative_to(_ELSEWHERE):
+            continue
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             match node:
                 case ast.Import(names=aliases):

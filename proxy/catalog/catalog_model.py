@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from proxy.base.sql_types import SqlType
@@ -31,6 +31,9 @@ class Column:
     # Every stored value obeys the declared type and modifier. Not of foreign tables, tables with inheritance
     # children, views: what their declarations say is no more than a proposal (of a grid, for instance).
     is_enforced: bool = True
+    comment: str | None = field(
+        default=None, compare=False
+    )  # may quote data: shown of public tables only
 
     @property
     def display_type_name(self) -> str:
@@ -54,6 +57,10 @@ class Table:
         tuple[str, ...], ...
     ] = ()  # unique over non-NULL columns; the primary key is not repeated
     foreign_keys: tuple[ForeignKey, ...] = ()
+    comment: str | None = field(default=None, compare=False)  # as of a column
+    indexes: tuple[tuple[str, ...], ...] = field(
+        default=(), compare=False
+    )  # beside keys, plain ones
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
 
     def column(self, name: str) -> Column | None:

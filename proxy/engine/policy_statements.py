@@ -10,10 +10,17 @@ from typing import TypeVar
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType, by_oid
+from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.session_zone import in_session_zone
 from proxy.engine.settings import check_assignment, check_meaning
-from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.policy.policy_model import (
+    IdentifierUnit,
+    Policy,
+    Previews,
+    ProtectedTable,
+    PublicTable,
+)
 from proxy.query.bind.evaluated_constants import (
     NOTHING_EVALUATED,
     EvaluatedText,
@@ -28,6 +35,11 @@ from proxy.query.syntax.assignments import assignment
 from proxy.query.syntax.constant_spans import ConstantSpan
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
+_EMPTY = (
+    "differential privacy: rows of the protected table {table} are not shown, so this preview is empty whatever"
+    " the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns says what"
+    " each column can be used for."
+)
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 _CACHED_LONG = 4  # of 48 KiB at most, most of it parameters
 
@@ -52,6 +64,13 @@ class ProtectedQuery:
         """A probe: its text is run on tables without rows, nothing is planned or charged."""
         return not self.reading.query.blocks
 
+    @property
+    def why_empty(self) -> tuple[str, ...]:
+        """What the analyst is told of a preview, which has no rows whatever there is."""
+        if self.reading.preview is None:
+            return ()
+        return (_EMPTY.format(table=written_name(*self.reading.preview)),)
+
     def argument_types(self) -> tuple[SqlType, ...]:
         """Of what comes with a run: the client's arguments, and what the shadow has evaluated."""
         return (*map(by_oid, self.parameter_oids), *(one.type for one in self.constants))
@@ -73,6 +92,7 @@ class PolicyStatements:
     ) -> None:
         """relations: OID in the shadow -> table of the policy."""
         self._privacy = policy.privacy
+        self._empty_previews = policy.previews is Previews.EMPTY
         self._relations = dict(relations)
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
@@ -164,7 +184,9 @@ class PolicyStatements:
         if constant_oids is not None:
             found = evaluated(parts(), constant_oids, len(types))
         try:
-            reading = read_statement(statement, resolved, self._exposed, types, with_errors, found)
+            reading = read_statement(
+                statement, resolved, self._exposed, types, with_errors, found, self._empty_previews
+            )
         except Refusal as refusal:
             spans = parts() if constant_oids is None else ()
             if not spans:
@@ -189,7 +211,9 @@ def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Cata
     found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
     listed = {*table.columns, held}
     displayed = {c.name: c for c in columns if c.name in listed}
-    return Exposed(name, displayed, True, None if found else held)
+    if found or not isinstance(table.unit, IdentifierUnit):
+        return Exposed(name, displayed)
+    return Exposed(name, displayed, True, held, table.unit.identifier)
 
 
 def _cached(function: Callable[..., T]) -> Callable[..., T]:

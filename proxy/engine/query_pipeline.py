@@ -50,7 +50,6 @@ from proxy.query.ir.binding import bind
 from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 
-_SEED_BITS = 63
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
 
@@ -141,7 +140,7 @@ class Engine:
         analyst: str,
     ) -> NoisyAnswer:
         if question.reads_nothing:
-            return NoisyAnswer("{}", NOTHING, None, None, (), False)
+            return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
         found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
         chosen, private, bounded = found.settings, found.private, found.bounded
         if question.statement.kind is StatementKind.EXPLAIN:

@@ -32,9 +32,10 @@ def rehearsal(
 ) -> Rehearsal | None:
     """
     Given    columns: of the analysed query
-    Gives    None for an EXPLAIN, which runs nothing and costs nothing
+    Gives    None for an EXPLAIN, which runs nothing and costs nothing, and for a preview, which costs nothing
+             and whose notice comes when it is run
     """
-    if statement.kind is StatementKind.EXPLAIN:
+    if statement.kind is StatementKind.EXPLAIN or reading.preview is not None:
         return None
     is_insert = statement.lexed.lexemes[0].word == "insert"
     whole = statement.kind is StatementKind.QUERY or is_insert

@@ -225,6 +225,13 @@ class Acceptance:
     reason: str
 
 
+class Previews(Enum):
+    """Of a query that would show a few rows of a protected table (SELECT * ... LIMIT n)."""
+
+    REFUSE = "refuse"
+    EMPTY = "empty"  # no rows, with their names and types
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """One database. `digest` is the SHA-256 of the policy file's text, hexadecimal."""
@@ -236,6 +243,7 @@ class Policy:
     budgets: Budgets
     digest: str
     accepted: tuple[Acceptance, ...] = ()
+    previews: Previews = Previews.REFUSE
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

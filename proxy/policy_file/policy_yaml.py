@@ -15,12 +15,12 @@ from pathlib import Path
 from proxy.base.limits import POLICY_BYTES
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Policy, ProtectedTable, PublicTable
+from proxy.policy.policy_model import Policy, Previews, ProtectedTable, PublicTable
 from proxy.policy.problem import Problem
 from proxy.policy_file.policy_accept import read_acceptances
 from proxy.policy_file.policy_budgets import read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
-from proxy.policy_file.policy_nodes import fields, identifier, number, text
+from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
 from proxy.policy_file.policy_privacy import read_privacy
 from proxy.policy_file.policy_tables import read_tables
 from proxy.policy_file.yaml_positions import (
@@ -35,7 +35,7 @@ from proxy.policy_file.yaml_positions import (
 
 VERSION = 1
 REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
-POLICY_KEYS = (*REQUIRED_KEYS, "accept", "reuse")
+POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -136,12 +136,17 @@ def _policy(
     if "budgets" in found:
         budgets = read_budgets(found["budgets"], problems)
     accepted = read_acceptances(found["accept"], problems) if "accept" in found else ()
+    previews: Previews | None = Previews.REFUSE
+    if "previews" in found:
+        previews = member(found["previews"].value, "previews", Previews, problems)
     if database is None or source is None or privacy is None or budgets is None:
+        return None
+    if previews is None:
         return None
     if problems.found:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Policy(database, source, privacy, tables, budgets, digest, accepted)
+    return Policy(database, source, privacy, tables, budgets, digest, accepted, previews)
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

@@ -28,7 +28,7 @@ def read_catalog(dsn: str) -> Catalog:
              domain is the type beneath it: its CHECK is about what is stored, and no question stores
     Source   PostgreSQL 17 documentation, section 53 "System Catalogs"
     """
-    tables, keys, references = (
+    tables, keys, references, indexed = (
         part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
     )
     # Settings are SET: as `options` they would take the place of those that the source names, a role maybe.
@@ -39,11 +39,13 @@ def read_catalog(dsn: str) -> Catalog:
         connection.execute("SET search_path = ''")
         columns: dict[TableName, list[Column]] = defaultdict(list)
         placed: set[TableName] = set()
+        table_comments: dict[TableName, str | None] = {}
         described = connection.execute(tables).fetchall()
         collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
         for row in described:
             name = TableName(row["schema"], row["table"])
             columns[name].append(_column(row, len(collations) > 1))
+            table_comments[name] = row["table_comment"]
             if row["has_ctid"]:
                 placed.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
@@ -63,6 +65,9 @@ def read_catalog(dsn: str) -> Catalog:
                     tuple(row["target_columns"]),
                 )
             )
+        indexes: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
+        for row in connection.execute(indexed):
+            indexes[TableName(row["schema"], row["table"])].append(tuple(row["columns"]))
         encoding = connection.execute("SHOW server_encoding").fetchone()
     return Catalog(
         {
@@ -73,6 +78,8 @@ def read_catalog(dsn: str) -> Catalog:
                 unique=tuple(key for key in unique[name] if key != primary.get(name)),
                 foreign_keys=tuple(foreign[name]),
                 has_ctid=name in placed,
+                comment=table_comments[name],
+                indexes=tuple(indexes[name]),
             )
             for name, found in columns.items()
         },
@@ -103,4 +110,5 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
         precision=precision,
         scale=scale,
         is_enforced=bool(row["is_enforced"]),
+        comment=None if row["comment"] is None else str(row["comment"]),
     )

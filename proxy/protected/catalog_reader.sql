@@ -44,6 +44,8 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
        nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
        a.attgenerated = 'v' AS is_virtual,
+       pg_catalog.col_description(c.oid, a.attnum) AS comment,
+       pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment,
        -- Rows of several partitions or children may have the same ctid, those of views have none, and what it
        -- is to other access methods is theirs.
        h.amname IS NOT NULL AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
@@ -114,3 +116,22 @@ WHERE f.contype = 'f' AND f.convalidated AND s.visible AND d.visible
   AND (f.conparentid = 0 OR c.relispartition)
   AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
 ORDER BY n.nspname, c.relname, s.columns, tn.nspname, t.relname
+-- next --
+-- Indexes of columns as they are, in the order of btree: not keys, partial ones, of expressions, or of
+-- operators of their own.
+SELECT DISTINCT n.nspname AS schema, c.relname AS table, k.columns
+FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
+JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.attname::text ORDER BY y.position) AS columns,
+           pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
+    FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS y(attnum, position)
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = y.attnum
+    WHERE y.position <= i.indnkeyatts
+) k
+WHERE NOT i.indisunique AND i.indisvalid AND i.indislive AND i.indpred IS NULL AND i.indexprs IS NULL
+  AND k.visible AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p', 'm')
+ORDER BY n.nspname, c.relname, k.columns

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
-from proxy.base.errors import Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
+from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.public_scalars import public_scalars
 from proxy.query.bind.statement_binding import bind_statement, refuse_table
 from proxy.query.ir.exposed import Exposed
@@ -26,6 +27,7 @@ from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggr
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
 from proxy.query.syntax.constant_spans import ConstantSpan, constant_spans
 from proxy.query.syntax.explain_options import check_options
+from proxy.query.syntax.previews import is_preview
 from proxy.query.syntax.probes import reads_nothing
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, StatementKind
@@ -40,12 +42,13 @@ _WRITES = frozenset({"insert", "update", "delete", "merge"})
 class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
     accounts: dp.budget and dp.history, where they are named; error_columns: the places of the output columns
-    whose errors follow the result's own columns."""
+    whose errors follow the result's own columns; preview: the protected table whose rows were asked for."""
 
     query: Query
     rewritten: RewrittenStatement
     accounts: frozenset[TableName] = frozenset()
     error_columns: tuple[int, ...] = ()
+    preview: TableName | None = None
 
     @property
     def text(self) -> str:
@@ -85,6 +88,7 @@ def read_statement(
     parameters: tuple[SqlType, ...],
     with_errors: bool = False,
     evaluated: Evaluated = NOTHING_EVALUATED,
+    empty_previews: bool = False,
 ) -> Reading | None:
     """What a statement asks of protected tables.
 
@@ -92,12 +96,15 @@ def read_statement(
 
     Given    resolved: for each of statement.relations the protected table it names in the session, or None;
              with_errors: the result gets columns of errors behind its own, where that changes nothing else;
-             evaluated: what the shadow evaluates, none of it where the statement can be read without
+             evaluated: what the shadow evaluates, none of it where the statement can be read without;
+             empty_previews: a few rows of a protected table are none, as against refused
     Gives    None where nothing protected is asked for: relay it as it is
     Refuses  RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, each with its position
     """
     try:
-        return _read(statement, resolved, tables, parameters, with_errors, evaluated)
+        return _read(
+            statement, resolved, tables, parameters, with_errors, evaluated, empty_previews
+        )
     except RecursionError:
         raise too_complex("nested this deeply") from None
     except (ValueError, OverflowError):
@@ -112,6 +119,7 @@ def _read(
     parameters: tuple[SqlType, ...],
     with_errors: bool,
     evaluated: Evaluated,
+    empty_previews: bool,
 ) -> Reading | None:
     if any(table is not None and tables[table].protected for table in resolved):
         refuse_unicode_names(statement.lexed)
@@ -123,7 +131,7 @@ def _read(
         return _with_accounts(statement, accounts, occurrences, parameters, evaluated)
     if not protected:
         return None
-    return _of_protected(statement, occurrences, parameters, evaluated, with_errors)
+    return _of_protected(statement, occurrences, parameters, evaluated, with_errors, empty_previews)
 
 
 def _with_accounts(
@@ -153,6 +161,7 @@ def _of_protected(
     parameters: tuple[SqlType, ...],
     evaluated: Evaluated,
     with_errors: bool = False,
+    empty_previews: bool = False,
 ) -> Reading | None:
     protected = {i: t for i, t in occurrences.items() if t.protected}
     if statement.kind is StatementKind.TABLE:
@@ -163,9 +172,16 @@ def _of_protected(
         if index > statement.first and lexemes[index - 1].word == "table":
             refuse_table(statement, index, table)
     found = selects(statement)
-    bound, errors = None, tuple[int, ...]()
+    bound, errors, preview = None, tuple[int, ...](), None
     if not reads_nothing(statement, found, protected):
-        bound = bind_statement(statement, found, occurrences, parameters, evaluated)
+        try:
+            bound = bind_statement(statement, found, occurrences, parameters, evaluated)
+        except Refusal as refusal:
+            is_empty = empty_previews and refusal.code is Code.RAW_ROWS
+            result = result_select(statement, found)
+            if not (is_empty and is_preview(statement, result, found, protected)):
+                raise
+            preview = next(iter(protected.values())).name
     if bound is None:  # nothing is asked of the data: the statement itself, on tables without rows
         query, edits = _NOTHING, on_twins(statement.lexed, found, protected)
     elif not bound.subqueries:
@@ -183,7 +199,7 @@ def _of_protected(
         replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter, bool(errors))
         edits = (*replaced, *settle_ctes(statement, found, protected, replaced))
     rewritten = rewrite_statement(statement.text, edits, len(parameters))
-    return Reading(query, rewritten, error_columns=errors)
+    return Reading(query, rewritten, error_columns=errors, preview=preview)
 
 
 def _is_select(statement: Statement) -> bool:

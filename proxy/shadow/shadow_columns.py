@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import NamedTuple
@@ -9,7 +10,6 @@ from typing import NamedTuple
 from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
-from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column
 from proxy.policy.policy_model import (
     BoundsKind,
@@ -19,10 +19,10 @@ from proxy.policy.policy_model import (
     Policy,
     PublicTable,
 )
+from proxy.shadow.column_uses import ColumnUses
 from proxy.shadow.shadow_tables import ShadowTable
 
 _ANYTHING = "anything: the table is public"
-_UNIT = "joins, WHERE, COUNT(DISTINCT), GROUP BY inside a subquery"
 
 
 class ExposedColumn(NamedTuple):
@@ -40,6 +40,7 @@ def exposed_columns(
 ) -> list[ExposedColumn]:
     """One row for each column of the shadow, in order."""
     rows = []
+    accepted = ColumnUses(policy, catalog)
     for shadow_table in tables:
         exposed = policy.tables[shadow_table.name]
         table = catalog.tables[shadow_table.name]
@@ -51,10 +52,11 @@ def exposed_columns(
             )
             if not isinstance(exposed, PublicTable):
                 known = exposed.columns.get(displayed.name)
-                uses = _uses(column, known, policy.privacy.mechanism)
+                of_planner = accepted.of(table.name, displayed.name)
+                uses = _uses(of_planner, column, known, policy.privacy.mechanism)
                 unit = exposed.unit
                 if isinstance(unit, IdentifierUnit) and unit.column == displayed.name:
-                    uses = _UNIT if unit.path is None else f"joins, {uses}"
+                    uses = f"joins, {uses}"
                 row = row._replace(usable_for=uses)
                 if known is not None and known.bounds is not None:
                     row = row._replace(
@@ -68,21 +70,18 @@ def exposed_columns(
 
 
 def _uses(
+    accepted: Sequence[str],
     column: Column,
     known: ColumnPolicy | None,
     mechanism: Mechanism,
 ) -> str:
-    uses = ["WHERE", "COUNT"]
-    if column.type is SqlType.BOOL or (known is not None and known.values is not None):
-        uses.insert(1, "GROUP BY")
-    if known is not None and known.bounds is not None:
-        uses += ["SUM", "AVG"] if column.type.is_number else []
-        uses += ["MIN", "MAX"] if column.type.is_number or column.type.is_time else []
+    uses = list(accepted)
+    if known is not None and known.bounds is not None and "MAX" in uses:
         chosen = known.mechanism or mechanism
         if chosen is not Mechanism.AUTO and (
             column.type.is_number or chosen in (Mechanism.BEST, Mechanism.SMOOTH_MEDIAN)
         ):
-            uses[-1] += f" (mechanism: {chosen.value})"
+            uses[uses.index("MAX")] += f" (mechanism: {chosen.value})"
     return ", ".join(uses)
 
 

@@ -20,6 +20,7 @@ from proxy.postgres.failure_reason import reason_of
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
 from proxy.shadow import shadow_statements as statements
 from proxy.shadow.shadow_columns import exposed_columns
+from proxy.shadow.shadow_comments import comments
 from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
@@ -103,13 +104,13 @@ class Shadow:
             for part in _PARTS:
                 connection.execute(part)
             _make_tables(connection, tables, source_dsn)
+            columns = exposed_columns(policy, catalog, tables)
+            for comment in comments(policy, catalog, tables, columns):
+                connection.execute(comment)
             connection.execute("DELETE FROM dp.exposed_column")
             connection.cursor().executemany(
                 "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-                [
-                    (position, *row)
-                    for position, row in enumerate(exposed_columns(policy, catalog, tables))
-                ],
+                [(position, *row) for position, row in enumerate(columns)],
             )
             check_guard(connection, required_rights(tables))
             for default in self._defaults(policy):

@@ -46,6 +46,8 @@ def keys(table: ShadowTable) -> Iterable[sql.Composed]:
         )
     for key in table.unique:
         yield sql.SQL("ALTER TABLE {} ADD UNIQUE ({})").format(identifier(table.name), names(key))
+    for indexed in table.indexes:
+        yield sql.SQL("CREATE INDEX ON {} ({})").format(identifier(table.name), names(indexed))
 
 
 def foreign_key(table: ShadowTable, key: ForeignKey, *, valid: bool) -> sql.Composed:

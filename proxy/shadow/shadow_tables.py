@@ -1,7 +1,8 @@
 """What the shadow's tables look like: from the policy and the catalogue, as plain data.
 
-Only what the policy exposes: defaults, CHECK constraints, comments, enum labels, partition bounds and
-view definitions can quote data, so none of them is taken over (docs/design/shadow.md 4).
+Only what the policy exposes: defaults, CHECK constraints, enum labels, partition bounds and view definitions
+can quote data, or run code, so none of them is taken over; comments and indexes of public tables are
+(docs/design/shadow.md 4).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class ShadowTable:
     primary_key: tuple[str, ...]
     unique: tuple[tuple[str, ...], ...]
     foreign_keys: tuple[ForeignKey, ...]
+    indexes: tuple[tuple[str, ...], ...] = ()
 
 
 def types_of(policy: Policy, catalog: Catalog) -> frozenset[str]:
@@ -72,6 +74,7 @@ def shadow_tables(
             table.primary_key,
             table.unique,
             tuple(_references(policy.tables[name], _found(catalog, name), bare)),
+            table.indexes,
         )
         for name, table in bare.items()
     )
@@ -110,6 +113,10 @@ def _without_references(
         primary_key=table.primary_key if certain.issuperset(table.primary_key) else (),
         unique=tuple(key for key in table.unique if certain.issuperset(key)),
         foreign_keys=(),
+        # How a protected table is searched may say what is rare in it.
+        indexes=()
+        if isinstance(exposed, ProtectedTable)
+        else tuple(each for each in table.indexes if {c.name for c in columns}.issuperset(each)),
     )
 
 

@@ -170,14 +170,22 @@ def test_columns_say_what_the_policy_exposes(alice: psycopg.Connection) -> None:
         'SELECT column_name, data_type, low, high, "values"[1:2], usable_for FROM dp.columns'
         " WHERE table_name IN ('shop.customers', 'shop.orders')"
     ).fetchall()
-    assert ("state", "text", None, None, ["CA", "TX"], "WHERE, GROUP BY, COUNT") in rows
+    assert (
+        "state",
+        "text",
+        None,
+        None,
+        ["CA", "TX"],
+        "WHERE, GROUP BY, COUNT, COUNT(DISTINCT)",
+    ) in rows
     assert (
         *("birth_date", "date", "1900-01-01", "2025-12-31", None),
-        "WHERE, COUNT, MIN, MAX",
+        "WHERE, GROUP BY (values that many have), COUNT, COUNT(DISTINCT), MIN, MAX",
     ) in rows
     assert (
         *("total", "numeric(8,2)", "0", "175", None),
-        "WHERE, COUNT, SUM, AVG, MIN, MAX",
+        "WHERE, GROUP BY (values that many have), COUNT, COUNT(DISTINCT), SUM, AVG, MIN, MAX, variance,"
+        " percentiles",
     ) in rows
     assert {"name", "email", "signed_up"}.isdisjoint(row[0] for row in rows)
 

@@ -38,6 +38,15 @@ CREATE TABLE clinic.patient (
     place point NOT NULL, nurse uuid REFERENCES clinic.patient, hidden text NOT NULL,
     weight numeric(5,1) NOT NULL CHECK (weight > 4242), UNIQUE (code, colour), UNIQUE (hidden));
 COMMENT ON TABLE clinic.patient IS 'SECRET-2';
+COMMENT ON COLUMN clinic.patient.colour IS 'SECRET-5';
+COMMENT ON COLUMN clinic.patient.hidden IS 'SECRET-6';
+CREATE INDEX ON clinic.patient (born);
+COMMENT ON TABLE clinic.colours IS 'of the wards';
+COMMENT ON COLUMN clinic.colours.note IS 'it''s by hand';
+CREATE INDEX ON clinic.colours (ward, name);
+CREATE INDEX ON clinic.colours (lower(note));
+CREATE INDEX ON clinic.colours (note) WHERE size IS NULL;
+CREATE INDEX ON clinic.colours USING hash (note);
 CREATE TABLE clinic.visit (id bigint PRIMARY KEY, patient uuid NOT NULL REFERENCES clinic.patient,
     cost real NOT NULL, minutes interval NOT NULL);
 GRANT USAGE ON SCHEMA clinic TO dp_reader;
@@ -137,13 +146,42 @@ def test_nothing_that_may_quote_data_comes_along(shadow: Shadow) -> None:
         for query in (
             "SELECT count(*) FROM pg_attrdef d JOIN pg_class c ON c.oid = d.adrelid"
             " WHERE c.relnamespace = 'clinic'::regnamespace",
-            "SELECT count(*) FROM pg_description d JOIN pg_class c ON c.oid = d.objoid"
-            " WHERE c.relnamespace = 'clinic'::regnamespace",
+            "SELECT count(*) FROM pg_description WHERE description ~ 'SECRET'",
+            "SELECT count(*) FROM pg_index WHERE indrelid = 'clinic.patient'::regclass"
+            " AND NOT indisunique",
             "SELECT count(*) FROM pg_constraint WHERE contype = 'c'"
             " AND connamespace = 'clinic'::regnamespace",
             "SELECT count(*) FROM pg_enum",
         ):
             assert connection.execute(query.encode()).fetchone() == (0,)
+
+
+def test_comments_say_how_a_table_is_protected(shadow: Shadow) -> None:
+    rows = ask(
+        shadow.superuser_dsn,
+        "SELECT format('%s.%s', c.relname, a.attname), d.description FROM pg_description d"
+        " JOIN pg_class c ON c.oid = d.objoid AND c.relnamespace = 'clinic'::regnamespace"
+        " LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid AND a.attnum > 0",
+    )
+    described = {str(name): str(text) for name, text in rows}
+    assert described["patient."] == (
+        "Protected: aggregates are answered with noise that hides all rows of any one person (by id)."
+        " SELECT * FROM dp.columns."
+    )
+    assert described["patient.flag"].startswith("For WHERE, GROUP BY, COUNT")
+    assert described["colours."] == "of the wards"
+    assert described["colours.note"] == "it's by hand"
+    assert "patient.hidden" not in described
+
+
+def test_public_tables_keep_their_plain_indexes(shadow: Shadow) -> None:
+    """Of the others an expression or condition would run, on a server of ours, what the source has written."""
+    found = ask(
+        shadow.superuser_dsn,
+        "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'clinic.colours'::regclass"
+        " AND NOT indisprimary",
+    )
+    assert [str(row[0]).partition(" USING ")[2] for row in found] == ["btree (ward, name)"]
 
 
 def test_public_rows_are_copied_protected_ones_never(shadow: Shadow, source: str) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.docs.module_names import Modules
 
 _SKIPPED = {
-    ".git", ".venv", ".state", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis",
+    ".git", ".venv", ".clients", ".state", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis",
     ".coverage", ".coverage.json", ".import_linter_cache", "mutants", "__pycache__", "build", "dist",
 }  # fmt: skip
 _SCANNED = {".py", ".md", ".sql", ".toml", ".yaml", ""}

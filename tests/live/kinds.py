@@ -27,6 +27,7 @@ INSERT INTO kinds.codes VALUES ('a', 'first', 0.75), ('b', 'second', 0.5), ('c',
 """
 
 TABLES = """\
+previews: empty
 tables:
   kinds.things:
     unit: {owner: owner}

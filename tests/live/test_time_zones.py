@@ -92,6 +92,12 @@ STATEMENTS = (
     f"{_COUNT} WHERE at >= timestamptz '2023-07-01 00:00'",
     f"{_COUNT} WHERE at >= timestamp '2023-07-01 00:00'",
     f"{_COUNT} WHERE at >= date '2023-07-01'",
+    f"{_COUNT} WHERE at >= timestamp '2023-11-05 01:30' AT TIME ZONE 'America/New_York'",
+    f"{_COUNT} WHERE shown >= timestamptz '2023-11-05 05:30+00' AT TIME ZONE 'America/New_York'",
+    f"{_COUNT} WHERE at >= timestamp '2024-03-10 02:30' AT TIME ZONE 'America/New_York'",
+    "SELECT date(at AT TIME ZONE 'America/New_York') AS d, count(*) FROM w.calls"
+    " WHERE at >= timestamp '2023-11-03' AT TIME ZONE 'America/New_York'"
+    " AND at < timestamp '2023-11-08' AT TIME ZONE 'America/New_York' GROUP BY 1",
     f"{_COUNT} WHERE at::date = '2023-11-05'",
     f"{_COUNT} WHERE at::date IN ('2023-11-05', '2023-11-06')",
     f"{_COUNT} WHERE date_trunc('month', at) = '2023-11-01'",

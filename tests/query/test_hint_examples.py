@@ -20,7 +20,7 @@ _OF_UNITS = ("SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY
 
 def _planned(example: str, column: str) -> None:
     """An expression is put where it belongs: a condition behind WHERE, an aggregate behind SELECT."""
-    table = "orders" if "unit" in example else "people"
+    table = "orders" if "unit" in example or "uid" in example else "people"
     names = {"unit": "uid", "table": table, "column": column, "a": "i4", "b": "i2"}
     # A letter in quotes is a constant.
     written = re.sub(r"'[^']*'|\w+", lambda word: names.get(word[0], word[0]), example)
@@ -63,7 +63,11 @@ def _planned(example: str, column: str) -> None:
             _OF_UNITS,
             "",
         ),
-        ("SELECT uid, count(*) FROM orders GROUP BY uid", _OF_UNITS, ""),
+        (
+            "SELECT uid, count(*) FROM orders GROUP BY uid",
+            ("SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q",),
+            "",
+        ),
         (
             "SELECT o.uid, count(*) FROM visits v LEFT JOIN orders o ON o.uid = v.uid GROUP BY o.uid",
             _OF_UNITS,

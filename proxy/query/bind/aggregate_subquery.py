@@ -14,13 +14,9 @@ from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.output_columns import output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
+from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
 from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import (
-    AS_A_CONSTANT,
-    refuse_answers,
-    source_of,
-    take_source,
-)
+from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import (

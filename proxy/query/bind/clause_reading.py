@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
@@ -14,8 +17,9 @@ from proxy.query.bind.subquery_columns import all_columns, column_type
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import ordinal
+from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.output_names import NO_NAME, output_name
-from proxy.query.syntax.selects import Select, Span
+from proxy.query.syntax.selects import Select, Span, aggregates_rows
 from proxy.query.syntax.slices import parse, parse_item
 from proxy.query.syntax.statements import split_commas
 
@@ -82,3 +86,19 @@ def key_column(sources: Sources, select: Select, span: Span, scope: Scope) -> Co
     except Refusal:
         return None
     return found if isinstance(found, ColumnRef) else None
+
+
+def is_distinct_keys(sources: Sources, select: Select) -> bool:
+    """DISTINCT, of which every output is a key."""
+    is_on = sources.lexed.lexemes[select.keyword + 2].word == "on"
+    aggregates = aggregates_rows(sources.lexed, replace(select, distinct=False))
+    return select.distinct and not is_on and not aggregates
+
+
+def key_spans(sources: Sources, select: Select) -> Iterator[Span]:
+    if "group" in select.clauses:
+        levels = grouping_sets(sources.lexed, select.clauses["group"])
+        yield from dict.fromkeys(span for level in levels for span in level)
+        return
+    for span in split_commas(sources.lexed, *select.items):
+        yield parse_item(sources.lexed, span, sources.placeholders)[2]

@@ -6,40 +6,37 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.answer_joins import parted
-from proxy.query.bind.clause_reading import condition_of, key_column, outputs_of, read_where
+from proxy.query.bind.clause_reading import (
+    condition_of,
+    is_distinct_keys,
+    key_column,
+    key_spans,
+    outputs_of,
+    read_where,
+)
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.join_conditions import aliases, conjunction, equalities
+from proxy.query.bind.join_conditions import conjunction, equalities
+from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
 from proxy.query.bind.row_lookups import RowLookups
+from proxy.query.bind.rows_without_answers import refuse_answers
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.ir.exposed import unit_columns
-from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import Join, Relation, Scan, Subquery, scans
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
-from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
-from proxy.query.syntax.slices import parse_item
-from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.with_clauses import Visible
-
-_IN_AGGREGATES = (
-    "Join the other query in the SELECT that aggregates:"
-    " SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k."
-)
-AS_A_CONSTANT = "Run the inner query by itself and write its result as a constant."
 
 
 def nature_of(sources: Sources, select: Select) -> Nature:
@@ -144,31 +141,15 @@ def gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
 
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
     """GROUP BY, or DISTINCT, with the unit among its keys."""
-    if "group" not in select.clauses and not _is_distinct(sources, select):
+    if "group" not in select.clauses and not is_distinct_keys(sources, select):
         return False
     relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values())
-    for span in _key_spans(sources, select):
+    for span in key_spans(sources, select):
         key = key_column(sources, select, span, scope)
         if key is not None and (key.relation, key.column) in units:
             return True
     return False
-
-
-def _is_distinct(sources: Sources, select: Select) -> bool:
-    """DISTINCT, of which every output is a key."""
-    is_on = sources.lexed.lexemes[select.keyword + 2].word == "on"
-    aggregates = aggregates_rows(sources.lexed, replace(select, distinct=False))
-    return select.distinct and not is_on and not aggregates
-
-
-def _key_spans(sources: Sources, select: Select) -> Iterator[Span]:
-    if "group" in select.clauses:
-        levels = grouping_sets(sources.lexed, select.clauses["group"])
-        yield from dict.fromkeys(span for level in levels for span in level)
-        return
-    for span in split_commas(sources.lexed, *select.items):
-        yield parse_item(sources.lexed, span, sources.placeholders)[2]
 
 
 def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
@@ -207,25 +188,6 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     found = source_of(sources, select)
     del sources.relations[select.keyword]
     return found
-
-
-def refuse_answers(
-    sources: Sources, select: Select, retained: Sequence[Span] = (), hint: str = _IN_AGGREGATES
-) -> None:
-    """Where rows are wanted: what is joined with answers is only known on the shadow.
-
-    Given    a SELECT of which the source has been read; retained: its conditions on answers
-    Refuses  UNSUPPORTED: answers in its FROM or such conditions
-    """
-    places = [join.place for join in sources.joined[select.keyword].joins]
-    places += [first for first, _ in retained]
-    if places:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "rows of protected tables cannot be combined with other queries in a subquery",
-            hint,
-            sources.lexed.lexemes[places[0]].position,
-        )
 
 
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
@@ -322,59 +284,7 @@ def _join(
         rest = conjunction(others)
     place = sources.lexed.lexemes[item.place].position
     joined = Join(left, right, item.left_outer, tuple(equal), rest, place)
-    return _without_public_rows(sources, item, joined), named
-
-
-def _without_public_rows(sources: Sources, item: JoinItem, joined: Join) -> Join:
-    """An outer join that keeps public rows, as one that does not (bind/added_rows.py)."""
-    is_public = [_is_public(sources, side) for side in (joined.left, joined.right)]
-    match is_public:
-        case [True, False] if item.left_outer:
-            turned = replace(joined, left_outer=False, has_public_outer=True)
-            if item.full:
-                pairs = tuple((b, a) for a, b in joined.equal)
-                turned = replace(
-                    turned, left=joined.right, right=joined.left, equal=pairs, left_outer=True
-                )
-        case [False, True] if item.full:
-            turned = replace(joined, has_public_outer=True)
-        case _ if item.full:
-            _refuse_outer(
-                sources,
-                item,
-                "FULL JOIN is not available between protected tables",
-                "Use LEFT JOIN on the privacy unit, or aggregate their rows together: FROM (SELECT ... FROM a"
-                " UNION ALL SELECT ... FROM b) q.",
-            )
-        case _:
-            return joined
-    public = joined.left if is_public[0] else joined.right
-    names = set() if joined.rest is None else {alias for alias, _ in columns(joined.rest)}
-    if item.using and item.full:
-        _refuse_outer(
-            sources,
-            item,
-            "FULL JOIN with USING is not available",
-            "Write it with ON a.key = b.key.",
-        )
-    if names & aliases(public):
-        _refuse_outer(
-            sources,
-            item,
-            "ON of an outer join that keeps rows of a public table may say no more of that table",
-            "Put that condition into WHERE, or into a subquery of the public table.",
-        )
-    return turned
-
-
-def _refuse_outer(sources: Sources, item: JoinItem, message: str, hint: str) -> NoReturn:
-    place = sources.lexed.lexemes[item.place].position
-    raise Refusal(Code.UNSUPPORTED, message, hint, place)
-
-
-def _is_public(sources: Sources, relation: Relation) -> bool:
-    protected = {table.name for table in sources.tables.values() if table.protected}
-    return all(scan.table not in protected for scan in scans(relation))
+    return without_public_rows(sources, item, joined), named
 
 
 def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType]]:
@@ -404,7 +314,7 @@ def _rows(
     forbidden = [
         n for n in ("order", "limit", "offset", "fetch", "window", "for") if n in select.clauses
     ]
-    is_distinct = _is_distinct(sources, select)
+    is_distinct = is_distinct_keys(sources, select)
     if forbidden or (select.distinct and not is_distinct):
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"

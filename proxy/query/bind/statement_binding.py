@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import written_name
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.row_subqueries import find_row_subqueries
@@ -21,8 +22,6 @@ from proxy.query.syntax.probes import unused_ctes
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
-
-_HINT = "Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column."
 
 
 def bind_statement(
@@ -101,11 +100,13 @@ def _refuse_rows(
     within = [i for i in protected if select.keyword < i < select.end]
     index = within[0] if within else next(iter(protected))
     if "group" in select.clauses or select.distinct:  # without the unit an aggregate subquery
+        name = written_name(*protected[index].name)
+        unit = written_name(protected[index].unit or "unit")
         raise Refusal(
             Code.RAW_ROWS,
             "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: "
-            "SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.",
+            "GROUP BY it in a subquery and aggregate that: "  # noqa: S608
+            f"SELECT avg(n) FROM (SELECT {unit}, count(*) AS n FROM {name} GROUP BY {unit}) q.",
             statement.lexed.lexemes[select.clauses.get("group", select.items)[0]].position,
         )
     refuse_table(statement, index, protected[index])
@@ -116,9 +117,11 @@ def refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
     Given    the lexeme that names a protected table whose rows would be read
     Refuses  RAW_ROWS
     """
+    name = written_name(*table.name)
     raise Refusal(
         Code.RAW_ROWS,
         f"rows of the protected table {table.name} cannot be returned",
-        _HINT,
+        f"Use aggregates, e.g. SELECT count(*) FROM {name}. SELECT * FROM dp.columns says what each column"  # noqa: S608
+        " can be used for.",
         statement.lexed.lexemes[index].position,
     )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.written_names import written_name
 from proxy.query.bind.aggregate_subquery import read_scalar, read_subquery
 from proxy.query.bind.retained_conditions import retained_spans
 from proxy.query.bind.source_reading import nature_of, read_public_column
@@ -61,8 +62,8 @@ def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[
             raise Refusal(
                 Code.UNSUPPORTED,
                 "this subquery inside a condition on a protected table is not available",
-                "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), "
-                "or after IN a column of a public table.",
+                "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), "  # noqa: S608
+                f"or after IN a column of a public table.{_joined_instead(sources, index)}",
                 lexed.lexemes[index].position,
             )
         aggregate = read_scalar(sources, nested)
@@ -73,6 +74,26 @@ def _below_rows(sources: Sources, index: int) -> bool:
     """Whether a bracket stands in FROM of a subquery that is asked of each row."""
     spans = (s.clauses["from"] for s in sources.of_rows if "from" in s.clauses)
     return any(first <= index < last for first, last in spans)
+
+
+def _joined_instead(sources: Sources, index: int) -> str:
+    """What can be written in the place of a subquery of one table in a condition on another: a join of the
+    two on the people that both are about."""
+    inside = range(index, sources.lexed.partner[index])
+    inner = [table for at, table in sources.tables.items() if at in inside and table.identifier]
+    outer = [table for at, table in sources.tables.items() if at < index and table.identifier]
+    pair = next(
+        ((a, b) for a in reversed(outer) for b in inner if a.identifier == b.identifier), None
+    )
+    if pair is None or pair[0].unit is None or pair[1].unit is None:
+        return ""
+    (left, on), (right, equal) = (
+        (written_name(*table.name), written_name(table.unit or "")) for table in pair
+    )
+    return (
+        f" Where people are to have a row there, join it: SELECT count(DISTINCT a.{on})"  # noqa: S608
+        f" FROM {left} a JOIN {right} b ON b.{equal} = a.{on}."
+    )
 
 
 def find_public_lists(sources: Sources) -> None:

@@ -16,12 +16,13 @@ from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 @dataclass(frozen=True, slots=True)
 class Exposed:
     """A table as questions may see it: the listed columns and, for conditions and joins, the unit column.
-    unit: that column; None where rows are the unit, and for public tables."""
+    unit: that column; None where rows are the unit, and for public tables; identifier: whose it is."""
 
     name: TableName
     columns: Mapping[str, Column]
     protected: bool = True
     unit: str | None = None
+    identifier: str | None = None
 
 
 def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str]]:

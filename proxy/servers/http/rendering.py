@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from proxy.servers.http.libpq_driver import QueryResult
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
 _OID_OID = 26
+_UNPRINTABLE = re.compile(r"[^ -~]")
 _NOT_FINITE = (b"NaN", b"Infinity", b"-Infinity")
 
 _CELLS_AT_ONCE = 5_000  # these, and so many bytes, are rendered in some milliseconds
@@ -129,7 +131,8 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
         if given.receipt is not None:
             headers["DPProxy-Receipt"] = given.receipt
         if given.withheld:
-            headers["DPProxy-Notice"] = " ".join(given.withheld)
+            # A table's name may be in any script, a header is not.
+            headers["DPProxy-Notice"] = _UNPRINTABLE.sub("?", " ".join(given.withheld))
     return headers
 
 

@@ -701,14 +701,14 @@ SELECT age, income FROM census.adult WHERE age > 80
 -- => refused
 -- RAW_ROWS at 25
 -- rows of the protected table census.adult cannot be returned
--- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*) FROM census.adult. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: all rows cannot be read
 SELECT * FROM census.adult LIMIT 10
 -- => refused
 -- RAW_ROWS at 15
 -- rows of the protected table census.adult cannot be returned
--- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*) FROM census.adult. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: tables of rows cannot be joined
 SELECT count(*) FROM census.adult a JOIN census.adult b ON a.age = b.age

@@ -365,4 +365,4 @@ SELECT customer_id, count(*) FROM shop.orders GROUP BY customer_id
 -- => refused
 -- RAW_ROWS at 56
 -- the privacy unit cannot be a GROUP BY key of the result
--- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) q.

@@ -45,7 +45,7 @@ SELECT t, i4 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP 
 -- => refused
 -- RAW_ROWS at 19: people
 -- rows of the protected table w.people cannot be returned
--- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: a column that is no key
 SELECT t, i4, count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t, n

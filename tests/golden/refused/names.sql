@@ -87,4 +87,4 @@ SELECT count(*) FROM orders GROUP BY uid
 -- => refused
 -- RAW_ROWS at 38: uid
 -- the privacy unit cannot be a GROUP BY key of the result
--- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.

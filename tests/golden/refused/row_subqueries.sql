@@ -101,7 +101,7 @@ SELECT count(*), EXISTS (SELECT 1 FROM calls c WHERE c.b) FROM orders
 -- => refused
 -- RAW_ROWS at 40: calls
 -- rows of the protected table w.calls cannot be returned
--- Use aggregates, e.g. SELECT count(*) FROM table WHERE ... GROUP BY column.
+-- Use aggregates, e.g. SELECT count(*) FROM w.calls. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: exists in on
 SELECT count(*) FROM orders o JOIN calls d ON d.uid = o.uid AND EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid)
@@ -199,14 +199,14 @@ SELECT DISTINCT uid FROM orders
 -- => refused
 -- RAW_ROWS at 17: uid
 -- the privacy unit cannot be a GROUP BY key of the result
--- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
 -- case: units themselves, with groups
 SELECT DISTINCT uid, t FROM orders
 -- => refused
 -- RAW_ROWS at 17: uid,
 -- the privacy unit cannot be a GROUP BY key of the result
--- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
 -- case: distinct on the unit
 SELECT count(*) FROM (SELECT DISTINCT ON (uid) uid, t FROM orders) q

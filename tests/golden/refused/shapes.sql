@@ -66,7 +66,7 @@ SELECT uid, count(*) FROM orders GROUP BY ROLLUP (uid)
 -- => refused
 -- RAW_ROWS at 43: ROLLUP
 -- the privacy unit cannot be a GROUP BY key of the result
--- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q.
+-- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
 -- case: rollup by the unit in a subquery
 SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders GROUP BY ROLLUP (uid)) q

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone, zone_named
 from proxy.query.bind.nodes.operands import repeated
@@ -13,7 +14,13 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import age_field, interval_field
-from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, common, settle
+from proxy.query.ir.typing_rules import (
+    TRUNCATIONS,
+    check_template,
+    common,
+    names_its_zone,
+    settle,
+)
 from proxy.query.syntax.placeholders import ClientParameter
 
 _FIELDS = frozenset(
@@ -85,6 +92,9 @@ def _at_zone(node: exp.Expr, scope: Scope) -> Expression:
     """AT TIME ZONE: between an instant and what a clock shows."""
     only(node, "this", "zone")
     operand, zone = scope.read(node.this), _zone(node.args["zone"], node)
+    known = _known_in_zone(operand, zone)
+    if known is not None:
+        return known
     if operand.type is SqlType.TIMESTAMPTZ:
         return ir.Cast(operand, SqlType.TIMESTAMP, zone)
     if operand.type is SqlType.TIMESTAMP:
@@ -94,6 +104,26 @@ def _at_zone(node: exp.Expr, scope: Scope) -> Expression:
     ):  # whose midnight is the session's, as a timestamp with time zone
         return ir.Cast(ir.Cast(operand, SqlType.TIMESTAMPTZ), SqlType.TIMESTAMP, zone)
     raise unknown(node)
+
+
+def _known_in_zone(operand: Expression, zone: Zone) -> Expression | None:
+    """A constant in a zone, as a constant, so that conditions narrow keys by it; None where it depends on the
+    session, or lies beyond the years in which the clock is known."""
+    text = operand.value if isinstance(operand, ir.Constant) else None
+    if not isinstance(operand, ir.Constant) or not isinstance(text, str):
+        return None
+    is_local = operand.type is SqlType.TIMESTAMP
+    if not is_local and not (operand.type is SqlType.TIMESTAMPTZ and names_its_zone(text)):
+        return None
+    given = seconds_of(text, is_local=is_local)
+    if given is None:
+        return None
+    at = zone.instant(given) if is_local else given
+    meant = at if is_local else zone.local(at)
+    if not zone.covers(at, at) or not is_in_calendar(meant):
+        return None
+    kind = SqlType.TIMESTAMPTZ if is_local else SqlType.TIMESTAMP
+    return ir.Constant(iso_text(meant, kind), kind, operand.position)
 
 
 def _timezone(node: exp.Expr, scope: Scope) -> Expression:

@@ -1,0 +1,135 @@
+"""The demo's shop behind two listeners, one of which takes TLS only, for programs of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import itertools
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import psycopg
+
+from proxy.cli.assembly import assemble
+from proxy.policy.check import fitted
+from proxy.policy_file.policy_yaml import read_policy
+from proxy.servers.certificate import server_context
+from proxy.servers.wire.tls import ALPN
+from proxy.servers.wire.wire_server import WireServer
+from proxy.shadow.shadow_database import Shadow
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import PASSWORD, Servers, new_servers
+
+_NUMBERS = itertools.count(1)
+# With so much epsilon and such bounds answers are PostgreSQL's own, but for little noise.
+_EXACT = {
+    "epsilon: 1.0": "epsilon: 100",
+    "max_epsilon: 2.0": "max_epsilon: 100",
+    "max_rows_per_unit: auto": "max_rows_per_unit: 400",
+    "[0, 500], grid: 0.01, per_unit: [0, 4000]": "[0, 2000], grid: 0.01, per_unit: [0, 60000]",
+}
+_BUDGETS = """\
+budgets:
+  total:    {epsilon: 1000000, delta: 0.9}
+  default:  {epsilon: 1000000, delta: 0.9, per: month}
+"""
+
+
+def policy_text(exact: bool) -> str:
+    """The demo's policy, with a budget for a day of tests; exact: answers all but without noise"""
+    text = files("proxy.cli.demo").joinpath("shop.yaml").read_text(encoding="utf-8")
+    for found, instead in _EXACT.items() if exact else ():
+        assert found in text, found
+        text = text.replace(found, instead, 1)
+    previews = "" if exact else "previews: empty\n"  # as a BI tool needs for virtual datasets
+    return text[: text.index("budgets:")] + _BUDGETS + previews
+
+
+@functools.cache
+def own_servers() -> Servers:
+    """Not those of other tests: their shadow of the shop is rebuilt here by another policy."""
+    return new_servers()
+
+
+@dataclass(slots=True)
+class ServedShop:
+    live: LiveProxy
+    encrypted: WireServer
+    certificate: Path
+    analyst: str
+
+    @property
+    def tls_port(self) -> int:
+        return self.encrypted.address[1]
+
+    def direct(self) -> psycopg.Connection:
+        """To the protected database, for exact answers."""
+        return psycopg.connect(self.live.servers.protected.dsn("shop"), autocommit=True)
+
+    def environment(self, port: int | None = None) -> dict[str, str]:
+        """Of a program that connects; port: of what stands in front of the proxy"""
+        return {
+            **os.environ,
+            "PGHOST": "127.0.0.1",
+            "PGPORT": str(port or self.live.port),
+            "PGUSER": self.analyst,
+            "PGPASSWORD": PASSWORD,
+            "PGDATABASE": "shop",
+            "PGCONNECT_TIMEOUT": "20",
+            "DP_TLS_PORT": str(self.tls_port),
+            "DP_CERTIFICATE": str(self.certificate),
+            "TZ": "UTC",
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def stop(self) -> None:
+        self.live.do(self.encrypted.stop(grace_seconds=0.5))
+        self.live.stop()
+
+
+def serve_shop(certificate: tuple[Path, Path], *, exact: bool) -> ServedShop:
+    """exact: answers all but without noise; else those of the demo"""
+    pair = own_servers()
+    policy = read_policy(policy_text(exact), "shop.yaml", {"SHOP_DSN": pair.source_dsns["shop"]})
+    catalog = pair.catalogs["shop"]
+    policy = fitted(policy, catalog)
+    shadow = Shadow(pair.shadow_server.dsn(), "shop", pair.shadow_server.address)
+    shadow.build(policy, catalog)
+    live = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy))])
+    analyst = f"client_{next(_NUMBERS)}"
+    pair.add_analyst(analyst, PASSWORD)
+    context = server_context(*certificate, ALPN)
+
+    async def start() -> WireServer:
+        server = live.assembly.wire_server(context, requires_tls=True)
+        await server.start("127.0.0.1", 0)
+        return server
+
+    encrypted = asyncio.run_coroutine_threadsafe(start(), live.loop).result(60)
+    return ServedShop(live, encrypted, certificate[0], analyst)
+
+
+def output(command: list[str], environment: Mapping[str, str], seconds: int) -> str:
+    """What a program prints; its errors are part of the message where it fails. What it started ends too."""
+    running = subprocess.Popen(
+        command,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        printed, errors = running.communicate(timeout=seconds)
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # it left nobody behind
+            os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == 0, f"{command}: {printed[-2000:]}{errors[-4000:]}"
+    return printed

@@ -1,0 +1,318 @@
+"""No hint is false: each that shows a statement or an expression is filled in with real names, and runs.
+
+`HINTS` has what each hint shows, in statements on the demo's databases. A hint that is not in it, or that
+the product has no more, fails; one that shows nothing which could be run says so in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from proxy.query.bind.function_forms import FORMS, FunctionForm
+from tests.live_proxy import LiveProxy
+from tests.shown_sql import shown
+
+_ORDERS = "FROM shop.orders"
+_COUNT = f"SELECT count(*) {_ORDERS}"
+_THINGS = "SELECT count(*) FROM kinds.things"
+_PER_UNIT = (
+    "SELECT avg(n) FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) q"
+)
+_ALIKE = "shows a form that no statement is made of"
+_RUN_AS_IT_IS = "says that the same statement is to be run elsewhere"
+
+HINTS: dict[str, str | tuple[str, ...]] = {
+    "Use the plain aggregate of {}, with FILTER (WHERE ...) if need be.": (
+        f"SELECT count(*) FILTER (WHERE status = 'paid'), sum(total) FILTER (WHERE quantity > 1) {_ORDERS}",
+    ),
+    "Write {}(0.5) WITHIN GROUP (ORDER BY column), once for each fraction.": (
+        f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+        f"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+    ),
+    "Use count(*).": (_COUNT,),
+    "Use count(column).": (f"SELECT count(product_id) {_ORDERS}",),
+    "Write (SELECT avg(column) FROM table), or run it by itself and write its result as a constant.": (
+        f"{_COUNT} WHERE total > (SELECT avg(total) FROM shop.orders)",
+        f"SELECT avg(total) {_ORDERS}",
+        f"{_COUNT} WHERE total > 42.5",
+    ),
+    "Name one column inside an aggregate, e.g. count(*) or avg(column).": (
+        _COUNT,
+        f"SELECT avg(total) {_ORDERS}",
+    ),
+    "SELECT * FROM dp.columns lists the columns that can be asked about.": ("SELECT * FROM dp.columns",),
+    "Combine conditions with AND, OR and NOT.": (
+        f"{_COUNT} WHERE quantity > 1 AND NOT (total > 5 OR status = 'paid')",
+    ),
+    "Rows cannot be divided by a column. Divide by a constant, e.g. sum(a / 10), or aggregates by each other,"
+    " e.g. sum(a) / nullif(sum(b), 0).": (
+        f"SELECT sum(quantity / 10), sum(total) / nullif(sum(quantity), 0) {_ORDERS}",
+    ),
+    "Rows cannot be divided by a column. Divide by a constant, e.g. count(DISTINCT mod(a, 10)).": (
+        f"SELECT count(DISTINCT mod(quantity, 10)) {_ORDERS}",
+    ),
+    "Dates and times can be compared with constants, or taken apart by extract().": (
+        f"{_COUNT} WHERE created_at < '2026-01-31' AND extract(year FROM created_at) = 2025",
+    ),
+    "Write 'UTC', or a name with a region and a city: column AT TIME ZONE 'Europe/Berlin'.": (
+        f"{_COUNT} WHERE created_at AT TIME ZONE 'UTC' < '2026-01-31'",
+        f"{_COUNT} WHERE created_at AT TIME ZONE 'Europe/Berlin' < '2026-01-31'",
+    ),
+    "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2).": (
+        f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
+    ),
+    "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers.": (
+        f"SELECT dp.error(max(total)) {_ORDERS}",
+    ),
+    "nullif takes a constant number there: nullif(sum(column), 0).": (
+        f"SELECT dp.error(nullif(sum(total), 0)) {_ORDERS}",
+    ),
+    "Casts there are to integer, bigint, numeric, real and double precision: avg(column)::numeric.": tuple(
+        f"SELECT dp.error(avg(total)::{kind}) {_ORDERS}"
+        for kind in ("integer", "bigint", "numeric", "real", "double precision")
+    ),
+    "Aggregate it per unit, e.g. max(column).": (
+        "SELECT avg(n) FROM (SELECT customer_id, max(total) AS n FROM shop.orders GROUP BY customer_id) q",
+    ),
+    "Allowed are comparisons, + - * and division by a constant, CASE, LIKE, {} and {}.": (
+        f"{_COUNT} WHERE CASE WHEN status LIKE 'p%' THEN (quantity + 1 - 2) * 3 / 2 ELSE 0 END > 1",
+    ),
+    "Write the list after IN: column IN (1, 2), column NOT IN (1, 2), or column IN ($1, $2).": (
+        f"{_COUNT} WHERE quantity IN (1, 2)",
+        f"{_COUNT} WHERE quantity NOT IN (1, 2)",
+        f"PREPARE two (integer, integer) AS {_COUNT} WHERE quantity IN ($1, $2); EXECUTE two (1, 2)",
+    ),
+    "Write column LIKE 'a%' or column ILIKE 'a%', in which % is any text and _ any character.": (
+        f"{_COUNT} WHERE status LIKE 'a%'",
+        f"{_COUNT} WHERE status ILIKE 'a%' OR status LIKE 'p_id'",
+    ),
+    "Write them as a constant, e.g. column >= '2026-01-31'.": (
+        f"{_COUNT} WHERE created_at >= '2026-01-31'",
+    ),
+    "Write an argument, e.g. count(*) or sum(column).": (f"SELECT count(*), sum(total) {_ORDERS}",),
+    "Write WITH name AS (SELECT ...) without a reference to itself.": (
+        "WITH name AS (SELECT total FROM shop.orders) SELECT avg(total) FROM name",
+    ),
+    "Write dp.{}(count(*)) or the like.": tuple(
+        f"SELECT dp.{name}(count(*)) {_ORDERS}" for name in ("low", "high", "error", "clipped")
+    ),
+    "Use aggregates, e.g. SELECT count(*) FROM {}. SELECT * FROM dp.columns says what each column can be used"
+    " for.": (_COUNT, "SELECT * FROM dp.columns"),
+    "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT {}, count(*) AS n FROM {} GROUP"
+    " BY {}) q.": (_PER_UNIT,),
+    "Take dp.{}(count(*)) there, with a name, and use the name.": (
+        f"SELECT e FROM (SELECT dp.error(count(*)) AS e {_ORDERS}) q",
+    ),
+    "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a"
+    " public table.{}": (
+        f"{_COUNT} WHERE total > (SELECT avg(total) FROM shop.orders)",
+        f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products)",
+    ),
+    " Where people are to have a row there, join it: SELECT count(DISTINCT a.{}) FROM {} a JOIN {} b ON"
+    " b.{} = a.{}.": (
+        "SELECT count(DISTINCT a.id) FROM shop.customers a JOIN shop.orders b ON b.customer_id = a.id",
+    ),
+    "Give each of its columns a name of its own: SELECT a AS x, a AS y.": (
+        "SELECT sum(p), sum(q) FROM (SELECT total AS x, total AS y FROM shop.orders) s (p, q)",
+    ),
+    "Join columns of one type, or SET TimeZone = 'UTC'.": ("SET TimeZone = 'UTC'",),
+    "Write a template, e.g. 'YYYY-MM'.": (
+        f"SELECT to_char(created_at, 'YYYY-MM') AS month, count(*) {_ORDERS}"
+        " WHERE created_at >= '2025-01-01' AND created_at < '2025-04-01' GROUP BY 1",
+    ),
+    "Use IS NULL, or a column of another type.": (f"{_COUNT} WHERE status IS NULL",),
+    "Write numbers in digits, dates as '2026-01-31', times as '2026-01-31 12:00:00+00'.": (
+        f"{_COUNT} WHERE quantity < 12 AND created_at < '2026-01-31 12:00:00+00'",
+        "SELECT count(*) FROM shop.customers WHERE birth_date < '2026-01-31'",
+    ),
+    "Read it in the FROM of a SELECT with aggregates, without TABLE, LATERAL or a function.": (
+        "WITH w AS (SELECT total FROM shop.orders) SELECT sum(total) FROM w",
+    ),
+    "EXPLAIN SELECT ... alone shows what the statement would cost.": (f"EXPLAIN {_COUNT}",),
+    "Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.": (
+        "SELECT count(*) FROM (SELECT customer_id FROM shop.orders) o JOIN shop.customers c"
+        " ON c.id = o.customer_id",
+        "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id",
+    ),
+    "Write it as an escape string: E'...' with every backslash doubled.": (
+        f"PREPARE escaped AS {_COUNT} WHERE status = E'a\\\\b'; EXECUTE escaped",
+    ),
+    "Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.": (
+        f"SELECT count(*), avg(total) {_ORDERS} WHERE quantity > 1 GROUP BY status",
+    ),
+    "Use plain comparisons, arithmetic and CASE on the columns of the table.": (
+        f"SELECT sum(CASE WHEN total > 5 THEN quantity + 1 ELSE 0 END) {_ORDERS}",
+    ),
+    "ROLLUP, CUBE and GROUPING SETS are not supported. Run a statement for each grouping, e.g. SELECT column,"
+    " count(*) FROM table GROUP BY column, and SELECT count(*) FROM table.": (
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+        _COUNT,
+    ),
+    "Write abs(x).": (f"SELECT sum(abs(total)) {_ORDERS}",),
+    "Write WITH name AS (SELECT ...), with plain names.": (
+        "WITH name AS (SELECT total FROM shop.orders) SELECT avg(total) FROM name",
+    ),
+    "Cast one operand to numeric first: column::numeric * ...": (
+        f"SELECT sum(quantity::numeric * 2000000000) {_ORDERS}",
+    ),
+    "Put the CASE around extract(), or the condition into FILTER (WHERE ...).": (
+        f"SELECT count(CASE WHEN total > 5 THEN extract(year FROM created_at) END) {_ORDERS}",
+        f"SELECT count(extract(year FROM created_at)) FILTER (WHERE total > 5) {_ORDERS}",
+    ),
+    "Write them of the plain column; put CASE and COALESCE around them.": (
+        f"SELECT count(CASE WHEN total > 5 THEN date_trunc('month', created_at) END) {_ORDERS}",
+        f"{_COUNT} WHERE coalesce(extract(year FROM created_at), 0) > 2024",
+    ),
+    "Divide the results of aggregates instead, e.g. sum(a) / sum(b).": (
+        f"SELECT sum(total) / sum(quantity) {_ORDERS}",
+    ),
+    "Key {} has the most values, {}: narrow it in WHERE (=, IN, BETWEEN), {}.": (
+        f"SELECT created_at::date AS day, count(*) {_ORDERS}"
+        " WHERE created_at::date BETWEEN '2025-01-01' AND '2025-01-31' GROUP BY 1",
+    ),
+    "Join on the privacy unit (a.unit = b.unit), or a public table on its key": (
+        "SELECT count(*) FROM shop.orders a JOIN shop.customers b ON a.customer_id = b.id",
+        "SELECT count(*) FROM shop.orders a JOIN shop.products b ON a.product_id = b.id",
+    ),
+    "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
+    " max_rows_per_unit: auto.": (f"SELECT count(DISTINCT customer_id) {_ORDERS}",),
+    "Take the plain column, with the condition in FILTER (WHERE ...).": (
+        "SELECT max(birth_date) FILTER (WHERE state = 'CA') FROM shop.customers",
+    ),
+    "Group by a column with public values, or by parts of a time or number with bounds that has at most {} of"
+    " them in WHERE (at >= '2026-01-01' AND at < '2026-02-01'); or ask the data owner for"
+    " max_groups_per_unit.": (
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+        f"SELECT created_at::date, count(*) {_ORDERS}"
+        " WHERE created_at >= '2026-01-01' AND created_at < '2026-02-01' GROUP BY 1",
+    ),
+    "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table"
+    " GROUP BY unit) q; after a LEFT JOIN it is the left table's.": (
+        _PER_UNIT,
+        "SELECT avg(n) FROM (SELECT c.id, count(o.id) AS n FROM shop.customers c LEFT JOIN shop.orders o"
+        " ON o.customer_id = c.id GROUP BY c.id) q",
+    ),
+    "Round it, round((...)::numeric, 2), or group by a column with `values` in the policy.": (
+        "SELECT round((single)::numeric, 2), count(*) FROM kinds.things WHERE single < 3 GROUP BY 1",
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+    ),
+    "Run it without dp.low(), dp.high() and dp.error().": ("SELECT count(*) FROM shop.products",),
+    "Rows that are units by themselves need no GROUP BY: aggregate them directly.": (
+        "SELECT avg(income) FROM census.adult",
+    ),
+    "Aggregate one side per unit first: JOIN (SELECT unit, count(*) AS n FROM t GROUP BY unit) q USING"
+    " (unit); or join fewer tables.": (
+        "SELECT sum(n) FROM shop.orders o JOIN (SELECT customer_id, count(*) AS n FROM shop.orders"
+        " GROUP BY customer_id) q USING (customer_id)",
+    ),
+    "Pass one value for each of $1, $2, ...": (
+        f"PREPARE one (integer) AS {_COUNT} WHERE quantity > $1; EXECUTE one (2)",
+    ),
+    "GROUP BY gives no group: its keys are private, and a key needs {} {} to appear half of the time, {} to"
+    " appear in 95 of 100 answers. Raise dp.epsilon or dp.delta, ask for fewer aggregates at once, group more"
+    " coarsely, or ask the data owner for `values` of the key, which are all answered.": (
+        "SET dp.epsilon = 2",
+        "SET dp.delta = 1e-6",
+    ),
+    "Narrow IN (SELECT ... WHERE ...), or join the public table on its key.": (
+        f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products WHERE price > 10)",
+        "SELECT count(*) FROM shop.orders a JOIN shop.products b ON a.product_id = b.id",
+    ),
+    ", for example, or 'UTC'.": ("SET TimeZone = 'Europe/Berlin'", "SET TimeZone = 'UTC'"),
+    "Call the function in a SELECT.": ("SELECT lower('A')",),
+    "SET client_encoding = 'UTF8', or write the statement in ASCII.": ("SET client_encoding = 'UTF8'",),
+    "Send the SELECT itself, or connect with a PostgreSQL client.": _RUN_AS_IT_IS,
+    "Send the SELECT itself, with the header Accept: text/csv.": _RUN_AS_IT_IS,
+    "Of at most {} values, for $1, $2, ...": _ALIKE,
+    'For example {"database": "shop", "sql": "SELECT 1"}.': ("SELECT 1",),
+    "A statement about protected data has at most {} bytes beside its parameters. Send long lists as one"
+    " array: column = ANY($1).": (
+        f"PREPARE lists (integer[]) AS {_COUNT} WHERE quantity = ANY($1); EXECUTE lists ('{{1,2}}')",
+    ),
+    "Protected: aggregates are answered with noise that hides {}. SELECT * FROM dp.columns.": (
+        "SELECT * FROM dp.columns",
+    ),
+    "Use LIMIT, or connect with a PostgreSQL client.": ("SELECT * FROM generate_series(1, 9) LIMIT 3",),
+    "differential privacy: rows of the protected table {table} are not shown, so this preview is empty"
+    " whatever the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns"
+    " says what each column can be used for.": (_COUNT, "SELECT * FROM dp.columns"),
+}  # fmt: skip
+
+
+def test_every_hint_that_shows_sql_has_its_case() -> None:
+    found = shown()
+    assert len(found) > 50
+    assert {text: place for text, place in found.items() if text not in HINTS} == {}
+    assert HINTS.keys() - found.keys() == set()
+
+
+def _database(statement: str) -> str:
+    named = re.search(r"\b(shop|kinds|census)\.", statement)
+    return named[1] if named else "shop"
+
+
+_CASES = [each for shows in HINTS.values() if isinstance(shows, tuple) for each in shows]
+
+
+@pytest.fixture(scope="module")
+def sessions(live: LiveProxy) -> Iterator[dict[str, psycopg.Connection]]:
+    found = {
+        name: live.connect(name, analyst=live.servers.new_analyst())
+        for name in ("shop", "kinds", "census")
+    }
+    yield found
+    for session in found.values():
+        session.close()
+
+
+@pytest.mark.parametrize("statement", dict.fromkeys(_CASES))
+def test_what_a_hint_shows_runs(statement: str, sessions: dict[str, psycopg.Connection]) -> None:
+    session = sessions[_database(statement)]
+    for part in statement.split("; "):
+        session.execute(part.encode())
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)
+def test_every_form_of_a_function_runs(
+    form: FunctionForm, sessions: dict[str, psycopg.Connection]
+) -> None:
+    """`Write name(column) of ...`: of some column of the table with all types."""
+    for written in form.written:
+        answered = 0
+        for column in ("int", "txt", "at", "att", "day"):
+            expression = re.sub(r"\bcolumn\b", column, written)
+            try:
+                sessions["kinds"].execute(f"SELECT count({expression}) FROM kinds.things".encode())
+                answered += 1
+            except psycopg.Error:
+                continue
+        assert answered, written
+
+
+@pytest.mark.parametrize(
+    ("refused", "database"),
+    [
+        (f"SELECT * {_ORDERS}", "shop"),
+        ("SELECT c.id, count(*) FROM shop.customers c GROUP BY c.id", "shop"),
+        (
+            "SELECT count(*) FROM shop.customers c WHERE c.id > ALL"
+            " (SELECT o.customer_id FROM shop.orders o)",
+            "shop",
+        ),
+    ],
+)
+def test_a_hint_has_the_names_of_the_statement(
+    refused: str, database: str, sessions: dict[str, psycopg.Connection]
+) -> None:
+    """What it shows runs as it stands."""
+    with pytest.raises(psycopg.Error) as caught:
+        sessions[database].execute(refused.encode())
+    hint = caught.value.diag.message_hint or ""
+    named = re.findall(r"SELECT (?:[^.]|\.(?! |\Z))*?shop\.(?:[^.]|\.(?! |\Z))*", hint)
+    assert named, hint
+    for statement in named:
+        sessions[database].execute(statement.encode())
