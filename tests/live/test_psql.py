@@ -148,6 +148,6 @@ def test_refusals_point_at_the_word(live: LiveProxy) -> None:
         "ERROR:  function random is not allowed on protected columns\n"
         "LINE 1: SELECT count(*) FROM shop.orders WHERE random() < 1;\n"
         "                                               ^\n"
-        "HINT:  Allowed are comparisons, + - * and division by a constant, CASE, LIKE, "
-        f"{', '.join([*FUNCTIONS.values()][:-1])} and btrim.\n"
+        "HINT:  Allowed are comparisons, + - * / and ||, CASE, LIKE, "
+        f"{', '.join([*FUNCTIONS.values()][:-1])} and {[*FUNCTIONS.values()][-1]}.\n"
     )
