@@ -57,7 +57,7 @@ REFUSED = [
     Refused(COUNT + ", shop.products", "0A000", "on a key", ", shop.products"),
     Refused(COUNT + " WHERE id IN (SELECT id FROM shop.orders)", "0A000", "subquery", "(SELECT id"),
     Refused(COUNT + " WHERE status LIKE '%\\'", "0A000", "escape character", None),
-    Refused("SELECT avg(total / (quantity - 1)) FROM shop.orders", "0A000", "may be 0", "quantity"),
+    Refused("SELECT avg(total / (quantity - 1)) FROM shop.orders", "0A000", "may be 0", "total"),
 ]  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """`make mutation`: mutants that nobody wrote, made by mutmut, of some files of `mechanisms` and `planner`.
 
-    python -m tests.mutation                          # eight files, others each night
+    python -m tests.mutation                          # nine files, others each night
     python -m tests.mutation 2026-11-22               # those of that night
     python -m tests.mutation planner/truncation.py    # these; "all" takes every file
 
@@ -23,7 +23,7 @@ from tests.mutation.equivalent import EQUIVALENT
 
 _ROOT = Path(__file__).parents[2]
 _PACKAGES = ("mechanisms", "planner")
-_A_NIGHT = 8
+_A_NIGHT = 9
 _MUTMUT = Path(sys.executable).with_name("mutmut")
 _OUTCOME = re.compile(r"^ *(proxy\.\S+__mutmut_\d+): ([a-z ]+)$", re.MULTILINE)
 

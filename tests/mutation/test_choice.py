@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from tests.mutation.__main__ import chosen, files
+from tests.mutation.__main__ import _A_NIGHT, chosen, files
 from tests.mutation.equivalent import EQUIVALENT
 
 _DAY = date(2026, 11, 22)
@@ -16,7 +16,7 @@ def test_a_night_has_its_files_and_a_month_has_most() -> None:
     )
     month = [set(chosen([], _DAY + timedelta(days=n))) for n in range(30)]
     assert len(set().union(*month)) >= 0.9 * len(files())
-    assert all(len(night) == 6 and night <= set(files()) for night in month)
+    assert all(len(night) == _A_NIGHT and night <= set(files()) for night in month)
 
 
 def test_files_can_be_named() -> None:
