@@ -62,7 +62,8 @@ SHIFTED = (
     " GROUP BY 1 HAVING count(*) > 0",
     "SELECT to_timestamp(floor((extract('epoch' from at) / 3600 )) * 3600) AT TIME ZONE 'UTC' AS b, count(*)"
     f" FROM w.calls WHERE {_HOURS} GROUP BY 1 HAVING count(*) > 0",
-    f'SELECT floor(extract(epoch from at)/300)*300 AS "time", count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1',
+    f'SELECT floor(extract(epoch from at)/300)*300 AS "time", count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1'
+    " HAVING count(*) > 0",
     # differences
     f"{_COUNT} WHERE ended - at > interval '1 day'",
     f"{_COUNT} WHERE ended - at BETWEEN interval '10 hours' AND '2 days'",
@@ -78,9 +79,10 @@ SHIFTED = (
     f" WHERE {_WEEK} GROUP BY 1, 2",
     "SELECT floor(extract(epoch FROM ended - at) / 86400) AS days, count(*) FROM w.calls GROUP BY 1",
     "SELECT (ended::date - at::date) AS days, count(*) FROM w.calls GROUP BY 1",
-    "SELECT extract(year FROM age(date '2031-08-15', day)) AS y, count(*) FROM w.calls GROUP BY 1",
+    "SELECT extract(year FROM age(date '2031-08-15', day)) AS y, count(*) FROM w.calls"
+    " GROUP BY 1 HAVING count(*) > 0",
     "SELECT date_part('year', age(timestamp '2020-02-29 12:00', shown)) AS y, count(*)"
-    " FROM w.calls GROUP BY 1",
+    " FROM w.calls GROUP BY 1 HAVING count(*) > 0",
     "SELECT extract(year FROM age('2030-05-31', at)) * 12 + extract(month FROM age('2030-05-31', at)) AS m,"
-    " count(*) FROM w.calls GROUP BY 1",
+    " count(*) FROM w.calls GROUP BY 1 HAVING count(*) > 0",
 )
