@@ -70,12 +70,11 @@ def joined_rows(
             along = along_a_foreign_key(joined, left, right, known)
             if along is not None:
                 relation = replace(relation, equal=(*relation.equal, along.units))
-                with_unit = _referred(relation, facts, left, right, along.key, known)
-                return (
-                    _with_rows(with_unit, along.rows)
-                    if with_unit.relation is relation
-                    else with_unit
-                )
+                if not _is_repeated(_target(left, right, along.key), along.key):
+                    with_unit = _referred(relation, facts, left, right, along.key, known)
+                    return _with_rows(with_unit, along.rows)
+                if _is_one_row(left) or _is_one_row(right):
+                    return _multiplied(relation, facts, left, right, known)
             refused = "a join of protected tables must be on the privacy unit they share"
         case _:
             refused = "protected tables with different privacy units cannot be joined"
@@ -264,15 +263,13 @@ def _referred(
     earlier join has repeated that row."""
     a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    target = a if any(s.alias == referred.relation for s in scans(left.relation)) else b
     rows, formed = max(a.rows, b.rows), max(a.formed, b.formed)
     if relation.left_outer:  # rows without a partner stay
         formed = a.formed + b.formed
-    once = [part.rows for part in target.untruncated if part.alias == referred.relation]
-    if target.formed > 1 and [target.formed] != once:
+    if _is_repeated(_target(left, right, referred), referred):
         found = _multiplied(relation, facts, left, right, known)
         assert isinstance(found.ownership, UnitRows)
-        return replace(found, ownership=replace(found.ownership, rows=rows, unique=False))
+        return replace(found, ownership=replace(found.ownership, unique=False))
     untruncated = (*a.untruncated, *b.untruncated)
     ownership = replace(
         a,
@@ -285,6 +282,20 @@ def _referred(
         is_unbounded=a.is_unbounded or b.is_unbounded,
     )
     return RelationWithUnit(relation, facts, ownership)
+
+
+def _target(left: RelationWithUnit, right: RelationWithUnit, referred: ColumnRef) -> UnitRows:
+    """Of the side that is referred to."""
+    is_left = any(scan.alias == referred.relation for scan in scans(left.relation))
+    found = (left if is_left else right).ownership
+    assert isinstance(found, UnitRows)
+    return found
+
+
+def _is_repeated(target: UnitRows, referred: ColumnRef) -> bool:
+    """Whether an earlier join can have repeated the row that is referred to."""
+    once = [part.rows for part in target.untruncated if part.alias == referred.relation]
+    return target.formed > 1 and [target.formed] != once
 
 
 def _with_rows(found: RelationWithUnit, rows: int) -> RelationWithUnit:

@@ -94,7 +94,9 @@ class RowLookups:
         select = self.sources.of_rows[subquery.index]
         lexemes = self.sources.lexed.lexemes
         is_exists = lexemes[select.keyword - 2].word == "exists"
-        words = tuple(x.name or x.token.text for x in lexemes[select.keyword : select.end])
+        # As they are written: 'kind' is a text, kind a column.
+        text = self.sources.lexed.text
+        words = tuple(text[x.start : x.end] for x in lexemes[select.keyword : select.end])
         name = (is_exists, words, operand)
         if name not in self.found:
             try:

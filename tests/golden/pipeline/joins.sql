@@ -412,3 +412,22 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: along a foreign key to rows that are repeated, of a unit with one row
+SELECT count(*) FROM (SELECT uid, max(i2) AS i2 FROM calls GROUP BY uid) c JOIN visits v ON v.uid = c.uid JOIN orders o ON o.uid = c.uid
+-- => plan
+-- w.calls, w.visits, w.orders, unit r3."dp_unit": rows 30, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 30, scale 15/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."dp_unit" AS unit, pg_catalog.count(*) AS v0 FROM (((SELECT r2."unit" AS "uid", r2."a1" AS "i2", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric) AS a1 FROM "w"."calls" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 JOIN (SELECT * FROM (SELECT r4."id", r4."uid", r4."i2", r4."i4", r4."i8", r4."n2", r4."n", r4."f4", r4."f8", r4."t", r4."c", r4."s", r4."b", r4."d", r4."ts", r4."tz", r4."free", r4."e", pg_catalog.row_number() OVER (PARTITION BY r4."uid" ORDER BY pg_catalog.hashint4extended(r4."id"::integer, %(p5)s::bigint), r4."id") AS "dp_place_of_unit" FROM "w"."visits" AS r4 WHERE r4."uid" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r4 ON (r3."uid" = r4."uid")) JOIN (SELECT * FROM (SELECT r5."id", r5."uid", r5."i2", r5."i4", r5."i8", r5."n2", r5."n", r5."f4", r5."f8", r5."t", r5."c", r5."s", r5."b", r5."d", r5."ts", r5."tz", r5."free", r5."e", pg_catalog.row_number() OVER (PARTITION BY r5."uid" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p5)s::bigint), r5."id") AS "dp_place_of_unit" FROM "w"."orders" AS r5 WHERE r5."uid" IS NOT NULL) AS r5 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r5 ON (r3."uid" = r5."uid")) WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit") u
+--   p1 = 30
+--   p2 = 2
+--   p3 = -5
+--   p4 = 10
+--   p5 = random
+--   p6 = 5
+--   p7 = 6
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

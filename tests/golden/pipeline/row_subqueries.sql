@@ -318,3 +318,18 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, 
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: a text and a column of one spelling
+SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.t = t)), count(*) FILTER (WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.t = 't')) FROM orders o
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
+--   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
+--   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) FILTER (WHERE (NOT (r4."unit" IS NULL))) AS v0, pg_catalog.count(*) FILTER (WHERE (NOT (r7."unit" IS NULL))) AS v1 FROM (("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = r2."t") GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) LEFT JOIN (SELECT r6."unit" AS "unit", r6."k1" AS "k1", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, r5."uid" AS k1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL AND (r5."t" = %(p2)s::text) GROUP BY r5."uid") AS r6) AS r7 ON (r1."uid" = r7."dp_unit") AND (r1."uid" = r7."k1")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 6
+--   p2 = t
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
