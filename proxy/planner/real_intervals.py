@@ -143,7 +143,7 @@ def _within(call: RealCall, is_within: bool, where: str) -> None:
             Code.UNSUPPORTED,
             f"{_NAMES[call.function]} could fail, or become too large, on some rows: its operand has to be"
             f" {where}",
-            "Bound it: greatest(column, 1) or least(column, 100) in place of the column.",
+            "Bound all of the operand: greatest(column, 1) or least(column, 100) in place of a column.",
             call.position,
         )
 

@@ -41,6 +41,9 @@ _STATEMENTS = (
     " GROUP BY ROLLUP (kind)",
     "SELECT ((floor(amount / 20))) * 20, count(*) FROM r.rentals WHERE amount < 60"
     " GROUP BY ROLLUP (floor(r.rentals.amount / 20) * 20) HAVING count(*) > 50",
+    # A key that begins with a column which is none.
+    "SELECT grouping(kind, product * 2) AS g, product * 2 AS twice, kind, count(*) FROM r.rentals"
+    " GROUP BY CUBE (product * 2, kind) HAVING grouping(product * 2) + grouping(kind) < 2",
     # Sums of their parts: one release, which PostgreSQL adds up on the shadow.
     "SELECT kind, paid, sum(m) AS sum FROM (SELECT kind, paid, count(*) AS m FROM r.rentals GROUP BY 1, 2) q"
     " GROUP BY ROLLUP (kind, paid)",

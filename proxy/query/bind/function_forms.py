@@ -47,7 +47,9 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     exp.Ln: _form("ln", "greatest(column, 1)", of=_BOUNDED),
     exp.Log: _form("log", "greatest(column, 1)", of=_BOUNDED),
     exp.Exp: _form("exp", "least(column, 10)", of=_BOUNDED),
-    exp.Pow: _form("power", "column, 2", "2, column", of=_BOUNDED + "; the other is a constant"),
+    exp.Pow: _form(
+        "power", "column, 2", "2, least(column, 10)", of=_BOUNDED + "; the other is a constant"
+    ),
     exp.WidthBucket: _form(
         "width_bucket",
         "column, 0, 100, 10",

@@ -216,7 +216,7 @@ def _refuse_names(context: SelectContext) -> None:
             raise Refusal(
                 Code.UNSUPPORTED,
                 f'the name "{name}" cannot be used where a protected table is joined with answers',
-                "Use names of several letters: SELECT sum(x) AS total ...",
+                "Use names of several letters without dp_: SELECT sum(x) AS total ...",
                 lexed.lexemes[index].position,
             )
 

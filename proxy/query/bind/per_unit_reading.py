@@ -86,7 +86,7 @@ class _GroupedColumns:
                 raise Refusal(
                     Code.UNSUPPORTED,
                     f'"{part.column}" is neither the privacy unit nor inside an aggregate',
-                    "Aggregate it per unit, e.g. max(column), or GROUP BY it as well.",
+                    "Aggregate it per unit, e.g. max(column) of a number or time, or GROUP BY it as well.",
                     part.position,
                 )
             return part

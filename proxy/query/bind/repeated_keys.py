@@ -26,10 +26,11 @@ def argument_of_grouping(context: SelectContext, keys: Sequence[WrittenKey], spa
     """
     Refuses  UNSUPPORTED: it is not written as in GROUP BY
     """
-    end, column = column_at(context, keys, span[0])
-    if column is not None and end == span[1]:
-        return column.key
+    # Before it is read as a column: an expression begins with a column that need be no key.
     found = key_in_other_words(context, keys, span)
+    if found is None:
+        end, column = column_at(context, keys, span[0])
+        found = column if end == span[1] else None
     if found is None:
         raise Refusal(
             Code.UNSUPPORTED,

@@ -161,7 +161,7 @@ INSTEAD_OF_AGGREGATES: Mapping[str, str] = {
     **dict.fromkeys(
         ("bool_and", "every"),
         "Whether there surely is a row of which it is not true:"
-        f" dp.low(count(*) FILTER (WHERE NOT condition)) > 0. {AVAILABLE}",
+        f" dp.low(count(*) FILTER (WHERE NOT (condition))) > 0. {AVAILABLE}",
     ),
 }
 

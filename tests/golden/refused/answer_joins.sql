@@ -101,7 +101,7 @@ SELECT t, count(*) AS k1 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM p
 -- => refused
 -- UNSUPPORTED at 23: k1
 -- the name "k1" cannot be used where a protected table is joined with answers
--- Use names of several letters: SELECT sum(x) AS total ...
+-- Use names of several letters without dp_: SELECT sum(x) AS total ...
 
 -- case: an aggregate of answers among rows
 SELECT t, max(q.n) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t

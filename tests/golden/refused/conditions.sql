@@ -75,7 +75,7 @@ SELECT count(*) FROM people WHERE d + i4 > '2010-01-01'
 -- => refused
 -- UNSUPPORTED at 35: d
 -- arithmetic of these operands is not available on a protected table
--- To a column of a date or timestamp add a constant, column + interval '1 day'; from one take another, extract(epoch FROM ended - started).
+-- To a column of a date or timestamp add a constant, column + interval '1 day'; from one take another, extract(epoch FROM ended - started), of dates ended - started.
 
 -- case: subquery in an aggregate
 SELECT sum((SELECT 1)) FROM people

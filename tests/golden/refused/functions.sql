@@ -262,21 +262,21 @@ SELECT sum(sqrt(i2)) FROM people
 -- => refused
 -- UNSUPPORTED at 12: sqrt(i2))
 -- sqrt() could fail, or become too large, on some rows: its operand has to be not below 0
--- Bound it: greatest(column, 1) or least(column, 100) in place of the column.
+-- Bound all of the operand: greatest(column, 1) or least(column, 100) in place of a column.
 
 -- case: a logarithm of what may be 0
 SELECT sum(ln(i4)) FROM people
 -- => refused
 -- UNSUPPORTED at 12: ln(i4))
 -- ln() could fail, or become too large, on some rows: its operand has to be above 0
--- Bound it: greatest(column, 1) or least(column, 100) in place of the column.
+-- Bound all of the operand: greatest(column, 1) or least(column, 100) in place of a column.
 
 -- case: a power too large
 SELECT sum(exp(i4 * 10)) FROM people
 -- => refused
 -- UNSUPPORTED at 12: exp(i4
 -- exp() could fail, or become too large, on some rows: its operand has to be within 690
--- Bound it: greatest(column, 1) or least(column, 100) in place of the column.
+-- Bound all of the operand: greatest(column, 1) or least(column, 100) in place of a column.
 
 -- case: a quotient by what may be 0
 SELECT avg(i4 / (i4 - 5)) FROM people

@@ -127,7 +127,8 @@ def _to_digits(operand: Expression, modifier: tuple[int, ...], node: exp.Expr) -
         raise Refusal(
             Code.UNSUPPORTED,
             "a cast to a numeric of so many digits is not allowed on protected columns",
-            f"Cast to numeric(p, s) with p not above {limits.NUMBER_DIGITS}, s from 0 to {_DIGITS}.",
+            f"Cast to numeric(p, s) with p below {limits.NUMBER_DIGITS}, s from 0 to {_DIGITS} and not above"
+            " p.",
             position_of(node),
         )
     below = Fraction(10) ** (most - digits)
@@ -154,7 +155,10 @@ def as_text(operand: Expression, node: exp.Expr, target: SqlType = SqlType.TEXT)
         return ir.Cast(operand, target)
     hint = "Write to_char(column, 'YYYY-MM-DD HH24:MI:SS')."
     if kind is None or not kind.is_time:
-        hint = "Use numbers, dates and texts; of a number with digits after its point round(column, 2)."
+        hint = (
+            "Use numbers, dates and texts; of a number with digits after its point"
+            " round(column::numeric, 2)."
+        )
     raise Refusal(
         Code.UNSUPPORTED,
         f"a value of type {kind.sql if kind else 'unknown'} cannot become a text on a protected table",

@@ -96,7 +96,7 @@ def _not_these(node: exp.Expr) -> Refusal:
         Code.UNSUPPORTED,
         "arithmetic of these operands is not available on a protected table",
         "To a column of a date or timestamp add a constant, column + interval '1 day'; from one take another,"
-        " extract(epoch FROM ended - started).",
+        " extract(epoch FROM ended - started), of dates ended - started.",
         position_of(node),
     )
 

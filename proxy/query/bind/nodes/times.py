@@ -82,7 +82,7 @@ def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
             Code.FUNCTION,
             "of age() on protected columns there are the year and the month, of two times",
             "Write extract(year FROM age(current_date, column)), or a difference,"
-            " extract(day FROM ended - started).",
+            " extract(day FROM ended - started), of dates ended - started.",
             position_of(node),
         )
     return found

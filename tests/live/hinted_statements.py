@@ -1,0 +1,219 @@
+"""Statements that are refused with a hint which shows SQL, and what it shows with names of the demo put in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_ORDERS = "FROM shop.orders"
+_COUNT = f"SELECT count(*) {_ORDERS}"
+_THINGS = "FROM kinds.things"
+_BY_STATUS = f"(SELECT status, count(*) AS n {_ORDERS} GROUP BY status) q"
+_JOINED = f"FROM shop.orders o JOIN {_BY_STATUS} ON q.status = o.status"
+_OWNED = "FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id"
+_PER_UNIT = f"(SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY customer_id)"
+_WITH_PRODUCTS = "FROM shop.products p LEFT JOIN shop.orders o ON o.product_id = p.id"
+_IN_ORDERS = "EXISTS (SELECT 1 FROM shop.orders o WHERE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HintedStatement:
+    """refused: gets the hint; shows: what then runs."""
+
+    refused: str
+    shows: tuple[str, ...]
+
+
+def _case(refused: str, *shows: str) -> HintedStatement:
+    return HintedStatement(refused=refused, shows=shows)
+
+
+HINTED: dict[str, HintedStatement] = {
+    "Divide by another constant, or the results of aggregates by each other, e.g. sum(a) / sum(b).": _case(
+        f"SELECT sum(quantity / NULL) {_ORDERS}",
+        f"SELECT sum(quantity / 2), sum(total) / sum(quantity) {_ORDERS}",
+    ),
+    "Divide by a constant, e.g. count(DISTINCT mod(a, 10)), or by nullif(column, 0) of a whole number.": _case(
+        f"SELECT count(DISTINCT mod(quantity, quantity - 1)) {_ORDERS}",
+        f"SELECT count(DISTINCT mod(quantity, 10)) {_ORDERS}",
+        f"SELECT count(DISTINCT mod(quantity, nullif(quantity, 0))) {_ORDERS}",
+    ),
+    "Divide by a constant, e.g. sum(a / 10), by nullif(column, 0) of a whole number, or aggregates by each"
+    " other, e.g. sum(a) / nullif(sum(b), 0).": _case(
+        f"SELECT sum(total / (quantity - 1)) {_ORDERS}",
+        f"SELECT sum(quantity / 10), sum(total) / nullif(sum(quantity), 0) {_ORDERS}",
+        f"SELECT sum(total / nullif(quantity, 0)) {_ORDERS}",
+    ),
+    "Ask each table by itself, or look a value up in a public table: column IN (SELECT column FROM"
+    " public_table).": _case(
+        "SELECT count(*) FROM census.adult a WHERE EXISTS (SELECT 1 FROM census.adult b WHERE b.age = a.age)",
+        f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products)",
+    ),
+    "Compare the column as a text: column = '7'.": _case(
+        f"{_COUNT} WHERE status::integer = 7", f"{_COUNT} WHERE status = '7'"
+    ),
+    "Round it first: round((...)::numeric, 2)::text, or floor(...)::text.": _case(
+        f"SELECT count(*) {_THINGS} WHERE (double / 7)::text = '1'",
+        f"SELECT count(*) {_THINGS} WHERE round((double / 7)::numeric, 2)::text = '1'",
+        f"SELECT count(*) {_THINGS} WHERE floor(double / 7)::text = '1'",
+    ),
+    "GROUP BY it, or ask for a column with `values` in the policy.": _case(
+        f"SELECT count(*) FROM shop.orders o JOIN (SELECT total, count(*) AS n {_ORDERS} GROUP BY total) q"
+        " ON q.total = o.total",
+        f"SELECT o.total, count(*) FROM shop.orders o JOIN (SELECT total, count(*) AS n {_ORDERS}"
+        " GROUP BY total) q ON q.total = o.total GROUP BY o.total",
+        f"SELECT count(*) {_JOINED}",
+    ),
+    "Bound all of the operand: greatest(column, 1) or least(column, 100) in place of a column.": _case(
+        f"SELECT sum(ln(quantity - 1)) {_ORDERS}",
+        f"SELECT sum(ln(greatest(quantity - 1, 1))), sum(sqrt(greatest(quantity, 1))) {_ORDERS}",
+        f"SELECT sum(exp(least(big, 100))), sum(power(2, least(int, 100))) {_THINGS}",
+    ),
+    "Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public one;"
+    " or write JOIN, or LEFT JOIN with the public table on the right.": _case(
+        f"SELECT p.category, count(*) {_WITH_PRODUCTS} GROUP BY p.category",
+        f"SELECT p.category, count(o.quantity), sum(o.total) {_WITH_PRODUCTS} GROUP BY p.category",
+        "SELECT p.category, count(*) FROM shop.products p JOIN shop.orders o ON o.product_id = p.id"
+        " GROUP BY p.category",
+        "SELECT p.category, count(*) FROM shop.orders o LEFT JOIN shop.products p ON o.product_id = p.id"
+        " GROUP BY p.category",
+    ),
+    "Join the tables first and the other query last: FROM table JOIN table2 ON ... JOIN (SELECT ...) q ON"
+    " ...": _case(
+        f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
+        f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
+    ),
+    "Write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...": _case(
+        f"SELECT count(*) FROM {_BY_STATUS} LEFT JOIN shop.orders o ON q.status = o.status",
+        f"SELECT count(*) FROM {_BY_STATUS} JOIN shop.orders o ON q.status = o.status",
+        f"SELECT count(*) FROM shop.orders o LEFT JOIN {_BY_STATUS} ON q.status = o.status",
+    ),
+    "Take dp.error(...) in a SELECT that groups by what is joined or compared.": _case(
+        f"SELECT dp.error(count(*)) {_JOINED}",
+        f"SELECT o.status, dp.error(count(*)) {_JOINED} GROUP BY o.status",
+    ),
+    "Use names of several letters without dp_: SELECT sum(x) AS total ...": _case(
+        f"SELECT sum(o.total) AS k1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
+    ),
+    "Use count and sum, or GROUP BY all that is joined or compared with the answers.": _case(
+        f"SELECT avg(o.total) {_JOINED}",
+        f"SELECT count(*), sum(o.total) {_JOINED}",
+        f"SELECT o.status, avg(o.total) {_JOINED} GROUP BY o.status",
+    ),
+    "Write to_char(column, 'YYYY-MM-DD HH24:MI:SS').": _case(
+        f"SELECT count(at::text) {_THINGS}",
+        f"SELECT count(to_char(at, 'YYYY-MM-DD HH24:MI:SS')) {_THINGS}",
+        f"SELECT count(to_char(att, 'YYYY-MM-DD HH24:MI:SS')) {_THINGS}",
+    ),
+    "Use numbers, dates and texts; of a number with digits after its point round(column::numeric, 2).": _case(
+        f"SELECT count(uid::text) {_THINGS}",
+        f"SELECT count(round(double::numeric, 2)::text), count(round(num::numeric, 2)::text) {_THINGS}",
+        f"SELECT count(int::text), count(day::text), count(txt::text) {_THINGS}",
+    ),
+    "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date.": _case(
+        f"SELECT count(int::money) {_THINGS}",
+        f"SELECT count(num2::integer), count(int::bigint), count(int::numeric) {_THINGS}",
+        f"SELECT count(int::numeric(10, 2)), count(int::double precision), count(int::text) {_THINGS}",
+        f"SELECT count(int::varchar(10)), count(at::date) {_THINGS}",
+    ),
+    "Cast to numeric(p, s) with p below {}, s from 0 to {} and not above p.": _case(
+        f"SELECT count(num2::numeric(5, 7)) {_THINGS}",
+        f"SELECT count(num2::numeric(399, 0)), count(num2::numeric(399, 20)) {_THINGS}",
+    ),
+    "Write it with the operator: coalesce(column, '') || 'a'.": _case(
+        f"SELECT concat(ch, 'a'), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT coalesce(ch, '') || 'a', count(*) {_THINGS} GROUP BY 1",
+    ),
+    "To a column of a date or timestamp add a constant, column + interval '1 day'; from one take another,"
+    " extract(epoch FROM ended - started), of dates ended - started.": _case(
+        f"SELECT count(*) {_THINGS} WHERE day + int > '2020-02-01'",
+        f"SELECT count(*) {_THINGS} WHERE day + interval '1 day' > '2020-02-01'",
+        f"SELECT count(*) {_THINGS} WHERE at + interval '1 day' > '2020-02-01'",
+        f"SELECT sum(extract(epoch FROM at - day)), sum(at::date - day) {_THINGS}",
+    ),
+    "Write date_bin('15 minutes', column, timestamp '2001-01-01') of a timestamp, timestamptz '2001-01-01"
+    " 00:00:00+00' of one with time zone.": _case(
+        f"SELECT count(date_bin('15 minutes', att, timestamp '2001-01-01')) {_THINGS}",
+        f"SELECT count(date_bin('15 minutes', at, timestamp '2001-01-01')) {_THINGS}",
+        f"SELECT count(date_bin('15 minutes', att, timestamptz '2001-01-01 00:00:00+00')) {_THINGS}",
+    ),
+    "Write extract(year FROM age(current_date, column)), or a difference, extract(day FROM ended - started),"
+    " of dates ended - started.": _case(
+        "SELECT avg(extract(day FROM age(current_date, birth_date))) FROM shop.customers",
+        "SELECT avg(extract(year FROM age(current_date, birth_date))) FROM shop.customers",
+        "SELECT avg(current_date - birth_date) FROM shop.customers",
+        f"SELECT avg(extract(day FROM at - day)) {_THINGS}",
+    ),
+    "Write it with ON a.key = b.key.": _case(
+        "SELECT count(quantity) FROM (SELECT product_id AS id, quantity FROM shop.orders) a"
+        " FULL JOIN shop.products b USING (id)",
+        "SELECT count(quantity) FROM (SELECT product_id AS id, quantity FROM shop.orders) a"
+        " FULL JOIN shop.products b ON a.id = b.id",
+    ),
+    "Put that condition into WHERE, or into a subquery of the public table.": _case(
+        f"SELECT count(o.quantity) {_WITH_PRODUCTS} AND p.price > 5",
+        f"SELECT count(o.quantity) {_WITH_PRODUCTS} WHERE p.price > 5",
+        "SELECT count(o.quantity) FROM (SELECT id FROM shop.products WHERE price > 5) p"
+        " LEFT JOIN shop.orders o ON o.product_id = p.id",
+    ),
+    "Use LEFT JOIN on the privacy unit, or aggregate their rows together: FROM (SELECT ... FROM a UNION ALL"
+    " SELECT ... FROM b) q.": _case(
+        "SELECT count(*) FROM shop.orders o FULL JOIN shop.customers c ON c.id = o.customer_id",
+        "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON c.id = o.customer_id",
+        f"SELECT count(*) FROM (SELECT customer_id {_ORDERS} UNION ALL SELECT id FROM shop.customers) q",
+    ),
+    "GROUP BY the unit alone there: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit)"
+    " q.": _case(
+        f"SELECT avg(n) FROM (SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY ROLLUP (customer_id)) q",
+        f"SELECT avg(n) FROM {_PER_UNIT} q",
+    ),
+    "Aggregate it per unit, e.g. max(column) of a number or time, or GROUP BY it as well.": _case(
+        f"SELECT avg(n) FROM (SELECT c.id, c.birth_date, count(*) AS n {_OWNED} GROUP BY c.id) q",
+        f"SELECT avg(n) FROM (SELECT c.id, max(c.birth_date), count(*) AS n {_OWNED} GROUP BY c.id) q",
+        f"SELECT state, avg(n) FROM (SELECT c.id, c.state, count(*) AS n {_OWNED} GROUP BY c.id, c.state) q"
+        " GROUP BY state",
+    ),
+    "Write the key in both places with the same words, e.g. GROUPING(column).": _case(
+        "SELECT grouping(state::text), count(*) FROM shop.customers GROUP BY ROLLUP (state)",
+        "SELECT grouping(state), count(*) FROM shop.customers GROUP BY ROLLUP (state)",
+        f"SELECT grouping(small + 1), count(*) {_THINGS} GROUP BY ROLLUP (small + 1)",
+    ),
+    "Compare the privacy unit of both by =: EXISTS (SELECT 1 FROM orders o WHERE o.unit = c.unit AND o.total >"
+    " 100). Beside it other columns can be equal, and in EXISTS one can be compared otherwise.": _case(
+        f"SELECT count(*) FROM shop.customers c WHERE {_IN_ORDERS} o.total > 100)",
+        f"SELECT count(*) FROM shop.customers c WHERE {_IN_ORDERS} o.customer_id = c.id AND o.total > 100)",
+        f"{_COUNT} c WHERE {_IN_ORDERS} o.customer_id = c.customer_id AND o.status = c.status"
+        " AND o.total > c.total)",
+    ),
+    "Compare one column: EXISTS (SELECT 1 FROM public_table p WHERE p.id = t.public_id AND ...).": _case(
+        f"{_COUNT} t WHERE EXISTS (SELECT 1 FROM shop.products p WHERE p.id > t.product_id)",
+        f"{_COUNT} t WHERE EXISTS (SELECT 1 FROM shop.products p WHERE p.id = t.product_id AND price > 10)",
+    ),
+    "Join the other query in the SELECT that aggregates: SELECT k, count(*) FROM table JOIN (SELECT ...) q ON"
+    " k = q.k GROUP BY k.": _case(
+        f"SELECT count(*) FROM (SELECT o.total {_JOINED}) s",
+        f"SELECT o.status, count(*) FROM shop.orders o JOIN {_BY_STATUS} ON o.status = q.status"
+        " GROUP BY o.status",
+    ),
+    "Allowed are comparisons, + - * / and ||, CASE, LIKE, {} and {}.": _case(
+        f"SELECT count(md5(status)) {_ORDERS}",
+        f"{_COUNT} WHERE CASE WHEN status || 'x' LIKE 'p%' THEN (quantity + 1 - 2) * 3 / 2 ELSE 0 END > 1",
+    ),
+    "Write it in WHERE, or join a subquery that groups by the privacy unit.": _case(
+        f"SELECT count(*) {_OWNED} AND EXISTS (SELECT 1 FROM shop.orders p WHERE p.customer_id = c.id)",
+        f"SELECT count(*) {_OWNED} WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.customer_id = c.id)",
+        f"SELECT count(*) {_OWNED} JOIN {_PER_UNIT} p ON p.customer_id = c.id",
+    ),
+    r"Use letters, ., [a-z], [^0-9], \d, \s, ( ), |, *, +, ?, {1,3}, ^ and $ at the outside, and a backslash"
+    r" before other marks; at most {} characters once what is repeated is written out, of ASCII where case is"
+    r" ignored. For \w write column ~ '^[A-Za-z0-9_]+$'.": _case(
+        rf"{_COUNT} WHERE status ~ '^\w+$'",
+        rf"{_COUNT} WHERE status ~ '^(p|[a-z])[^0-9].\d*\s?(a+|b{{1,3}})\.?$'",
+        rf"{_COUNT} WHERE status ~* '^(p|[a-z])[^0-9].\d*\s?(a+|b{{1,3}})\.?$'",
+        f"{_COUNT} WHERE status ~ '^[A-Za-z0-9_]+$'",
+    ),
+    "Whether there surely is a row of which it is not true: dp.low(count(*) FILTER (WHERE NOT (condition))) >"
+    " 0. {}": _case(
+        f"SELECT bool_and(total > 5 OR quantity > 1) {_ORDERS}",
+        f"SELECT dp.low(count(*) FILTER (WHERE NOT (total > 5 OR quantity > 1))) > 0 {_ORDERS}",
+    ),
+}  # fmt: skip
