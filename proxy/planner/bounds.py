@@ -206,9 +206,7 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case FormattedTime():
             return replace(expression, operand=within_calendar(expression.operand, columns))
         case InPublic():
-            inner = expression.condition
-            if inner is not None:
-                inner = again(inner)
+            inner = None if expression.condition is None else again(expression.condition)
             return replace(expression, operand=again(expression.operand), condition=inner)
         case Like():
             check_pattern(expression)
@@ -245,6 +243,8 @@ def _with_lengths(expression: Expression, columns: Facts) -> Expression:
     def change(part: Expression) -> Expression:
         if isinstance(part, TextCall) and part.type is SqlType.INT4:
             return _measured(part, 2**30 - 1, columns).expression
+        if isinstance(part, Clamped) and isinstance(part.operand, Clamped):
+            return replace(part, operand=part.operand.operand)  # it had been clamped before
         return part
 
     return rebuild(expression, change)
@@ -303,8 +303,7 @@ def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
 
 
 def _extracted(extract: Extract, columns: Facts) -> Bounded:
-    value = constant_field(extract)
-    if value is not None:
+    if (value := constant_field(extract)) is not None:
         return Bounded(Constant(value, extract.type), Bounds(value, value))
     # A CASE in here would reach the database unchecked: its conditions could raise on some rows.
     column = column_below(extract.operand)

@@ -67,6 +67,29 @@ _PARTS = ("'-'", "''", "'a'", "'SECRET'", "'😀'", "$6")
 _PLACES = ("1", "-1", "0", "3", "2147483647")
 _SHORT_TEXTS = ("''", "'x'", "'😀😀😀😀'", "'0123456789abcdef'")
 _PADDED = ("0", "3", "-1, 'x'", "1024, '😀'", "5, ''", "20, 'SECRET'")
+_EXPRESSIONS = (
+    *(
+        "'^S'",
+        "'(a|e)+$'",
+        "'[a-z]{2,5}'",
+        "'[^x]*x'",
+        r"'\d+\.\s'",
+        "'(.?){30}e{30}'",
+        "'%|'",
+        "NULL",
+    ),
+    *(
+        "'(.*e){8}'",
+        "'[^\U0001f600]'",
+        "'(e|ee|eee)*ab'",
+        r"'(a)\1'",
+        "'*a'",
+        "'a{1001}'",
+        "$5",
+        "$3",
+    ),
+)
+_SIMILAR = ("'%(e|x)%'", "'_{2,4}'", r"'\%%'", "'[a-c]+'", "'(a'", "'%.*'")
 _DAYS = ("d",)
 _INSTANTS = ("ts", "tz")
 _TIME_CONSTANTS = (
@@ -150,6 +173,7 @@ class Grammar:
                 f" {self._one(_INTERVALS)})"
             ),
             *(self._like,) * 2,
+            self._matches,
             lambda d: f"starts_with({self.text(d)}, {self._one(_TEXT_CONSTANTS)})",
             partial(self._case, self.condition),
             lambda d: f"coalesce({self.condition(d)}, b)",
@@ -217,7 +241,7 @@ class Grammar:
                     f"({column} AT TIME ZONE 'Asia/Kolkata')",
                 ),
                 *(f"({column} + {self._one(_INTERVALS)})", f"({column})::timestamp"),
-                f"({self._one(_INSTANTS)} - {' - '.join(_INTERVALS[:1] * self.draw.randint(1, 7))})",
+                f"({self._one(_INSTANTS)} - {' - '.join(_INTERVALS[:1] * self._one((1, 7)))})",
             )
         )
         if depth > 0 and self._rarely():
@@ -420,6 +444,16 @@ class Grammar:
                 *(f"floor({number})::text", f"round(({number})::numeric, 3)::text"),
             )
         )
+
+    def _matches(self, depth: int) -> str:
+        """By a regular expression: read ones, and some with which PostgreSQL would raise on a row."""
+        text = self.text(depth)
+        if self._rarely():
+            flags = self._one(("", ", 'i'"))
+            return f"regexp_like({text}, {self._one(_EXPRESSIONS)}{flags})"
+        if self._rarely():
+            return f"({text} SIMILAR TO {self._one(_SIMILAR)})"
+        return f"({text} {self._one(('~', '~*', '!~', '!~*'))} {self._one(_EXPRESSIONS)})"
 
     # --- anything
 
