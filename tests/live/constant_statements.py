@@ -194,7 +194,7 @@ HOSTILE = (
     ("n = (SELECT k.id FROM w.kinds k, w.calls c LIMIT 1)", "this subquery"),
     ("n = (SELECT id FROM w.kinds WHERE id = (SELECT min(n) FROM w.calls))", ""),
     ("n = (SELECT id FROM w.kinds WHERE random() < 2 LIMIT 1)", "this subquery"),
-    ("at > now() - (n * interval '1 day')", "interval"),
+    ("at > now() - (n * interval '1 day')", "values of this type"),
     ("at > clock_timestamp()", "clock_timestamp"),
     ("n > random()", "random"),
     ("n > nextval('s')", "s"),
