@@ -60,7 +60,7 @@ def read_pattern(text: str, syntax: PatternSyntax, *, ignore_case: bool) -> Text
     >>> read_pattern("^ab{1,2}|\\.c$", PatternSyntax.REGULAR, ignore_case=True).text
     '^[aA][bB]{1,2}|\\.[cC]$'
     >>> read_pattern("a%_(b|c)", PatternSyntax.SIMILAR, ignore_case=False)
-    TextPattern(text='^(?:a.*.(?:b|c))$', states=6)
+    TextPattern(text='^(?:a.*.(?:b|c))$', states=9)
     >>> read_pattern(r"(a)\1", PatternSyntax.REGULAR, ignore_case=False) is None
     True
     """
