@@ -103,20 +103,25 @@ def _groups(
     bits: RandomBits,
     selected: bool = False,
 ) -> Iterable[Keys]:
-    if plan.combinations is not None:
-        return plan.combinations
-    if plan.selection is None:
-        return product(*(key.values or () for key in plan.keys))
+    if plan.combinations is not None or plan.selection is None:
+        return ordered_groups(plan, ())
     selected_keys: Iterable[Keys] = grouped[0]
     if not selected:
         is_selected = _group_selector(plan.selection, bits)
         selected_keys = [
             keys for keys, rows in grouped[0].items() if is_selected(sum(row.units for row in rows))
         ]
+    return ordered_groups(plan, selected_keys)
+
+
+def ordered_groups(plan: BlockPlan, shown: Iterable[Keys]) -> Iterable[Keys]:
+    """All public groups in the policy's order; of private ones those that are shown."""
+    if plan.combinations is not None:
+        return plan.combinations
+    if plan.selection is None:
+        return product(*(key.values or () for key in plan.keys))
     # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
-    return sorted(
-        selected_keys, key=lambda keys: tuple((text is None, text or "") for text in keys)
-    )
+    return sorted(shown, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
 
 def _drawn(

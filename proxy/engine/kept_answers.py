@@ -1,0 +1,199 @@
+"""Answers that are kept: which blocks of a plan are one question, who has drawn it, who pays what.
+
+A block is drawn once in a slot of public time, charged to everybody's budget then, and to each analyst once,
+whole, before anything of it is shown. What is shown is always what the ledger keeps, never an own draw: so a
+draw that was interrupted is drawn again under its charge.
+
+Source  docs/design/reuse.md 2
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import lru_cache
+from typing import Protocol
+
+from proxy.accounting.events import Event
+from proxy.base.errors import Fault
+from proxy.engine.ports import Charged
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.loss_events import block_events
+from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.release.kept_block import KeptBlock, Order, kept_block, kept_text
+from proxy.reuse.block_question import question_of
+from proxy.reuse.canonical_form import NotCanonical
+from proxy.reuse.relied_on import ReliedOn
+
+SEMANTICS = (
+    1  # of releases and of the SQL that they run: raised when either changes what an answer means
+)
+_CACHED_PLANS = 128
+_POLL_SECONDS = 0.05
+
+
+class PartState(Enum):
+    READY = "ready"
+    DRAW = "draw"
+    WAIT = "wait"
+    APART = "apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A block as the ledger sees it. digest None: it is never kept."""
+
+    digest: bytes | None
+    question: str
+    terms: str
+    order: Order
+    loss: Loss
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A durable charge of `paid`, and what is to be done for each part; kept: its number in the ledger."""
+
+    charged: Charged
+    paid: Loss
+    holder: str
+    states: tuple[PartState, ...]
+    kept: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+
+    @property
+    def draws(self) -> bool:
+        return any(state in (PartState.DRAW, PartState.APART) for state in self.states)
+
+
+class KeptLedger(Protocol):
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[Part],
+        fingerprint: str,
+        digest: str,
+        *,
+        may_draw: bool,
+    ) -> Claim | None:
+        """Charges, durably, before it returns. None: something is to be drawn and may not be; nothing is charged.
+
+        Refuses  OVER_BUDGET, with what is left
+        """
+        ...
+
+    async def keep(self, kept: int, relation: str) -> str | None:
+        """What all are shown: this, unless another came first. None: it was forgotten meanwhile."""
+        ...
+
+    async def relation_of(self, kept: int) -> str | None:
+        """None: it is not drawn yet."""
+        ...
+
+    async def let_go(self, kept: int, holder: str) -> None:
+        """Of a draw that is not finished. Never waits."""
+        ...
+
+
+class KeptQuestions:
+    """The parts of plans, under one policy and catalogue."""
+
+    def __init__(self, relied_on: ReliedOn) -> None:
+        self._relied_on = relied_on
+        self.parts = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
+
+    def _parts(self, private: PrivatePlan) -> tuple[Part, ...] | None:
+        """None where the losses of the blocks are not that of the plan: such a statement is not kept."""
+        parts = tuple(map(self._part, private.blocks))
+        total = sum((part.loss for part in parts), NOTHING)
+        return parts if total == private.loss else None
+
+    def _part(self, block: BlockPlan) -> Part:
+        events = tuple(block_events(block))
+        loss = _sum(events)
+        order = Order(
+            keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
+        )
+        try:
+            asked = question_of(block)
+        except NotCanonical:
+            asked = None
+        if asked is None or not block.releases:
+            return Part(digest=None, question="", terms="", order=order, loss=loss, events=events)
+        question = f"{SEMANTICS} {self._relied_on.text(block)} {asked.question}"
+        named = hashlib.sha256(f"{len(question)} {question} {asked.terms}".encode()).digest()
+        return Part(
+            digest=named,
+            question=question,
+            terms=asked.terms,
+            order=Order(keys=asked.keys, releases=asked.releases),
+            loss=loss,
+            events=events,
+        )
+
+
+class ClaimedBlocks:
+    """The blocks of one statement as the ledger keeps them (engine.noisy_answers.BlockStore)."""
+
+    def __init__(
+        self, ledger: KeptLedger, parts: Sequence[Part], claim: Claim, ready: Mapping[int, str]
+    ) -> None:
+        self._ledger = ledger
+        self._parts = parts
+        self._claim = claim
+        self._ready = ready
+        self._open = {
+            number for number, state in enumerate(claim.states) if state is PartState.DRAW
+        }
+
+    def ready(self, number: int, block: BlockPlan) -> KeptBlock | None:
+        text = self._ready.get(number)
+        return None if text is None else kept_block(text, self._parts[number].order, block)
+
+    async def stored(self, number: int, block: BlockPlan, drawn: KeptBlock) -> KeptBlock:
+        kept = self._claim.kept[number]
+        if number not in self._open or kept is None:
+            return drawn
+        order = self._parts[number].order
+        text = kept_text(drawn, order)
+        shown = await self._ledger.keep(kept, text)
+        self._open.discard(number)
+        return drawn if shown is None or shown == text else kept_block(shown, order, block)
+
+    async def close(self) -> None:
+        """What is not drawn by now may be by another."""
+        for number in self._open:
+            kept = self._claim.kept[number]
+            if kept is not None:
+                await self._ledger.let_go(kept, self._claim.holder)
+
+
+async def waited_for(ledger: KeptLedger, claim: Claim, seconds: float) -> Mapping[int, str] | None:
+    """What stands already or is drawn by others meanwhile, by part; None: one of them did not finish."""
+    ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
+    waiting = [n for n, state in enumerate(claim.states) if state is PartState.WAIT]
+    clock = asyncio.get_running_loop().time
+    until = clock() + seconds
+    for number in waiting:
+        kept = claim.kept[number]
+        if kept is None:
+            raise Fault
+        while number not in ready:
+            text = await ledger.relation_of(kept)
+            if text is not None:
+                ready[number] = text
+            elif clock() > until:
+                return None
+            else:
+                await asyncio.sleep(_POLL_SECONDS)
+    return ready
+
+
+def _sum(events: Sequence[Event]) -> Loss:
+    each = (Loss(Fraction(str(one["epsilon"])), Fraction(str(one["delta"]))) for one in events)
+    return sum(each, NOTHING)
