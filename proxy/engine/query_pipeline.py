@@ -13,13 +13,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
+from proxy.engine.account_documents import with_accounts
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.column_errors import reported
@@ -36,7 +37,8 @@ from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
-from proxy.engine.session_zone import ZoneRules, ZonesUsed, in_session_zone, zones_used
+from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
+from proxy.engine.session_zone import ZoneRules, in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
@@ -47,20 +49,9 @@ from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
-from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedQuery:
-    """A question that could be run now. bounded: a block planned again, its private bounds chosen."""
-
-    settings: Settings
-    private: PrivatePlan
-    bounded: Bounded
-    zones: ZonesUsed
 
 
 class Engine:
@@ -89,6 +80,7 @@ class Engine:
         self._bits = bits
         self._zones = ZoneRules()
         self._turns = PlanningTurns()
+        self._remembered = RememberedPlans()
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
@@ -97,6 +89,7 @@ class Engine:
     def renew(self, public: PublicValues, rows: PublicRowsOf) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public, rows=rows)
+        self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
     async def run(
         self,
@@ -113,24 +106,10 @@ class Engine:
         """
         answer = await self._answered(question, arguments, settings, analyst)
         accounts = question.reading.accounts
-        return replace(
-            answer, relation=await self._with_accounts(answer.relation, accounts, analyst)
-        )
-
-    async def _with_accounts(
-        self, relation: str, accounts: frozenset[TableName], analyst: str
-    ) -> str:
-        """The relation, and beside it what the ledger says of the analyst by now."""
-        documents = {}
-        if BUDGET in accounts:
-            documents[BUDGET.name] = await self._ledger.budget(analyst)
-        if HISTORY in accounts:
-            documents[HISTORY.name] = await self._ledger.history(analyst)
-        if not documents:
-            return relation
-        parts = [f'"{name}":{document}' for name, document in documents.items()]
-        rest = relation.removeprefix("{")
-        return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest
+        if not accounts:
+            return answer
+        relation = await with_accounts(answer.relation, accounts, self._ledger, analyst)
+        return replace(answer, relation=relation)
 
     async def _answered(
         self,
@@ -141,7 +120,7 @@ class Engine:
     ) -> NoisyAnswer:
         if question.reads_nothing:
             return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
-        found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
+        found = await self._prepared(question, arguments, settings, analyst)
         chosen, private, bounded = found.settings, found.private, found.bounded
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
@@ -222,8 +201,7 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
-        private = found.private
+        private = (await self._prepared(question, arguments, settings, analyst)).private
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
@@ -247,7 +225,22 @@ class Engine:
         )
         return replace(private, blocks=tuple(blocks))
 
-    def _prepared(
+    async def _prepared(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> PreparedQuery:
+        remembered = self._remembered  # another one, where the context is renewed meanwhile
+        asked = question, arguments, settings
+        found = remembered.find(*asked, analyst)
+        if found is None:
+            found = await self._turns.run(analyst, self._plan, *asked)
+            remembered.keep(*asked, analyst, found)
+        return found
+
+    def _plan(
         self,
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],

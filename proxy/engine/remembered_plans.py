@@ -1,0 +1,99 @@
+"""Plans of questions that are asked again: whoever asks the same in the same settings gets the same plan.
+
+A plan is a function of what `_asked` holds, and of the policy, the catalogue and public values
+(PlanningContext, with which all that is remembered ends): of no clock, no chance and no protected row. What
+else may change is asked at each run: budget, session, tables that have changed, the server's rules of time
+zones, lists of public tables. Seeds and noise are drawn when it runs.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proxy.engine.noisy_answers import Bounded
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.session_zone import ZonesUsed
+from proxy.engine.settings import Settings
+from proxy.planner.plan import PrivatePlan
+from proxy.query.statement_reading import Reading
+
+_KEPT = 64
+_ARGUMENTS = 4_096  # characters, beyond which a plan is large and hardly asked for twice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedQuery:
+    """A question that could be run now. bounded: a block planned again, its private bounds chosen."""
+
+    settings: Settings
+    private: PrivatePlan
+    bounded: Bounded
+    zones: ZonesUsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Remembered:
+    """reading: of which the plan is; held, so that no other object can have its identity."""
+
+    reading: Reading
+    prepared: PreparedQuery
+
+
+class RememberedPlans:
+    """The plans that were asked for last, each for its analyst: how long another waits tells nobody what they
+    asked. Refusals are not kept."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[object, _Remembered] = OrderedDict()
+
+    def find(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> PreparedQuery | None:
+        asked = _asked(question, arguments, settings, analyst)
+        found = self._kept.get(asked)
+        if found is None:
+            return None
+        assert found.reading is question.reading
+        self._kept.move_to_end(asked)
+        return found.prepared
+
+    def keep(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+        prepared: PreparedQuery,
+    ) -> None:
+        if sum(len(value) for value in arguments if value is not None) > _ARGUMENTS:
+            return
+        asked = _asked(question, arguments, settings, analyst)
+        self._kept[asked] = _Remembered(reading=question.reading, prepared=prepared)
+        self._kept.move_to_end(asked)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+
+def _asked(
+    question: ProtectedQuery,
+    arguments: tuple[str | None, ...],
+    settings: Mapping[str, str],
+    analyst: str,
+) -> object:
+    """A reading is one object for each statement as it was read (PolicyStatements): comparing two by value
+    would take as long as planning. Beside it, all that planning is given."""
+    return (
+        analyst,
+        id(question.reading),
+        question.parameter_oids,
+        question.constants,
+        question.with_errors,
+        arguments,
+        frozenset(settings.items()),
+    )
