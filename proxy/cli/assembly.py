@@ -124,7 +124,10 @@ def assemble(
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
-    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source))
+    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source), policy.reuse)
+    kept = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    engine = Engine(policy, catalog, relations, protected, ledger, bits or OsRandom(), public, rows)
+    engine = Engine(
+        policy, catalog, relations, protected, ledger, bits or OsRandom(), public, rows, kept
+    )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)

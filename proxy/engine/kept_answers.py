@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -19,7 +20,6 @@ from functools import lru_cache
 from typing import Protocol
 
 from proxy.accounting.events import Event
-from proxy.base.errors import Fault
 from proxy.engine.ports import Charged
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import block_events
@@ -33,7 +33,9 @@ SEMANTICS = (
     1  # of releases and of the SQL that they run: raised when either changes what an answer means
 )
 _CACHED_PLANS = 128
-_POLL_SECONDS = 0.05
+_KNOWN = 10_000
+_POLL_SECONDS = 0.02
+WAIT_SECONDS = 61.0  # a lease (ledger.kept_claims), and a second
 
 
 class PartState(Enum):
@@ -81,7 +83,8 @@ class KeptLedger(Protocol):
         *,
         may_draw: bool,
     ) -> Claim | None:
-        """Charges, durably, before it returns. None: something is to be drawn and may not be; nothing is charged.
+        """Charges, durably, before it returns. None: something is to be drawn and may not be; nothing is
+        charged.
 
         Refuses  OVER_BUDGET, with what is left
         """
@@ -100,12 +103,40 @@ class KeptLedger(Protocol):
         ...
 
 
-class KeptQuestions:
-    """The parts of plans, under one policy and catalogue."""
+class Unfinished(Exception):
+    """Whoever was drawing a part is gone: it can be taken over."""
 
-    def __init__(self, relied_on: ReliedOn) -> None:
-        self._relied_on = relied_on
+
+class KeptAnswers:
+    """Which parts of plans are kept, under one policy and catalogue; and the ledger that keeps them."""
+
+    def __init__(self, ledger: KeptLedger, relied_on: ReliedOn) -> None:
+        self.ledger = ledger
         self.parts = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
+        self._relied_on = relied_on
+        self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
+
+    def are_known(self, parts: Sequence[Part]) -> bool:
+        """Whether all may have been drawn already: then it is worth asking before a session is taken."""
+        return all(part.digest is not None and part.digest in self._known for part in parts)
+
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[Part],
+        fingerprint: str,
+        digest: str,
+        *,
+        may_draw: bool,
+    ) -> Claim | None:
+        claim = await self.ledger.claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        for part in parts if claim is not None else ():
+            if part.digest is not None:
+                self._known[part.digest] = None
+                self._known.move_to_end(part.digest)
+        while len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+        return claim
 
     def _parts(self, private: PrivatePlan) -> tuple[Part, ...] | None:
         """None where the losses of the blocks are not that of the plan: such a statement is not kept."""
@@ -140,16 +171,32 @@ class KeptQuestions:
 class ClaimedBlocks:
     """The blocks of one statement as the ledger keeps them (engine.noisy_answers.BlockStore)."""
 
-    def __init__(
-        self, ledger: KeptLedger, parts: Sequence[Part], claim: Claim, ready: Mapping[int, str]
-    ) -> None:
+    def __init__(self, ledger: KeptLedger, parts: Sequence[Part], claim: Claim) -> None:
         self._ledger = ledger
         self._parts = parts
         self._claim = claim
-        self._ready = ready
+        self._ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
         self._open = {
             number for number, state in enumerate(claim.states) if state is PartState.DRAW
         }
+
+    async def wait(self) -> None:
+        """For what others are drawing.
+
+        Refuses  Unfinished
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + WAIT_SECONDS
+        for number, state in enumerate(self._claim.states):
+            kept = self._claim.kept[number]
+            while state is PartState.WAIT and number not in self._ready:
+                text = None if kept is None else await self._ledger.relation_of(kept)
+                if text is not None:
+                    self._ready[number] = text
+                elif kept is None or clock() > until:
+                    raise Unfinished
+                else:
+                    await asyncio.sleep(_POLL_SECONDS)
 
     def ready(self, number: int, block: BlockPlan) -> KeptBlock | None:
         text = self._ready.get(number)
@@ -171,27 +218,6 @@ class ClaimedBlocks:
             kept = self._claim.kept[number]
             if kept is not None:
                 await self._ledger.let_go(kept, self._claim.holder)
-
-
-async def waited_for(ledger: KeptLedger, claim: Claim, seconds: float) -> Mapping[int, str] | None:
-    """What stands already or is drawn by others meanwhile, by part; None: one of them did not finish."""
-    ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
-    waiting = [n for n, state in enumerate(claim.states) if state is PartState.WAIT]
-    clock = asyncio.get_running_loop().time
-    until = clock() + seconds
-    for number in waiting:
-        kept = claim.kept[number]
-        if kept is None:
-            raise Fault
-        while number not in ready:
-            text = await ledger.relation_of(kept)
-            if text is not None:
-                ready[number] = text
-            elif clock() > until:
-                return None
-            else:
-                await asyncio.sleep(_POLL_SECONDS)
-    return ready
 
 
 def _sum(events: Sequence[Event]) -> Loss:

@@ -104,6 +104,7 @@ DECLARE
     drawn_delta numeric := 0;
     charged_events jsonb := '[]';
     place integer;
+    new_kept bigint;
 BEGIN
     own := ledger.lock_balance(claim_at.source, 'analyst', who);
     total := ledger.lock_balance(claim_at.source, 'total', '');
@@ -188,6 +189,7 @@ BEGIN
                     DELETE FROM ledger.kept k WHERE k.id = found_kept[place];
                 END IF;
                 IF state IN ('draw', 'again') THEN
+                    new_kept := NULL;
                     INSERT INTO ledger.kept AS k (source, slot, digest, question, terms, epsilon, delta, receipt,
                                                   started, holder, lease_until)
                     VALUES (claim_at.source, slot, decode(part ->> 'digest', 'hex'), part ->> 'question',
@@ -195,7 +197,8 @@ BEGIN
                             claim_at.receipt, started, claim_at.holder,
                             claim_at.at + make_interval(secs => lease_seconds))
                     ON CONFLICT DO NOTHING
-                    RETURNING k.id INTO found_kept[place];
+                    RETURNING k.id INTO new_kept;
+                    found_kept[place] := new_kept;
                 ELSIF state = 'take' THEN
                     UPDATE ledger.kept k SET (holder, lease_until)
                         = (claim_at.holder, claim_at.at + make_interval(secs => lease_seconds))
