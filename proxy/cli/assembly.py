@@ -125,9 +125,9 @@ def assemble(
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
     ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source), policy.reuse)
-    kept = None if policy.reuse is None else ledger
+    cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     engine = Engine(
-        policy, catalog, relations, protected, ledger, bits or OsRandom(), public, rows, kept
+        policy, catalog, relations, protected, ledger, bits or OsRandom(), public, rows, cached
     )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)

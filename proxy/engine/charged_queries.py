@@ -2,7 +2,7 @@
 
 What fails before the charge costs nothing: by then the budget was looked at and a session on the protected
 server is open, its BEGIN answered. Nothing is read from the protected database before the charge is durable,
-nothing of the charge is given back after, and what leaves is the noisy relation alone. Where answers are kept
+nothing of the charge is given back after, and what leaves is the noisy relation alone. Where answers are cached
 the charge is what the ledger says of each part, and what was drawn already needs no session.
 """
 
@@ -15,13 +15,19 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.kept_answers import Claim, ClaimedBlocks, KeptAnswers, Part, Unfinished
+from proxy.engine.cached_answers import (
+    CachedAnswers,
+    CachedQuestion,
+    Claim,
+    ClaimedBlocks,
+    Unfinished,
+)
 from proxy.engine.noisy_answers import (
     BlockStore,
     CompiledBlock,
+    NoCache,
     NoisyAnswer,
     NoisyRelation,
-    NothingKept,
     noisy_relation,
 )
 from proxy.engine.policy_statements import ProtectedQuery
@@ -52,16 +58,16 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Paid:
-    """A durable charge, and what it bought. claim, parts: where answers are kept."""
+    """A durable charge, and what it bought. claim, parts: where answers are cached."""
 
     charged: Charged
     loss: Loss
     claim: Claim | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CachedQuestion, ...] = ()
 
 
 class ChargedQueries:
-    """kept: None, where the policy keeps no answers."""
+    """cached: None, where the policy keeps no answers."""
 
     def __init__(
         self,
@@ -69,9 +75,9 @@ class ChargedQueries:
         data: ProtectedData,
         ledger: Ledger,
         bits: RandomBits,
-        kept: KeptAnswers | None,
+        cached: CachedAnswers | None,
     ) -> None:
-        self.kept = kept
+        self.cached = cached
         self._policy = policy
         self._data = data
         self._ledger = ledger
@@ -86,7 +92,7 @@ class ChargedQueries:
         seconds = query.prepared.settings.seconds
         begun = _clock()
         parts = self._parts(query)
-        if parts is not None and self.kept is not None and self.kept.are_known(parts):
+        if parts is not None and self.cached is not None and self.cached.are_known(parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
                 try:
@@ -108,10 +114,10 @@ class ChargedQueries:
                 except Unfinished:
                     pass
 
-    def _parts(self, query: PlannedQuery) -> tuple[Part, ...] | None:
-        if self.kept is None or query.prepared.settings.is_fresh:
+    def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
+        if self.cached is None or query.prepared.settings.is_fresh:
             return None
-        return self.kept.parts(query.prepared.private)
+        return self.cached.parts(query.prepared.private)
 
     async def _ready(self, stack: AsyncExitStack, query: PlannedQuery) -> ProtectedSession:
         """All that an answer needs but its charge."""
@@ -121,7 +127,7 @@ class ChargedQueries:
             await self._ledger.look(query.analyst, loss)
         return await stack.enter_async_context(self._data.session(query.analyst))
 
-    async def _paid(self, query: PlannedQuery, parts: tuple[Part, ...] | None) -> _Paid:
+    async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> _Paid:
         if parts is not None:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
@@ -137,10 +143,10 @@ class ChargedQueries:
         return _Paid(charged=charged, loss=query.loss)
 
     async def _claimed(
-        self, query: PlannedQuery, parts: tuple[Part, ...], *, may_draw: bool
+        self, query: PlannedQuery, parts: tuple[CachedQuestion, ...], *, may_draw: bool
     ) -> _Paid | None:
-        assert self.kept is not None
-        claim = await self.kept.claim(
+        assert self.cached is not None
+        claim = await self.cached.claim(
             query.analyst, parts, _fingerprint(query), self._policy.digest, may_draw=may_draw
         )
         if claim is None:
@@ -176,9 +182,9 @@ class ChargedQueries:
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        if paid.claim is None or self.kept is None:
-            return await self._drawn(query, session, lists, NothingKept())
-        blocks = ClaimedBlocks(self.kept.ledger, paid.parts, paid.claim)
+        if paid.claim is None or self.cached is None:
+            return await self._drawn(query, session, lists, NoCache())
+        blocks = ClaimedBlocks(self.cached.ledger, paid.parts, paid.claim)
         try:
             await blocks.wait()
             return await self._drawn(query, session, lists, blocks)
@@ -206,7 +212,7 @@ class ChargedQueries:
 
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
         """Of public keys alone: nothing is read, nothing to pay."""
-        relation = await self._drawn(query, None, {}, NothingKept())
+        relation = await self._drawn(query, None, {}, NoCache())
         return answer_of(relation, query, query.loss, None)
 
 

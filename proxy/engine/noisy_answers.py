@@ -31,13 +31,13 @@ from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
+from proxy.release.cached_block import CachedBlock
 from proxy.release.choosing_bounds import (
     ChosenBound,
     choose_bounds,
     clamped_totals,
     totals_of,
 )
-from proxy.release.kept_block import KeptBlock
 from proxy.release.noisy_relation import NoisyTable, NoisyValue, relation_json
 from proxy.release.presenting import presented
 
@@ -92,24 +92,24 @@ def compiled_block(block: BlockPlan) -> CompiledBlock:
 
 
 class BlockStore(Protocol):
-    """What is kept of the blocks of one statement, by number."""
+    """What is cached of the blocks of one statement, by number."""
 
-    def ready(self, number: int, block: BlockPlan) -> KeptBlock | None:
+    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         """What stands already; None: it is to be drawn."""
         ...
 
-    async def stored(self, number: int, block: BlockPlan, drawn: KeptBlock) -> KeptBlock:
-        """What is to be shown, once it is kept: another may have drawn the same before."""
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        """What is to be shown, once it is cached: another may have drawn the same before."""
         ...
 
 
-class NothingKept:
+class NoCache:
     """Each statement draws for itself."""
 
-    def ready(self, number: int, block: BlockPlan) -> KeptBlock | None:
+    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return None
 
-    async def stored(self, number: int, block: BlockPlan, drawn: KeptBlock) -> KeptBlock:
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         return drawn
 
 
@@ -123,7 +123,7 @@ async def noisy_relation(
     bits: RandomBits,
     store: BlockStore,
 ) -> NoisyRelation:
-    """The relation of the rewritten statement. Only public keys and what is kept are there where session is
+    """The relation of the rewritten statement. Only public keys and what is cached are there where session is
     None.
 
     Given    bounded: a block with bounds that were chosen; compiled: the statements of the plan's blocks
@@ -142,17 +142,17 @@ async def noisy_relation(
         return await session.run(query, values, select)
 
     for number, planned in enumerate(private.blocks):
-        kept = store.ready(number, planned)
-        if kept is None:
+        cached = store.ready(number, planned)
+        if cached is None:
             drawn = await _drawn(planned, number, compiled[number], bounded, read, bits)
-            kept = await store.stored(number, planned, drawn)
+            cached = await store.stored(number, planned, drawn)
         block = planned
-        if kept.chosen:
-            block = await asyncio.to_thread(_bounded, planned, number, kept.chosen, bounded)
-            clipped += clipped_units(block, kept.chosen, number + 1)
+        if cached.chosen:
+            block = await asyncio.to_thread(_bounded, planned, number, cached.chosen, bounded)
+            clipped += clipped_units(block, cached.chosen, number + 1)
         blocks[number] = block
-        work += _shown(block, kept)
-        noisy = await beside(work, presented, block, kept.drawn)
+        work += _displayed(block, cached)
+        noisy = await beside(work, presented, block, cached.drawn)
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
         withheld += _withheld(block, noisy)
         for scalar in question.reading.query.scalars:
@@ -175,7 +175,7 @@ async def _drawn(
     bounded: Bounded,
     read: Read,
     bits: RandomBits,
-) -> KeptBlock:
+) -> CachedBlock:
     """One block is read and drawn."""
     block, queries = planned, compiled.queries
     exact: list[ExactTable] = []
@@ -189,7 +189,7 @@ async def _drawn(
     for place, query in enumerate(queries):
         exact.append(await read(query, is_selected if place == 0 else None))
     drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
-    return KeptBlock(chosen=chosen, drawn=drawn)
+    return CachedBlock(chosen=chosen, drawn=drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -290,8 +290,8 @@ def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
     return (block.groups() or 0) * len(block.releases) + read
 
 
-def _shown(block: BlockPlan, kept: KeptBlock) -> int:
+def _displayed(block: BlockPlan, cached: CachedBlock) -> int:
     """About how many numbers are handled to show a block."""
     intervals = len(block.expressions) + sum(one.expression is not None for one in block.outputs)
-    groups = len(kept.drawn.groups)
+    groups = len(cached.drawn.groups)
     return groups * (len(block.releases) + intervals * _PER_INTERVAL)

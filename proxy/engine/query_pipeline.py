@@ -13,10 +13,10 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.account_documents import with_accounts
 from proxy.engine.arguments import constants
+from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.engine.kept_answers import KeptAnswers, KeptLedger
 from proxy.engine.noisy_answers import (
     CompiledBlock,
     NoisyAnswer,
@@ -54,17 +54,17 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
-        kept: KeptLedger | None = None,
+        cached: CachedLedger | None = None,
     ) -> None:
         """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
         tables, which can then be GROUP BY keys; rows: of small ones, which say what such keys are together;
-        kept: where answers are kept."""
+        cached: where answers are cached."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {})
         self.statements = PolicyStatements(policy, catalog, relations)
         self._ledger = ledger
-        self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(kept))
+        self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
         self._turns = PlanningTurns()
         self._remembered = RememberedPlans()
         self._public = {
@@ -75,12 +75,12 @@ class Engine:
     def renew(self, public: PublicValues, rows: PublicRowsOf) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public, rows=rows)
-        kept = self._charged.kept
-        self._charged.kept = None if kept is None else self._keeping(kept.ledger)
+        cached = self._charged.cached
+        self._charged.cached = None if cached is None else self._keeping(cached.ledger)
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
-    def _keeping(self, kept: KeptLedger | None) -> KeptAnswers | None:
-        return None if kept is None else KeptAnswers(kept, ReliedOn(self._known))
+    def _keeping(self, cached: CachedLedger | None) -> CachedAnswers | None:
+        return None if cached is None else CachedAnswers(cached, ReliedOn(self._known))
 
     async def run(
         self,

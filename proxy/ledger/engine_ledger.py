@@ -13,9 +13,9 @@ from proxy.accounting.amounts import Amount, charge
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
-from proxy.engine.kept_answers import Claim, Part
+from proxy.engine.cached_answers import CachedQuestion, Claim
 from proxy.engine.ports import Charged
-from proxy.ledger.kept_claims import Claimed, KeptClaims
+from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Reuse
@@ -36,7 +36,7 @@ class EngineLedger:
 
     def __init__(self, tables: LedgerTables, reuse: Reuse | None = None) -> None:
         self._tables = tables
-        self._claims = None if reuse is None else KeptClaims(tables, reuse)
+        self._claims = None if reuse is None else CachedClaims(tables, reuse)
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
 
@@ -75,7 +75,7 @@ class EngineLedger:
     async def claim(
         self,
         analyst: str,
-        parts: Sequence[Part],
+        parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
         *,
@@ -92,19 +92,19 @@ class EngineLedger:
             paid=_loss(receipt.charged),
             holder=claimed.holder,
             states=claimed.states,
-            kept=claimed.kept,
+            cached=claimed.cached,
             relations=claimed.relations,
         )
 
-    async def keep(self, kept: int, relation: str) -> str | None:
-        return await self._kept.keep(kept, relation)
+    async def store(self, cached: int, relation: str) -> str | None:
+        return await self._cached.store(cached, relation)
 
-    async def relation_of(self, kept: int) -> str | None:
-        return await self._kept.relation_of(kept)
+    async def relation_of(self, cached: int) -> str | None:
+        return await self._cached.relation_of(cached)
 
-    async def let_go(self, kept: int, holder: str) -> None:
+    async def let_go(self, cached: int, holder: str) -> None:
         """Never waits: who is cancelled lets go nonetheless. If it is lost, the lease ends by itself."""
-        self._begin(self._let_go(kept, holder))
+        self._begin(self._let_go(cached, holder))
 
     async def settle(self, receipt: str, answered: bool) -> None:
         """Never waits: what is cancelled settles nonetheless."""
@@ -132,20 +132,20 @@ class EngineLedger:
         return receipt
 
     @property
-    def _kept(self) -> KeptClaims:
+    def _cached(self) -> CachedClaims:
         assert self._claims is not None, "this policy keeps no answers"
         return self._claims
 
     async def _claim(
         self,
         analyst: str,
-        parts: Sequence[Part],
+        parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
         may_draw: bool,
         found: list[Claimed],
     ) -> Receipt | None:
-        claim = self._kept.claim
+        claim = self._cached.claim
         claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
         if claimed is None:
             return None
@@ -162,11 +162,11 @@ class EngineLedger:
             raise
         return task.result()
 
-    async def _let_go(self, kept: int, holder: str) -> None:
+    async def _let_go(self, cached: int, holder: str) -> None:
         try:
-            await self._kept.let_go(kept, holder)
+            await self._cached.let_go(cached, holder)
         except Fault:
-            _LOG.error("let_go_failed", kept=kept)
+            _LOG.error("let_go_failed", cached=cached)
 
     def _abandon(self, charging: asyncio.Task[Receipt | None]) -> None:
         """Of whom nobody waits for."""

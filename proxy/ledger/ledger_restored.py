@@ -18,6 +18,8 @@ ORDER BY o.id DESC LIMIT 1
 
 
 def note_restored(connection: psycopg.Connection, as_of: str) -> None:
+    """Draws that were under way then may have been displayed since: they are not finished under their charge."""
+    connection.execute("DELETE FROM ledger.cached WHERE relation IS NULL")
     connection.execute(
         "INSERT INTO ledger.operation (what, detail) VALUES ('restore', %s)",
         (Jsonb({"as_of": as_of}),),

@@ -114,14 +114,14 @@ def _groups(
     return ordered_groups(plan, selected_keys)
 
 
-def ordered_groups(plan: BlockPlan, shown: Iterable[Keys]) -> Iterable[Keys]:
+def ordered_groups(plan: BlockPlan, displayed: Iterable[Keys]) -> Iterable[Keys]:
     """All public groups in the policy's order; of private ones those that are shown."""
     if plan.combinations is not None:
         return plan.combinations
     if plan.selection is None:
         return product(*(key.values or () for key in plan.keys))
     # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
-    return sorted(shown, key=lambda keys: tuple((text is None, text or "") for text in keys))
+    return sorted(displayed, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
 
 def _drawn(

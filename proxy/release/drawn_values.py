@@ -1,7 +1,7 @@
 """What was drawn, before it is written as a value: private already, and all that an answer needs beside the
 plan.
 
-Plain data that can be kept: whatever is made of it (`noisy_value`, `presenting`) is post-processing.
+Plain data that can be cached: whatever is made of it (`noisy_value`, `presenting`) is post-processing.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class BlockQuestion:
 
 
 def question_of(block: BlockPlan) -> BlockQuestion | None:
-    """None of a block whose answer hangs on an earlier one: it is asked once that is drawn.
+    """None of a block whose answer hangs on an earlier one: it has a question once that is drawn.
 
     Given    block: bound to its constants; where bounds are chosen, before they are
     Refuses  NotCanonical
@@ -119,7 +119,7 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
         (form.text(_question(release, form)), form.text(_terms(release)), number)
         for number, release in enumerate(block.releases)
     )
-    asked = (
+    what = (
         source,
         where,
         form.text(block.neighbours),
@@ -133,7 +133,7 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
     )
     terms = (form.text(block.sub_partitions), *(text for _, text, _ in releases))
     return BlockQuestion(
-        question=form.text(asked),
+        question=form.text(what),
         terms=form.text(terms),
         keys=order,
         releases=tuple(number for *_, number in releases),
@@ -181,8 +181,8 @@ def _question(release: Release, form: CanonicalForm) -> object:
         case _:
             assert_never(release)
     kind = type(release)
-    asked = sorted(_PARTS[kind][0])
-    return (kind.__name__, *what, *(_conditioned(getattr(release, name), form) for name in asked))
+    names = sorted(_PARTS[kind][0])
+    return (kind.__name__, *what, *(_conditioned(getattr(release, name), form) for name in names))
 
 
 def _conditioned(part: object, form: CanonicalForm) -> object:

@@ -150,11 +150,13 @@ def _connective(word: str, operands: Iterable[Expression], text: TextOf) -> Expr
     if word == "AND":
         flat = _tightest(flat, text)
     known = {text(one): one for one in flat}
-    kept = {key: one for key, one in known.items() if not _is_absorbed(word, key, one, known, text)}
-    if len(kept) == 1:
-        (only,) = kept.values()
+    cached = {
+        key: one for key, one in known.items() if not _is_absorbed(word, key, one, known, text)
+    }
+    if len(cached) == 1:
+        (only,) = cached.values()
         return only
-    return Connective(word, tuple(kept[key] for key in sorted(kept)))
+    return Connective(word, tuple(cached[key] for key in sorted(cached)))
 
 
 def _is_absorbed(

@@ -21,7 +21,7 @@ _ALIASES = frozenset({"alias", "relation"})
 
 
 class NotCanonical(TypeError):
-    """A part of which no text is known: such a question is not kept."""
+    """A part of which no text is known: such a question is not cached."""
 
 
 class CanonicalForm:

@@ -1,4 +1,4 @@
-"""Tables of a database whose answers are kept, with units of every kind."""
+"""Tables of a database whose answers are cached, with units of every kind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Answers that are kept: which blocks of a plan are one question, who has drawn it, who pays what.
+"""Answers that are cached: which blocks of a plan are one question, who has drawn it, who pays what.
 
-A block is drawn once in a slot of public time, charged to everybody's budget then, and to each analyst once,
-whole, before anything of it is shown. What is shown is always what the ledger keeps, never an own draw: so a
+A block is drawn once in a slot of public time, charged to the shared budget then, and to each analyst once,
+whole, before anything of it is shown. What is stored is always what the ledger keeps, never an own draw: so a
 draw that was interrupted is drawn again under its charge.
 
 Source  docs/design/reuse.md 2
@@ -24,7 +24,7 @@ from proxy.engine.ports import Charged
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import block_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
-from proxy.release.kept_block import KeptBlock, Order, kept_block, kept_text
+from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
 from proxy.reuse.canonical_form import NotCanonical
 from proxy.reuse.relied_on import ReliedOn
@@ -35,10 +35,10 @@ SEMANTICS = (
 _CACHED_PLANS = 128
 _KNOWN = 10_000
 _POLL_SECONDS = 0.02
-WAIT_SECONDS = 61.0  # a lease (ledger.kept_claims), and a second
+WAIT_SECONDS = 61.0  # a lease (ledger.cached_claims), and a second
 
 
-class PartState(Enum):
+class CacheState(Enum):
     READY = "ready"
     DRAW = "draw"
     WAIT = "wait"
@@ -46,8 +46,8 @@ class PartState(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A block as the ledger sees it. digest None: it is never kept."""
+class CachedQuestion:
+    """A block as the ledger sees it. digest None: it is never cached."""
 
     digest: bytes | None
     question: str
@@ -59,25 +59,25 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A durable charge of `paid`, and what is to be done for each part; kept: its number in the ledger."""
+    """A durable charge of `paid`, and what is to be done for each part; cached: its number in the ledger."""
 
     charged: Charged
     paid: Loss
     holder: str
-    states: tuple[PartState, ...]
-    kept: tuple[int | None, ...]
+    states: tuple[CacheState, ...]
+    cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
 
     @property
     def draws(self) -> bool:
-        return any(state in (PartState.DRAW, PartState.APART) for state in self.states)
+        return any(state in (CacheState.DRAW, CacheState.APART) for state in self.states)
 
 
-class KeptLedger(Protocol):
+class CachedLedger(Protocol):
     async def claim(
         self,
         analyst: str,
-        parts: Sequence[Part],
+        parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
         *,
@@ -90,15 +90,15 @@ class KeptLedger(Protocol):
         """
         ...
 
-    async def keep(self, kept: int, relation: str) -> str | None:
+    async def store(self, cached: int, relation: str) -> str | None:
         """What all are shown: this, unless another came first. None: it was forgotten meanwhile."""
         ...
 
-    async def relation_of(self, kept: int) -> str | None:
+    async def relation_of(self, cached: int) -> str | None:
         """None: it is not drawn yet."""
         ...
 
-    async def let_go(self, kept: int, holder: str) -> None:
+    async def let_go(self, cached: int, holder: str) -> None:
         """Of a draw that is not finished. Never waits."""
         ...
 
@@ -107,23 +107,23 @@ class Unfinished(Exception):
     """Whoever was drawing a part is gone: it can be taken over."""
 
 
-class KeptAnswers:
-    """Which parts of plans are kept, under one policy and catalogue; and the ledger that keeps them."""
+class CachedAnswers:
+    """Which parts of plans are cached, under one policy and catalogue; and the ledger that keeps them."""
 
-    def __init__(self, ledger: KeptLedger, relied_on: ReliedOn) -> None:
+    def __init__(self, ledger: CachedLedger, relied_on: ReliedOn) -> None:
         self.ledger = ledger
         self.parts = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
         self._relied_on = relied_on
         self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
 
-    def are_known(self, parts: Sequence[Part]) -> bool:
+    def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
         """Whether all may have been drawn already: then it is worth asking before a session is taken."""
         return all(part.digest is not None and part.digest in self._known for part in parts)
 
     async def claim(
         self,
         analyst: str,
-        parts: Sequence[Part],
+        parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
         *,
@@ -138,31 +138,33 @@ class KeptAnswers:
             self._known.popitem(last=False)
         return claim
 
-    def _parts(self, private: PrivatePlan) -> tuple[Part, ...] | None:
-        """None where the losses of the blocks are not that of the plan: such a statement is not kept."""
+    def _parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+        """None where the losses of the blocks are not that of the plan: such a statement is not cached."""
         parts = tuple(map(self._part, private.blocks))
         total = sum((part.loss for part in parts), NOTHING)
         return parts if total == private.loss else None
 
-    def _part(self, block: BlockPlan) -> Part:
+    def _part(self, block: BlockPlan) -> CachedQuestion:
         events = tuple(block_events(block))
         loss = _sum(events)
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
         try:
-            asked = question_of(block)
+            wanted = question_of(block)
         except NotCanonical:
-            asked = None
-        if asked is None or not block.releases:
-            return Part(digest=None, question="", terms="", order=order, loss=loss, events=events)
-        question = f"{SEMANTICS} {self._relied_on.text(block)} {asked.question}"
-        named = hashlib.sha256(f"{len(question)} {question} {asked.terms}".encode()).digest()
-        return Part(
+            wanted = None
+        if wanted is None or not block.releases:
+            return CachedQuestion(
+                digest=None, question="", terms="", order=order, loss=loss, events=events
+            )
+        question = f"{SEMANTICS} {self._relied_on.text(block)} {wanted.question}"
+        named = hashlib.sha256(f"{len(question)} {question} {wanted.terms}".encode()).digest()
+        return CachedQuestion(
             digest=named,
             question=question,
-            terms=asked.terms,
-            order=Order(keys=asked.keys, releases=asked.releases),
+            terms=wanted.terms,
+            order=Order(keys=wanted.keys, releases=wanted.releases),
             loss=loss,
             events=events,
         )
@@ -171,13 +173,13 @@ class KeptAnswers:
 class ClaimedBlocks:
     """The blocks of one statement as the ledger keeps them (engine.noisy_answers.BlockStore)."""
 
-    def __init__(self, ledger: KeptLedger, parts: Sequence[Part], claim: Claim) -> None:
+    def __init__(self, ledger: CachedLedger, parts: Sequence[CachedQuestion], claim: Claim) -> None:
         self._ledger = ledger
         self._parts = parts
         self._claim = claim
         self._ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
         self._open = {
-            number for number, state in enumerate(claim.states) if state is PartState.DRAW
+            number for number, state in enumerate(claim.states) if state is CacheState.DRAW
         }
 
     async def wait(self) -> None:
@@ -188,36 +190,36 @@ class ClaimedBlocks:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         for number, state in enumerate(self._claim.states):
-            kept = self._claim.kept[number]
-            while state is PartState.WAIT and number not in self._ready:
-                text = None if kept is None else await self._ledger.relation_of(kept)
+            cached = self._claim.cached[number]
+            while state is CacheState.WAIT and number not in self._ready:
+                text = None if cached is None else await self._ledger.relation_of(cached)
                 if text is not None:
                     self._ready[number] = text
-                elif kept is None or clock() > until:
+                elif cached is None or clock() > until:
                     raise Unfinished
                 else:
                     await asyncio.sleep(_POLL_SECONDS)
 
-    def ready(self, number: int, block: BlockPlan) -> KeptBlock | None:
+    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         text = self._ready.get(number)
-        return None if text is None else kept_block(text, self._parts[number].order, block)
+        return None if text is None else cached_block(text, self._parts[number].order, block)
 
-    async def stored(self, number: int, block: BlockPlan, drawn: KeptBlock) -> KeptBlock:
-        kept = self._claim.kept[number]
-        if number not in self._open or kept is None:
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        cached = self._claim.cached[number]
+        if number not in self._open or cached is None:
             return drawn
         order = self._parts[number].order
-        text = kept_text(drawn, order)
-        shown = await self._ledger.keep(kept, text)
+        text = cached_text(drawn, order)
+        stored = await self._ledger.store(cached, text)
         self._open.discard(number)
-        return drawn if shown is None or shown == text else kept_block(shown, order, block)
+        return drawn if stored is None or stored == text else cached_block(stored, order, block)
 
     async def close(self) -> None:
         """What is not drawn by now may be by another."""
         for number in self._open:
-            kept = self._claim.kept[number]
-            if kept is not None:
-                await self._ledger.let_go(kept, self._claim.holder)
+            cached = self._claim.cached[number]
+            if cached is not None:
+                await self._ledger.let_go(cached, self._claim.holder)
 
 
 def _sum(events: Sequence[Event]) -> Loss:

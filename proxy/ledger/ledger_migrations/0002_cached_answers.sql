@@ -1,8 +1,8 @@
 -- Kept answers: what one question drew in one slot of public time, so that the same question is not paid twice.
--- A draw is charged to everybody's budget once, and to each analyst who is shown anything of it once, whole.
+-- A draw is charged to the shared budget once, and to each analyst who is shown anything of it once, whole.
 -- Nobody is shown a draw before it stands here: so what no one was shown may be drawn again under its charge.
 
--- What of a receipt everybody's budget paid: less than the analyst did where another had paid for the draw.
+-- What of a receipt the shared budget paid: less than the analyst did where another had paid for the draw.
 ALTER TABLE ledger.receipt
     ADD COLUMN drawn_epsilon numeric(56, 18) CHECK (drawn_epsilon BETWEEN 0 AND epsilon),
     ADD COLUMN drawn_delta numeric(56, 30) CHECK (drawn_delta BETWEEN 0 AND delta);
@@ -10,7 +10,7 @@ ALTER TABLE ledger.receipt
 -- digest finds a question, question and terms are compared whole. relation: NULL until it is drawn.
 -- started: of the server's process. A relation is stored without waiting for the disk; where the server went
 -- down since, it may have been shown and lost, and then the question is drawn anew and paid anew.
-CREATE TABLE ledger.kept (
+CREATE TABLE ledger.cached (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source bigint NOT NULL REFERENCES ledger.source,
     slot timestamptz NOT NULL,
@@ -29,10 +29,10 @@ CREATE TABLE ledger.kept (
 
 -- Who has been shown it, or paid to be. viewer: an analyst's number, which a name that is given again has not.
 CREATE TABLE ledger.seen (
-    kept bigint NOT NULL REFERENCES ledger.kept ON DELETE CASCADE,
+    cached bigint NOT NULL REFERENCES ledger.cached ON DELETE CASCADE,
     viewer text NOT NULL,
     at timestamptz NOT NULL,
-    PRIMARY KEY (kept, viewer)
+    PRIMARY KEY (cached, viewer)
 );
 
 CREATE OR REPLACE FUNCTION ledger.in_window(known ledger.balance, new_period text, at timestamptz)
@@ -68,11 +68,11 @@ CREATE FUNCTION ledger.viewer_of(who text) RETURNS text LANGUAGE sql STABLE AS $
 $$;
 
 -- One charge for several questions, each paid as it must be. parts: [{"digest": hex or null, "question", "terms",
--- "epsilon", "delta", "events"}, ...]; without a digest it is never kept. Of each the state is given, in order:
---   ready    drawn, to be read; nothing for everybody's budget
+-- "epsilon", "delta", "events"}, ...]; without a digest it is never cached. Of each the state is given, in order:
+--   ready    drawn, to be read; nothing for the shared budget
 --   draw     to be drawn now, by this holder
 --   wait     being drawn by another
---   apart    to be drawn now and not kept
+--   apart    to be drawn now and not cached
 -- may_draw false: where anything were to be drawn, nothing is charged, receipt and states are NULL. Over budget
 -- the receipt is NULL, too, and states are empty; paid is what the analyst was to pay.
 CREATE FUNCTION ledger.claim_at(
@@ -80,7 +80,7 @@ CREATE FUNCTION ledger.claim_at(
     slot_seconds integer, slot_offset integer, fingerprint text, policy_digest text, at timestamptz,
     OUT receipt bigint, OUT own_epsilon numeric, OUT own_delta numeric,
     OUT total_epsilon numeric, OUT total_delta numeric, OUT renews_at timestamptz,
-    OUT states text[], OUT kept bigint[], OUT relations text[], OUT paid_epsilon numeric, OUT paid_delta numeric)
+    OUT states text[], OUT cached bigint[], OUT relations text[], OUT paid_epsilon numeric, OUT paid_delta numeric)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
@@ -89,12 +89,12 @@ DECLARE
     own ledger.balance;
     total ledger.balance;
     part jsonb;
-    one ledger.kept;
+    one ledger.cached;
     viewer text;
     slot timestamptz := ledger.slot_start(slot_seconds, slot_offset, claim_at.at);
     started timestamptz := pg_postmaster_start_time();
     found_states text[] := '{}';
-    found_kept bigint[] := '{}';
+    found_cached bigint[] := '{}';
     found_relations text[] := '{}';
     state text;
     is_seen boolean;
@@ -104,7 +104,7 @@ DECLARE
     drawn_delta numeric := 0;
     charged_events jsonb := '[]';
     place integer;
-    new_kept bigint;
+    new_cached bigint;
 BEGIN
     own := ledger.lock_balance(claim_at.source, 'analyst', who);
     total := ledger.lock_balance(claim_at.source, 'total', '');
@@ -126,7 +126,7 @@ BEGIN
         IF part ->> 'digest' IS NULL THEN
             state := 'apart';
         ELSE
-            SELECT k.* INTO one FROM ledger.kept k
+            SELECT k.* INTO one FROM ledger.cached k
             WHERE k.source = claim_at.source AND k.slot = slot AND k.digest = decode(part ->> 'digest', 'hex');
             IF one.id IS NULL THEN
                 state := 'draw';
@@ -143,7 +143,7 @@ BEGIN
                 state := 'take';
             END IF;
             IF one.id IS NOT NULL AND state <> 'again' THEN
-                is_seen := EXISTS (SELECT FROM ledger.seen s WHERE s.kept = one.id AND s.viewer = viewer);
+                is_seen := EXISTS (SELECT FROM ledger.seen s WHERE s.cached = one.id AND s.viewer = viewer);
             END IF;
         END IF;
         IF NOT is_seen THEN
@@ -156,7 +156,7 @@ BEGIN
             drawn_delta := drawn_delta + cost_delta;
         END IF;
         found_states := found_states || state;
-        found_kept := found_kept || one.id;
+        found_cached := found_cached || one.id;
         found_relations := found_relations || CASE WHEN state = 'ready' THEN one.relation END;
     END LOOP;
     IF may_draw OR NOT found_states && ARRAY['draw', 'again', 'take', 'apart'] THEN
@@ -186,36 +186,36 @@ BEGIN
                 part := parts -> (place - 1);
                 state := found_states[place];
                 IF state = 'again' THEN
-                    DELETE FROM ledger.kept k WHERE k.id = found_kept[place];
+                    DELETE FROM ledger.cached k WHERE k.id = found_cached[place];
                 END IF;
                 IF state IN ('draw', 'again') THEN
-                    new_kept := NULL;
-                    INSERT INTO ledger.kept AS k (source, slot, digest, question, terms, epsilon, delta, receipt,
+                    new_cached := NULL;
+                    INSERT INTO ledger.cached AS k (source, slot, digest, question, terms, epsilon, delta, receipt,
                                                   started, holder, lease_until)
                     VALUES (claim_at.source, slot, decode(part ->> 'digest', 'hex'), part ->> 'question',
                             part ->> 'terms', (part ->> 'epsilon')::numeric, (part ->> 'delta')::numeric,
                             claim_at.receipt, started, claim_at.holder,
                             claim_at.at + make_interval(secs => lease_seconds))
                     ON CONFLICT DO NOTHING
-                    RETURNING k.id INTO new_kept;
-                    found_kept[place] := new_kept;
+                    RETURNING k.id INTO new_cached;
+                    found_cached[place] := new_cached;
                 ELSIF state = 'take' THEN
-                    UPDATE ledger.kept k SET (holder, lease_until)
+                    UPDATE ledger.cached k SET (holder, lease_until)
                         = (claim_at.holder, claim_at.at + make_interval(secs => lease_seconds))
-                    WHERE k.id = found_kept[place];
+                    WHERE k.id = found_cached[place];
                 END IF;
                 IF state IN ('draw', 'again', 'take') THEN
                     found_states[place] := 'draw';
                 END IF;
-                IF found_kept[place] IS NULL THEN
+                IF found_cached[place] IS NULL THEN
                     found_states[place] := 'apart';  -- twice in one statement: each is drawn, each was charged
                 ELSE
-                    INSERT INTO ledger.seen (kept, viewer, at) VALUES (found_kept[place], viewer, claim_at.at)
+                    INSERT INTO ledger.seen (cached, viewer, at) VALUES (found_cached[place], viewer, claim_at.at)
                     ON CONFLICT DO NOTHING;
                 END IF;
             END LOOP;
             states := found_states;
-            kept := found_kept;
+            cached := found_cached;
             relations := found_relations;
         ELSE
             states := '{}';  -- over budget
@@ -233,31 +233,31 @@ CREATE FUNCTION ledger.claim(
     slot_seconds integer, slot_offset integer, fingerprint text, policy_digest text,
     OUT receipt bigint, OUT own_epsilon numeric, OUT own_delta numeric,
     OUT total_epsilon numeric, OUT total_delta numeric, OUT renews_at timestamptz,
-    OUT states text[], OUT kept bigint[], OUT relations text[], OUT paid_epsilon numeric, OUT paid_delta numeric)
+    OUT states text[], OUT cached bigint[], OUT relations text[], OUT paid_epsilon numeric, OUT paid_delta numeric)
 LANGUAGE sql AS $$
     SELECT * FROM ledger.claim_at(source, who, parts, holder, may_draw, lease_seconds, slot_seconds, slot_offset,
                                   fingerprint, policy_digest, transaction_timestamp())
 $$;
 
 -- The relation that all are shown: the first that came, whoever drew it. Does not wait for the disk (see `started`).
-CREATE FUNCTION ledger.keep(of_kept bigint, drawn text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION ledger.keep(of_cached bigint, drawn text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     standing text;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    UPDATE ledger.kept k SET relation = coalesce(k.relation, drawn) WHERE k.id = of_kept
+    UPDATE ledger.cached k SET relation = coalesce(k.relation, drawn) WHERE k.id = of_cached
     RETURNING k.relation INTO standing;
     RETURN standing;
 END $$;
 
 -- Whoever cannot finish a draw: the next to ask takes it over, under the same charge.
-CREATE FUNCTION ledger.let_go(of_kept bigint, of_holder uuid) RETURNS void LANGUAGE sql AS $$
-    UPDATE ledger.kept SET lease_until = '-infinity' WHERE id = of_kept AND holder = of_holder AND relation IS NULL
+CREATE FUNCTION ledger.let_go(of_cached bigint, of_holder uuid) RETURNS void LANGUAGE sql AS $$
+    UPDATE ledger.cached SET lease_until = '-infinity' WHERE id = of_cached AND holder = of_holder AND relation IS NULL
 $$;
 
 -- What is not served any more, and can be forgotten: the receipts stay.
 CREATE FUNCTION ledger.forget_slots(of_source bigint, before timestamptz) RETURNS bigint LANGUAGE sql AS $$
     WITH gone AS (
-        DELETE FROM ledger.kept k WHERE k.source = of_source AND k.slot < before RETURNING k.id
+        DELETE FROM ledger.cached k WHERE k.source = of_source AND k.slot < before RETURNING k.id
     ) SELECT count(*) FROM gone
 $$;

@@ -1,4 +1,4 @@
-"""Answers that are kept: one question, however it is written, is drawn once in a slot and paid once by each."""
+"""Answers that are cached: one question, however written, is drawn once in a slot and paid once by each."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.live.kept_tables import SCRIPT, TABLES
+from tests.live.cached_tables import SCRIPT, TABLES
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
-DATABASE = "kept"
+DATABASE = "cached"
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def _ask(
 
 
 def _total(proxy: LiveProxy) -> float:
-    """What everybody's budget has paid."""
+    """What the shared budget has paid."""
     lease = proxy.assembly.databases[DATABASE].lease
     with psycopg.connect(lease.ledger_dsn) as connection:
         row = connection.execute(
@@ -88,7 +88,7 @@ _KINDS = (
 
 @pytest.mark.parametrize("text", _KINDS)
 def test_bytes_are_the_same(keeping: LiveProxy, text: str) -> None:
-    """Of every kind of release; the second analyst pays, everybody's budget does not."""
+    """Of every kind of release; the second analyst pays, the shared budget does not."""
     first, second = keeping.servers.new_analyst(), keeping.servers.new_analyst()
     one = _ask(keeping, first, text, text)
     paid = keeping.when_settled(first)[1]
@@ -112,9 +112,9 @@ def test_fresh_never_replaces(keeping: LiveProxy) -> None:
     """Else one would draw until the number suits."""
     analyst, before = keeping.servers.new_analyst(), _total(keeping)
     text = "SELECT sum(age) FROM k.people WHERE age > 32"
-    kept, fresh = _ask(keeping, analyst, text), _ask(keeping, analyst, text, text, fresh="on")
-    assert fresh[0] != fresh[1] != kept[0]
-    assert _ask(keeping, analyst, text) == kept
+    cached, fresh = _ask(keeping, analyst, text), _ask(keeping, analyst, text, text, fresh="on")
+    assert fresh[0] != fresh[1] != cached[0]
+    assert _ask(keeping, analyst, text) == cached
     assert _total(keeping) - before == pytest.approx(3)
 
 
@@ -139,15 +139,15 @@ def test_many_at_once_draw_once(keeping: LiveProxy) -> None:
     assert [keeping.when_settled(one)[1] for one in analysts] == pytest.approx([1, 1, 1])
 
 
-def test_what_is_kept_needs_no_data(keeping: LiveProxy) -> None:
+def test_what_is_cached_needs_no_data(keeping: LiveProxy) -> None:
     """A hit reads the ledger alone."""
     analyst = keeping.servers.new_analyst()
     text = "SELECT max(age) FROM k.people WHERE age < 60"
-    kept = _ask(keeping, analyst, text)
+    cached = _ask(keeping, analyst, text)
     with psycopg.connect(keeping.servers.protected.dsn(DATABASE), autocommit=True) as owner:
         owner.execute("ALTER TABLE k.people RENAME TO gone")
         try:
-            assert _ask(keeping, analyst, text) == kept
+            assert _ask(keeping, analyst, text) == cached
             with pytest.raises(psycopg.Error):
                 _ask(keeping, analyst, text, fresh="on")
         finally:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from uuid import uuid4
 
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.refusal import Refused, over_budget
-from proxy.engine.kept_answers import Part, PartState
+from proxy.engine.cached_answers import CachedQuestion, CacheState
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, not_an_analyst
 from proxy.policy.policy_model import Reuse
 
@@ -31,12 +32,12 @@ class Claimed:
 
     receipt: Receipt
     holder: str
-    states: tuple[PartState, ...]
-    kept: tuple[int | None, ...]
+    states: tuple[CacheState, ...]
+    cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
 
 
-class KeptClaims:
+class CachedClaims:
     """Of one source, in the slots of its policy."""
 
     def __init__(self, tables: LedgerTables, reuse: Reuse) -> None:
@@ -46,7 +47,7 @@ class KeptClaims:
     async def claim(
         self,
         analyst: str,
-        parts: Sequence[Part],
+        parts: Sequence[CachedQuestion],
         fingerprint: str,
         policy_digest: str,
         *,
@@ -76,7 +77,7 @@ class KeptClaims:
         if row["states"] is None:
             return None
         remaining = self._tables.remaining_of(row)
-        cost = Amount(row["paid_epsilon"], row["paid_delta"])
+        cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
         if row["receipt"] is None:
             refused = Refused(remaining.own, remaining.total, remaining.renews_at)
             raise over_budget(analyst, cost, refused)
@@ -84,24 +85,26 @@ class KeptClaims:
         return Claimed(
             receipt=Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at),
             holder=holder,
-            states=tuple(map(PartState, row["states"])),
-            kept=tuple(row["kept"]),
+            states=tuple(map(CacheState, row["states"])),
+            cached=tuple(row["cached"]),
             relations=tuple(row["relations"]),
         )
 
-    async def keep(self, kept: int, relation: str) -> str | None:
-        row = await self._tables.first("SELECT ledger.keep(%s, %s) AS relation", (kept, relation))
+    async def store(self, cached: int, relation: str) -> str | None:
+        row = await self._tables.first("SELECT ledger.keep(%s, %s) AS relation", (cached, relation))
         return None if row is None else row["relation"]
 
-    async def relation_of(self, kept: int) -> str | None:
-        row = await self._tables.first("SELECT relation FROM ledger.kept WHERE id = %s", (kept,))
+    async def relation_of(self, cached: int) -> str | None:
+        row = await self._tables.first(
+            "SELECT relation FROM ledger.cached WHERE id = %s", (cached,)
+        )
         return None if row is None else row["relation"]
 
-    async def let_go(self, kept: int, holder: str) -> None:
-        await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (kept, holder))
+    async def let_go(self, cached: int, holder: str) -> None:
+        await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (cached, holder))
 
 
-def _as_json(part: Part) -> dict[str, object]:
+def _as_json(part: CachedQuestion) -> dict[str, object]:
     cost = charge(part.loss)
     return {
         "digest": None if part.digest is None else part.digest.hex(),

@@ -1,4 +1,4 @@
-"""What was drawn for a block as a text that can be kept, and back, for whichever plan asks the same.
+"""What was drawn for a block as a text that can be cached, and back, for whichever plan asks the same.
 
 Keys and releases are in the order of the question, not of a plan; bounds that were chosen are part of it.
 """
@@ -39,14 +39,14 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptBlock:
+class CachedBlock:
     """chosen: bounds by the release that each is for, None: of rows; empty where none is chosen."""
 
     chosen: Mapping[int | None, ChosenBound]
     drawn: DrawnBlock
 
 
-def kept_text(kept: KeptBlock, order: Order) -> str:
+def cached_text(cached: CachedBlock, order: Order) -> str:
     places = {number: place for place, number in enumerate(order.releases)}
     document = {
         "v": VERSION,
@@ -55,27 +55,27 @@ def kept_text(kept: KeptBlock, order: Order) -> str:
                 None if number is None else places[number],
                 *(one.bound, one.units, one.above, one.half_width, one.needed),
             ]
-            for number, one in kept.chosen.items()
+            for number, one in cached.chosen.items()
         ],
         "groups": [
             [
                 [group.keys[number] for number in order.keys],
                 [_written(group.values[number]) for number in order.releases],
             ]
-            for group in kept.drawn.groups
+            for group in cached.drawn.groups
         ],
     }
     return json.dumps(document, separators=(",", ":"))
 
 
-def kept_block(text: str, order: Order, plan: BlockPlan) -> KeptBlock:
+def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     """
     Given    text: of the same question and terms; plan: before its bounds are chosen
     Refuses  ValueError for what this version did not write
     """
     document = json.loads(text)
     if document["v"] != VERSION:
-        raise ValueError("an answer that another version has kept")
+        raise ValueError("an answer that another version has cached")
     chosen = {}
     for place, *numbers in document["chosen"]:
         bound, units, above, half_width, needed = numbers
@@ -89,7 +89,7 @@ def kept_block(text: str, order: Order, plan: BlockPlan) -> KeptBlock:
     found = tuple(DrawnGroup(keys, groups[keys]) for keys in ordered_groups(plan, groups))
     if len(found) != len(groups):
         raise ValueError("groups of another question")
-    return KeptBlock(chosen=chosen, drawn=DrawnBlock(found))
+    return CachedBlock(chosen=chosen, drawn=DrawnBlock(found))
 
 
 def _put_back(values: Sequence[Any], order: Sequence[int]) -> tuple[Any, ...]:
