@@ -92,7 +92,7 @@ class ChargedQueries:
         seconds = query.prepared.settings.seconds
         begun = _clock()
         parts = self._parts(query)
-        if parts is not None and self.cached is not None and self.cached.are_known(parts):
+        if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
                 try:
@@ -119,12 +119,24 @@ class ChargedQueries:
             return None
         return self.cached.parts(query.prepared.private)
 
+    def _may_be_ready(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]) -> bool:
+        """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
+        budget may not cover a draw, and needs not."""
+        if self.cached is None:
+            return False
+        return self.cached.are_known(parts) or not self._is_covered(query)
+
+    def _is_covered(self, query: PlannedQuery) -> bool:
+        """By what was left after the analyst's last charge."""
+        left, loss = self._left.get(query.analyst), query.loss
+        return left is not None and left.epsilon >= loss.epsilon and left.delta >= loss.delta
+
     async def _ready(self, stack: AsyncExitStack, query: PlannedQuery) -> ProtectedSession:
         """All that an answer needs but its charge."""
-        left, loss = self._left.pop(query.analyst, None), query.loss
-        # What was left after the last charge covers it, so there is no need to ask: reserve decides.
-        if left is None or left.epsilon < loss.epsilon or left.delta < loss.delta:
-            await self._ledger.look(query.analyst, loss)
+        is_covered = self._is_covered(query)
+        self._left.pop(query.analyst, None)
+        if not is_covered:  # else there is no need to ask: reserve decides
+            await self._ledger.look(query.analyst, query.loss)
         return await stack.enter_async_context(self._data.session(query.analyst))
 
     async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> _Paid:

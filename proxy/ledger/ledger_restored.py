@@ -18,7 +18,7 @@ ORDER BY o.id DESC LIMIT 1
 
 
 def note_restored(connection: psycopg.Connection, as_of: str) -> None:
-    """Draws that were under way then may have been displayed since: they are not finished under their charge."""
+    """What was being drawn then may have been displayed since: it is not finished under its charge."""
     connection.execute("DELETE FROM ledger.cached WHERE relation IS NULL")
     connection.execute(
         "INSERT INTO ledger.operation (what, detail) VALUES ('restore', %s)",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from proxy.cli.assembly import assemble
 from tests.live.cached_tables import SCRIPT, TABLES
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -169,3 +170,21 @@ def test_a_draw_that_failed_is_finished_under_its_charge(keeping: LiveProxy) -> 
     assert _ask(keeping, keeping.servers.new_analyst(), text) == first
     assert _total(keeping) - before == pytest.approx(1)
     assert keeping.when_settled(analyst)[1] == pytest.approx(1)
+
+
+def test_another_process_needs_no_budget_for_what_was_seen(keeping: LiveProxy) -> None:
+    """What is cached survives a restart, and what is paid for can be read when nothing is left."""
+    analyst = keeping.servers.new_analyst()
+    keeping.set_limit(DATABASE, analyst, "1", "0.5")
+    text = "SELECT count(*) FROM k.people WHERE age > 34"
+    cached = _ask(keeping, analyst, text)
+    here = keeping.assembly.databases[DATABASE]
+    other = start_proxy(
+        keeping.servers, [assemble(here.policy, here.catalog, here.shadow, here.lease)]
+    )
+    try:
+        assert _ask(other, analyst, text) == cached
+        with pytest.raises(psycopg.Error, match="does not cover"):
+            _ask(other, analyst, "SELECT count(*) FROM k.people WHERE age > 35")
+    finally:
+        other.stop()

@@ -47,8 +47,8 @@ BEGIN
     END IF;
     result.period := new_period;
     result.window_start := start;
-    SELECT coalesce(sum(CASE known.kind WHEN 'total' THEN coalesce(r.drawn_epsilon, r.epsilon) ELSE r.epsilon END), 0),
-           coalesce(sum(CASE known.kind WHEN 'total' THEN coalesce(r.drawn_delta, r.delta) ELSE r.delta END), 0)
+    SELECT coalesce(sum(coalesce(CASE known.kind WHEN 'total' THEN r.drawn_epsilon END, r.epsilon)), 0),
+           coalesce(sum(coalesce(CASE known.kind WHEN 'total' THEN r.drawn_delta END, r.delta)), 0)
     INTO result.epsilon, result.delta
     FROM ledger.receipt r
     WHERE r.source = known.source AND r.at >= start
