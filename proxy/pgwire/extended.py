@@ -36,6 +36,7 @@ from proxy.pgwire.frames import (
     parse,
 )
 from proxy.pgwire.query_sequence import QuerySequence, Rewritten, answer, decide, run_prepared
+from proxy.pgwire.rehearsed_arguments import rehearsed_arguments
 from proxy.pgwire.session import (
     Conversation,
     Executed,
@@ -50,7 +51,6 @@ from proxy.pgwire.shadow_exchanges import (
     INTERNAL,
     JSONB_OID,
     bind_values,
-    decode_arguments,
     parse_of,
     raise_refusal,
     session_settings,
@@ -157,7 +157,9 @@ def _gives_values_to_none(message: Bind, statement: Executed | Substituted) -> b
 
 def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
     rewritten = statement.rewritten
-    return answer(rewritten, ReadArguments(rewritten.parameter_oids, rewritten.settings))
+    rehearsal = rewritten.substitute.rehearsal
+    wanted = ReadArguments(rewritten.parameter_oids, rewritten.settings, rehearsal)
+    return answer(rewritten, wanted)
 
 
 def _settings_only(session: Session, _: ReadArguments) -> ArgumentsReading:
@@ -175,7 +177,7 @@ def _bind_substituted(
         yield raise_refusal(session, ARGUMENTS_TOO_LONG)
         return
     of = Message(
-        arguments=lambda step: decode_arguments(session, message, step.parameter_oids),
+        arguments=lambda step: rehearsed_arguments(session, message, step),
         result_formats=message.result_formats,
     )
     run = yield from perform(session, _answer(statement), of)

@@ -182,12 +182,8 @@ def analyse(
     return Analysis(relation_oids, known_oids, columns, _settings(session, row))
 
 
-def decode_arguments(
-    session: Session, message: Bind, oids: Sequence[int]
-) -> Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]:
-    """The client's arguments, in its own formats, decoded by the shadow. Verbatim where nothing is to be
-    charged: the statement of that name is not the one we made any more (SQL's DEALLOCATE reaches it too), and
-    is then forgotten, or the portal's name is taken. Refuse: more than is fetched."""
+def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> ShadowReply:
+    """Has the shadow decode the client's arguments, in its own formats. Without a Flush."""
     wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
     text = measured_sql(wanted) if wanted else "SELECT WHERE false"
     state = f"SELECT {_TAKEN_SQL}, {_SETTINGS_SQL}"
@@ -195,7 +191,7 @@ def decode_arguments(
         (b'"' + INTERNAL + b'"', b'"' + message.statement + b'"'),
         (b"portal " + INTERNAL, b"portal " + message.portal),
     )
-    reply = session.send_all(
+    return session.send_all(
         [
             (describe_statement(message.statement), MessageKind.DESCRIBE),
             *_run(state.encode(), [TEXT_OID], [message.portal]),
@@ -203,8 +199,17 @@ def decode_arguments(
         ],
         wording=Wording(has_position=False, renamed=renamed),
     )
-    session.to_shadow.append(FLUSH)
-    yield reply
+
+
+def decoded_arguments(
+    session: Session, message: Bind, oids: Sequence[int], reply: ShadowReply
+) -> Arguments | Verbatim | Refuse | Failed:
+    """Verbatim where nothing is to be charged: the statement of that name is not the one we made any more
+    (SQL's DEALLOCATE reaches it too), and is then forgotten, or the portal's name is taken. Refuse: more than
+    is fetched.
+
+    Given    reply: to send_arguments
+    """
     if not succeeded(reply):
         return FAILED
     for tag, payload in reply.frames:
