@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import lru_cache
+from time import thread_time
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
@@ -26,7 +27,6 @@ from proxy.engine.arguments import constants
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import (
-    Bounded,
     CompiledBlock,
     NoisyAnswer,
     NoisyRelation,
@@ -121,12 +121,12 @@ class Engine:
         if question.reads_nothing:
             return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
         found = await self._prepared(question, arguments, settings, analyst)
-        chosen, private, bounded = found.settings, found.private, found.bounded
+        chosen, private = found.settings, found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
-            relation = await self._relation(question, private, bounded, None, {})
+            relation = await self._relation(question, found, None, {})
             return _answer(relation, private, chosen, None)
         return await self._charged(question, found, analyst)
 
@@ -146,8 +146,8 @@ class Engine:
         prepared: PreparedQuery,
         analyst: str,
     ) -> NoisyAnswer:
-        chosen, private, bounded = prepared.settings, prepared.private, prepared.bounded
-        queries = [query for block in self._compile(private) for query in block.all]
+        chosen, private = prepared.settings, prepared.private
+        queries = [query for block in prepared.compiled for query in block.all]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
         begun = clock()
@@ -168,7 +168,7 @@ class Engine:
             self._left[analyst] = charged.remaining
             answered = False
             try:
-                answering = self._relation(question, private, bounded, session, lists)
+                answering = self._relation(question, prepared, session, lists)
                 seconds = chosen.seconds and max(chosen.seconds - (clock() - begun), floor)
                 relation = await within(seconds, answering, stays_charged(floor))
                 answer = _answer(relation, private, chosen, charged)
@@ -236,7 +236,10 @@ class Engine:
         asked = question, arguments, settings
         found = remembered.find(*asked, analyst)
         if found is None:
-            found = await self._turns.run(analyst, self._plan, *asked)
+            if remembered.is_quick(question, arguments):
+                found = self._plan(*asked)
+            else:
+                found = await self._turns.run(analyst, self._plan, *asked)
             remembered.keep(*asked, analyst, found)
         return found
 
@@ -246,9 +249,10 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
     ) -> PreparedQuery:
+        begun = thread_time()
         found = self._planned(question, arguments, settings)
-        self._compile(found.private)  # which keeps it for those who ask for it next
-        return found
+        compiled = self._compile(found.private)  # which keeps it for those who ask for it next
+        return replace(found, compiled=compiled, seconds=thread_time() - begun)
 
     def _planned(
         self,
@@ -292,13 +296,12 @@ class Engine:
     async def _relation(
         self,
         question: ProtectedQuery,
-        private: PrivatePlan,
-        bounded: Bounded,
+        prepared: PreparedQuery,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        compiled, bits = self._compile(private), self._bits
-        return await noisy_relation(question, private, bounded, compiled, session, lists, bits)
+        plan = prepared.private, prepared.bounded, prepared.compiled
+        return await noisy_relation(question, *plan, session, lists, self._bits)
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""

@@ -8,11 +8,12 @@ zones, lists of public tables. Seeds and noise are drawn when it runs.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proxy.engine.noisy_answers import Bounded
+from proxy.engine.noisy_answers import Bounded, CompiledBlock
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
@@ -21,16 +22,23 @@ from proxy.query.statement_reading import Reading
 
 _KEPT = 64
 _ARGUMENTS = 4_096  # characters, beyond which a plan is large and hardly asked for twice
+# What other sessions may wait for. Without keys and with so few characters of arguments a statement takes about
+# as long whatever they are: the longest list has 32 elements.
+_QUICK_SECONDS = 0.002
+_QUICK_ARGUMENTS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
-    """A question that could be run now. bounded: a block planned again, its private bounds chosen."""
+    """A question that could be run now. bounded: a block planned again, its private bounds chosen. compiled:
+    the statements of each block. seconds: of a processor, that planning and compiling took."""
 
     settings: Settings
     private: PrivatePlan
     bounded: Bounded
     zones: ZonesUsed
+    compiled: tuple[CompiledBlock, ...] = ()
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +55,12 @@ class RememberedPlans:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[object, _Remembered] = OrderedDict()
+        self._quick: OrderedDict[int, Reading] = OrderedDict()  # by identity
+
+    def is_quick(self, question: ProtectedQuery, arguments: tuple[str | None, ...]) -> bool:
+        """Whether it was planned before, with whatever arguments, and so quickly that a thread takes longer."""
+        known = self._quick.get(id(question.reading))
+        return known is not None and _characters(arguments) <= _QUICK_ARGUMENTS
 
     def find(
         self,
@@ -71,13 +85,26 @@ class RememberedPlans:
         analyst: str,
         prepared: PreparedQuery,
     ) -> None:
-        if sum(len(value) for value in arguments if value is not None) > _ARGUMENTS:
+        self._note(question.reading, prepared)
+        if _characters(arguments) > _ARGUMENTS:
             return
         asked = _asked(question, arguments, settings, analyst)
         self._kept[asked] = _Remembered(reading=question.reading, prepared=prepared)
         self._kept.move_to_end(asked)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
+
+    def _note(self, reading: Reading, prepared: PreparedQuery) -> None:
+        self._quick.pop(id(reading), None)
+        has_keys = any(block.keys for block in prepared.private.blocks)
+        if prepared.seconds <= _QUICK_SECONDS and not has_keys:
+            self._quick[id(reading)] = reading
+            while len(self._quick) > _KEPT:
+                self._quick.popitem(last=False)
+
+
+def _characters(arguments: tuple[str | None, ...]) -> int:
+    return sum(len(value) for value in arguments if value is not None)
 
 
 def _asked(
