@@ -58,10 +58,7 @@ ARGUMENTS_TOO_LONG = Refuse(
 
 _REQUESTED = (*SESSION_SETTINGS, CLIENT_ENCODING)
 _SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
-_TAKEN_SQL = (
-    "EXISTS (SELECT FROM pg_catalog.pg_cursors c"
-    " WHERE c.name OPERATOR(pg_catalog.=) $1 AND $1 OPERATOR(pg_catalog.<>) '')"
-)
+_TAKEN_SQL = "EXISTS (SELECT FROM pg_catalog.pg_cursors c WHERE c.name OPERATOR(pg_catalog.=) $1)"
 # -1: no modifier. With NULL, character(n) would be "character", which is character(1).
 _PREPARED_SQL = b"""\
 SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, -1)
@@ -186,7 +183,9 @@ def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> Shad
     """Has the shadow decode the client's arguments, in its own formats. Without a Flush."""
     wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
     text = measured_sql(wanted) if wanted else "SELECT WHERE false"
-    state = f"SELECT {_TAKEN_SQL}, {_SETTINGS_SQL}"
+    # The unnamed portal is replaced by each Bind, so it is never taken.
+    taken, named = (_TAKEN_SQL, [message.portal]) if message.portal else ("false", [])
+    state = f"SELECT {taken}, {_SETTINGS_SQL}"
     renamed = (
         (b'"' + INTERNAL + b'"', b'"' + message.statement + b'"'),
         (b"portal " + INTERNAL, b"portal " + message.portal),
@@ -194,7 +193,7 @@ def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> Shad
     return session.send_all(
         [
             (describe_statement(message.statement), MessageKind.DESCRIBE),
-            *_run(state.encode(), [TEXT_OID], [message.portal]),
+            *_run(state.encode(), [TEXT_OID] * len(named), named),
             *_run(text.encode(), oids, message.values, message.formats),
         ],
         wording=Wording(has_position=False, renamed=renamed),
