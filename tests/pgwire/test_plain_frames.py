@@ -22,7 +22,7 @@ from proxy.pgwire.expectations import (
 )
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.plain_frames import BOUND, DESCRIBED, EXECUTED, SYNCED, plain_client_tags
-from proxy.pgwire.relay import Relay
+from proxy.pgwire.relay import UNANSWERED, Relay
 from tests.scripted_engine import ScriptedEngine
 
 _ROUND = (
@@ -98,6 +98,19 @@ _COPYING = [
 _COPY_ENDED = [
     (True, [frames.execute(b"") + frames.frame(b"c") + frames.SYNC], []),
     (False, [], [frames.frame(b"C", b"COPY 1\0") + frames.frame(b"Z", b"I")]),
+]
+_READY = frames.frame(b"Z", b"I")
+_ERROR = frames.frame(b"E", frames.encode_report([(b"S", b"ERROR"), (b"M", b"m" * 70_000)]))
+# Each needs a state to be seen: skipping, frames that are not whole yet, on either side.
+_AMID = [
+    [(True, [frames.execute(b"")], []), (False, [], [_ERROR]), (True, [_ROUND[0]], [])],
+    [(True, [b"S\0\0"], []), (True, [_ROUND[0]], [])],
+    [(True, [b"d\0\0\0\x64x"], []), (True, [_ROUND[0]], [])],
+    [(True, [_ROUND[0]], []), (False, [], [b"2\0\0"]), (False, [], [_ROUND[1]])],
+    [(True, [frames.execute(b"")], []), (False, [], [b"D\0\0\0\x64x"]), (False, [], [_ROUND[1]])],
+    [(True, [frames.SYNC] * 2, []), (False, [], [_ERROR[:-9]]), (False, [], [_READY])],
+    [(True, [frames.SYNC], []), (False, [], [b"Z\0\0\0\3"])],
+    [*_COPYING[:2], (False, [], [frames.frame(b"C", b"COPY 1\0")]), (True, [frames.SYNC], [])],
 ]
 _HEARD = st.lists(
     st.tuples(st.booleans(), st.lists(_CLIENT, max_size=5), st.lists(_SERVER, max_size=5)),
@@ -191,6 +204,15 @@ def _state(machine: Relay) -> tuple[Any, ...]:
     [0],
 )
 def test_as_without_the_short_way(heard: list[_Said], cuts: list[int]) -> None:
+    _assert_alike(heard, cuts)
+
+
+@pytest.mark.parametrize("heard", _AMID)
+def test_as_without_the_short_way_amid(heard: list[_Said]) -> None:
+    _assert_alike(heard, [0])
+
+
+def _assert_alike(heard: list[_Said], cuts: list[int]) -> None:
     quick, thorough, slow = (_said(kind(), heard, cuts) for kind in (_Quick, _Thorough, _Slow))
     assert quick == thorough == slow
 
@@ -215,6 +237,33 @@ def test_a_statement_of_ours_does_not_pass() -> None:
     assert not machine.passes(_ROUND[0])
 
 
+def test_nothing_passes_while_something_waits() -> None:
+    held, full = Relay(ScriptedEngine(1)), Relay(ScriptedEngine(1))
+    assert held.from_client(frames.SYNC + frames.query(_HELD)).to_shadow
+    assert not held.answer_passes(_READY)
+    while full.passes(_ROUND[0]):
+        assert full._session.answers.unanswered <= UNANSWERED
+    full.from_client(frames.SYNC * UNANSWERED)
+    assert full.waiting_bytes
+    assert not full.answer_passes(_ROUND[1])
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        Expectation(MessageKind.DESCRIBE, hides_last_parameter=True),
+        Expectation(MessageKind.EXECUTE, command_tag=b"EXPLAIN"),
+        Expectation(MessageKind.EXECUTE, Forwarded.RESULTS),
+        Expectation(MessageKind.EXECUTE, Forwarded.NOTHING),
+        Expectation(MessageKind.EXECUTE, reply=ShadowReply()),
+    ],
+)
+def test_what_is_waited_for_or_changed_does_not_pass(expectation: Expectation) -> None:
+    answers = Answers(b"UTF8")
+    answers.expect(expectation)
+    assert not any(answers.passes(frames.frame(tag)) for tag in (b"t", b"T", b"C", b"D", b"s"))
+
+
 @given(st.lists(_CLIENT, max_size=4).map(b"".join), st.integers(0, 3), st.integers(0, 3))
 def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> None:
     data = data[front : len(data) - back]
@@ -231,6 +280,9 @@ def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> No
         frames.SYNC + b"S",
         frames.query(b"SELECT 1"),
         frames.parse(b"", b""),
+        frames.parse(b"", _HELD) + _ENDING,
+        frames.query(_HELD) + _ENDING,
+        frames.query(_HELD) + frames.describe_portal(b"") + _ENDING,
         b"X\0\0\0\4",
     ],
 )
