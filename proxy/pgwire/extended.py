@@ -120,9 +120,8 @@ def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
             oids = (*decided.parameter_oids, JSONB_OID)
         case _:
             assert_never(decided)
-    expectation = session.remember(message.name, statement)
-    if text is not message.text:
-        expectation.wording = Wording(has_position=False)
+    wording = Wording(has_position=False) if text is not message.text else None
+    expectation = session.remember(message.name, statement, wording=wording)
     session.send(parse(message.name, text, oids), expectation)
 
 
@@ -300,9 +299,7 @@ def _closed(session: Session, payload: bytes) -> Expectation:
     if kind == b"P":
         session.command_tags.pop(name, None)
         return Expectation(MessageKind.CLOSE)
-    closing = session.remember(name, None)
-    closing.kind = MessageKind.CLOSE
-    return closing
+    return session.remember(name, None, MessageKind.CLOSE)
 
 
 def _target(payload: bytes) -> tuple[bytes, bytes] | None:
