@@ -211,9 +211,9 @@ HINTED: dict[str, HintedStatement] = {
         rf"{_COUNT} WHERE status ~* '^(p|[a-z])[^0-9].\d*\s?(a+|b{{1,3}})\.?$'",
         f"{_COUNT} WHERE status ~ '^[A-Za-z0-9_]+$'",
     ),
-    "Whether there surely is a row of which it is not true: dp.low(count(*) FILTER (WHERE NOT (condition))) >"
-    " 0. {}": _case(
-        f"SELECT bool_and(total > 5 OR quantity > 1) {_ORDERS}",
-        f"SELECT dp.low(count(*) FILTER (WHERE NOT (total > 5 OR quantity > 1))) > 0 {_ORDERS}",
+    "Use it of one condition, with FILTER (WHERE ...) if need be: bool_or(column > 5).": _case(
+        f"SELECT bool_or(DISTINCT total > 5) {_ORDERS}",
+        f"SELECT bool_or(total > 5) {_ORDERS}",
+        f"SELECT every(total > 5) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
 }  # fmt: skip

@@ -15,7 +15,12 @@ from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
 _NAME = "row_subqueries"
-_NOISE = {int: 8, Decimal: 800, bool: 0}  # counts are of hundreds, sums of tens of thousands
+_NOISE = {
+    int: 8,
+    Decimal: 800,
+    bool: 0,
+    str: 0,
+}  # counts are of hundreds, sums of tens of thousands
 
 
 @pytest.fixture(scope="module")
