@@ -31,6 +31,7 @@ from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
+from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
@@ -326,9 +327,17 @@ def _rows(
         return read_per_unit(sources, select, relation, where, scope)
     if aggregates_rows(sources.lexed, select):
         sources.refuse(select.keyword, "an aggregate here needs GROUP BY the privacy unit")
-    found = outputs_of(sources, select, scope)
+    windows = WindowsOfSelect()
+    found = outputs_of(sources, select, replace(scope, readers=windows.readers()))
     outputs = tuple((name, expression) for name, expression, _ in found)
     relation = scope.with_lookups(relation)
+    if windows.columns:
+        aliases = [sources.alias() for _ in windows.columns]
+        relation, parts = windows.over(relation, where, tuple(part for _, part in outputs), aliases)
+        outputs, where = (
+            tuple((name, part) for (name, _), part in zip(outputs, parts, strict=True)),
+            None,
+        )
     place = sources.lexed.lexemes[select.keyword].position
     subquery = Subquery(sources.alias(), relation, where, outputs, place)
     return subquery, {name: kind for name, _, kind in found}

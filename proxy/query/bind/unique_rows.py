@@ -18,6 +18,7 @@ from proxy.query.syntax.selects import (
     Select,
     Span,
     is_call,
+    is_window_call,
     opens_query,
     own_lexemes,
     query_parts,
@@ -78,10 +79,7 @@ def _is_one_group(sources: Sources, select: Select) -> bool:
     for index in (i for span in spans for i in own_lexemes(lexed, span)):
         if lexed.lexemes[index].name not in ANSWERED or not is_call(lexed, index):
             continue
-        end = lexed.partner[index + 1] + 1
-        if end + 1 < len(lexed.lexemes) and lexed.lexemes[end].word == "filter":
-            end = lexed.partner[end + 1] + 1
-        if end >= len(lexed.lexemes) or lexed.lexemes[end].word != "over":
+        if not is_window_call(lexed, index):
             return True
     return False
 

@@ -168,7 +168,9 @@ def aggregates_rows(lexed: Lexed, select: Select) -> bool:
     ]
     words = ANSWERED | OTHER_AGGREGATES
     return any(
-        lexed.lexemes[index].name in words and is_call(lexed, index)
+        lexed.lexemes[index].name in words
+        and is_call(lexed, index)
+        and not is_window_call(lexed, index)
         for span in spans
         for index in own_lexemes(lexed, span)
     )
@@ -194,6 +196,14 @@ def opens_query(lexed: Lexed, index: int) -> bool:
 def is_call(lexed: Lexed, index: int) -> bool:
     after = lexed.lexemes[index + 1 : index + 2]
     return bool(after) and after[0].token.token_type is TokenType.L_PAREN
+
+
+def is_window_call(lexed: Lexed, index: int) -> bool:
+    """Whether OVER follows a call, and its FILTER: no aggregate, though what stands in its brackets may be."""
+    end = lexed.partner[index + 1] + 1
+    if end + 1 < len(lexed.lexemes) and lexed.lexemes[end].word == "filter":
+        end = lexed.partner[end + 1] + 1
+    return end < len(lexed.lexemes) and lexed.lexemes[end].word == "over"
 
 
 def is_relation(lexed: Lexed, index: int) -> bool:
