@@ -114,6 +114,8 @@ def _subquery(subquery: Subquery, binds: Binds) -> str:
 
 def _window(column: WindowColumn, binds: Binds) -> str:
     """Ties fall to columns that tell rows apart, so that neither sorting nor what is stored beside decides."""
+    if column.function is WindowFunction.ROW_NAME:
+        return "pg_catalog.gen_random_uuid()"
     by = ", ".join(_key(part, binds) for part in column.partition)
     terms = [_term(term, binds) for term in column.order]
     terms += [

@@ -20,7 +20,7 @@ from proxy.planner.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef, Expression, InPublic
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import WindowColumn
+from proxy.query.ir.windows import WindowColumn, WindowFunction
 
 Types = Mapping[tuple[str, str], SqlType]
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
@@ -83,6 +83,8 @@ def _printed(expression: Expression, types: Types) -> SqlType:
 def _windowed(column: WindowColumn, types: Types) -> SqlType:
     if column.aggregate is not None:
         return _aggregated(column.aggregate)
+    if column.function is WindowFunction.ROW_NAME:
+        return SqlType.UUID
     return SqlType.INT8 if column.operand is None else _printed(column.operand, types)
 
 

@@ -77,6 +77,7 @@ def windowed(
         )
     planner = _WindowPlanner(source, ownership, public, where, known)
     ties = planner.ties(passed, subquery.windows)
+    planner.check_width(ties, subquery.windows)
     found = {}
     planned = []
     for column in subquery.windows:
@@ -170,9 +171,28 @@ class _WindowPlanner:
         found.pop(self._ownership.column, None)  # alike in all rows of a partition
         return (*found, *(name for name in self._ownership.named_by if name not in found))
 
+    def check_width(self, used: Sequence[ColumnRef], windows: Sequence[WindowColumn]) -> None:
+        """Rows are sorted with all that is used of them, and computed texts stand there at their length, as
+        those of GROUP BY keys do, of which there are as few.
+
+        Refuses  TOO_COMPLEX: too many of them
+        """
+        relation, first = self._source.relation, windows[0]
+        by = [*first.partition, *(term.expression for term in first.order)]
+        wide = [part for part in used if stored_column(relation, part) is None] + by
+        if sum(part.type is None or part.type.is_text for part in wide) > limits.GROUP_KEYS:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"windows over rows of a protected table use at most {limits.GROUP_KEYS} computed texts",
+                "Leave columns out of the subquery, or compute them around it.",
+                first.position,
+            )
+
     def column(
         self, column: WindowColumn, ties: tuple[ColumnRef, ...]
     ) -> tuple[WindowColumn, ColumnFacts]:
+        if column.function is WindowFunction.ROW_NAME:
+            return column, ColumnFacts(SqlType.UUID, nullable=False)
         facts, unit = self._source.facts, self._ownership.column
         present = self._names_the_unit(column)
         partition = tuple(self._sorted_by(part, column) for part in column.partition)
@@ -206,6 +226,8 @@ class _WindowPlanner:
                     typed(column.operand, facts), self._public, self._where
                 )
                 planned, known = replace(planned, operand=operand), _of_another_row(known)
+            case WindowFunction.ROW_NAME:
+                raise AssertionError("it is of no window")
             case _:
                 assert_never(column.function)
         may_lack = planned.present is not None or column.function in _ELSEWHERE

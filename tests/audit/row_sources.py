@@ -279,7 +279,9 @@ def _distinct(
 
 def _unit_aggregate(draw: DrawFn, scope: Scope) -> Column:
     kind = draw(
-        st.sampled_from(["count", "count", "some", "distinct", "sum", "avg", "max", "time", "truth"])
+        st.sampled_from(
+            ["count", "count", "some", "distinct", "sum", "avg", "max", "time", "truth"]
+        )
     )
     times = scope.of(("date", "ts"))
     if kind == "some":

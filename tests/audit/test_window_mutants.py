@@ -15,7 +15,7 @@ from tests.pipeline_world import POLICIES, walk
 
 _FIRST = "SELECT sum(i4) FROM (SELECT i4, {} OVER (PARTITION BY {}) AS r FROM orders) q WHERE r {}"
 _OF_A_KEY = _FIRST.format("row_number()", "t ORDER BY i4", "= 1")
-_UNSORTED = "SELECT sum(i4) FROM (SELECT first_value(i4) OVER (PARTITION BY uid ORDER BY b) AS i4 FROM orders) q"
+_UNSORTED = "SELECT sum(x) FROM (SELECT first_value(i4) OVER (PARTITION BY uid ORDER BY b) AS x FROM orders) q"
 
 
 def _wrong(sql: str, auditor: Auditor) -> list[str]:
@@ -50,9 +50,7 @@ def test_ties_fall_to_what_can_be_seen(auditor: Auditor, monkeypatch: pytest.Mon
     assert any("order of rows" in line for line in _wrong(_UNSORTED, auditor))
 
 
-def test_only_row_numbers_are_of_one_row(
-    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_row_numbers_are_of_one_row(auditor: Auditor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several rows can be the first by rank(), and of each further key there is one by row_number()."""
     of_rank = _FIRST.format("rank()", "uid ORDER BY b", "= 1")
     of_keys = _FIRST.format("row_number()", "uid, i2 ORDER BY i4", "= 1")

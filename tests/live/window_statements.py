@@ -60,8 +60,21 @@ WINDOWS = (
     "SELECT count(*), sum(total) FROM (SELECT customer_id, total, row_number() OVER (PARTITION BY"
     " customer_id ORDER BY placed DESC, id) AS rn FROM w.orders) q WHERE rn = 1 AND EXISTS (SELECT 1"
     " FROM w.customers c WHERE c.id = q.customer_id AND region = 'west')",
+    "SELECT region, sum(n) FROM (SELECT DISTINCT first_value(c.region) OVER (PARTITION BY o.u, o.k ORDER BY"
+    " c.joined DESC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS region, o.k, o.n FROM"
+    " w.customers c JOIN (SELECT customer_id AS u, placed, 1 AS n, gen_random_uuid() AS k FROM w.orders) o"
+    " ON c.id = o.u AND c.joined <= o.placed AND c.joined > o.placed - make_interval(days => 90)) q"
+    " GROUP BY region",
+    "SELECT count(DISTINCT k), count(*) FROM (SELECT customer_id, gen_random_uuid() AS k FROM w.orders) q",
+    "SELECT count(*) FROM (SELECT DISTINCT customer_id, count(*) OVER (PARTITION BY customer_id, status)"
+    " FROM w.orders) q",
 )
 REFUSED_WINDOWS = (
+    (
+        "WITH o AS (SELECT gen_random_uuid() AS k, customer_id FROM w.orders) SELECT count(*) FROM o a"
+        " JOIN o b ON a.customer_id = b.customer_id AND a.k = b.k",
+        "gen_random_uuid() in WITH",
+    ),
     (
         "SELECT count(*), sum(total) FROM (SELECT total, row_number() OVER (ORDER BY placed) AS rn FROM"
         " w.orders) q WHERE rn = 1",
@@ -85,6 +98,6 @@ REFUSED_WINDOWS = (
     (
         "SELECT count(*), sum(total) FROM (SELECT total, ntile(4) OVER (PARTITION BY customer_id) AS t"
         " FROM w.orders) q",
-        "row_number",
+        "width_bucket",
     ),
 )

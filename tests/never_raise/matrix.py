@@ -215,7 +215,9 @@ def _windows(grammar: Grammar) -> Iterator[_Asked]:
     """Over the rows of a unit, of which every type that has an order can decide the order."""
     draw = grammar.draw
     key = draw.choice((grammar.number, grammar.condition, grammar.text, grammar.time))
-    by = f"PARTITION BY uid, {key(draw.randint(0, 2))}" if draw.randint(0, 1) else "PARTITION BY uid"
+    by = (
+        f"PARTITION BY uid, {key(draw.randint(0, 2))}" if draw.randint(0, 1) else "PARTITION BY uid"
+    )
     order = f"{draw.choice((*_COMPARED, key(2)))} {draw.choice(('', 'DESC', 'NULLS FIRST'))}"
     over = f"OVER ({by} ORDER BY {order}"
     frame = draw.choice(("", "ROWS UNBOUNDED PRECEDING"))
@@ -230,8 +232,8 @@ def _windows(grammar: Grammar) -> Iterator[_Asked]:
     )
     yield _Asked(
         ("count(*) FILTER (WHERE y)", "count(*) FILTER (WHERE z)"),
-        f"FROM (SELECT uid, bool_or({grammar.condition(DEPTH)}) AS y, every({grammar.condition(3)}) FILTER (WHERE"
-        f" {grammar.condition(2)}) AS z FROM orders GROUP BY uid) q",
+        f"FROM (SELECT uid, bool_or({grammar.condition(DEPTH)}) AS y, every({grammar.condition(3)})"
+        f" FILTER (WHERE {grammar.condition(2)}) AS z FROM orders GROUP BY uid) q",
     )
 
 

@@ -8,7 +8,7 @@ those below it: so rows that one of them cannot tell apart another can, or they 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -21,11 +21,13 @@ from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.expression_reading import READERS, read_expression
 from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Readers, Scope, only, position_of
+from proxy.query.bind.sources import Sources
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, Subquery
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
+from proxy.query.syntax.selects import Select
 
 _RANKS: Mapping[type[exp.Expr], WindowFunction] = {
     exp.RowNumber: WindowFunction.ROW_NUMBER,
@@ -46,11 +48,16 @@ _FORMS = (
     "Over the rows of a unit there are row_number, rank, dense_rank, lag, lead, first_value, last_value, count,"
     " sum, avg, min and max: row_number() OVER (PARTITION BY unit ORDER BY column)."
 )
+_BINS = (
+    "For bins of one width write width_bucket(column, 0, 100, 4); for those of as many rows ask for edges,"
+    " percentile_disc(0.25) WITHIN GROUP (ORDER BY column)."
+)
 _FRAMES = (
     "Leave the frame out, or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, or ROWS BETWEEN UNBOUNDED"
     " PRECEDING AND UNBOUNDED FOLLOWING."
 )
 _TO_COME = ""
+_Outputs = tuple[tuple[str, Expression], ...]
 _UNBOUNDED = ("UNBOUNDED", "preceding")
 
 
@@ -59,9 +66,10 @@ class WindowsOfSelect:
     """Those of one SELECT: columns w1, w2, ... of relations to come, until then of one without a name."""
 
     columns: list[WindowColumn] = field(default_factory=list)
+    names_rows: bool = False
 
     def readers(self) -> Readers:
-        return {**READERS, exp.Window: self.read}
+        return {**READERS, exp.Window: self.read, exp.Uuid: self.read_name}
 
     def read(self, node: exp.Expr, scope: Scope) -> Expression:
         """
@@ -84,43 +92,65 @@ class WindowsOfSelect:
             found = replace(found, frame=Frame.WHOLE)
         if found.function is WindowFunction.LAST_VALUE and found.frame is not Frame.WHOLE:
             raise _refusal("last_value() up to the row itself is that row's", node, _FRAMES)
+        return self._column(found, node)
+
+    def read_name(self, node: exp.Expr, scope: Scope) -> Expression:
+        """gen_random_uuid(), each time another."""
+        only(node)
+        self.names_rows = True
+        name = f"w{len(self.columns) + 1}"
+        self.columns.append(
+            replace(
+                _bare(WindowFunction.ROW_NAME, SqlType.UUID), name=name, position=position_of(node)
+            )
+        )
+        return ColumnRef(name, SqlType.UUID, position_of(node), _TO_COME)
+
+    def _column(self, found: WindowColumn, node: exp.Expr) -> ColumnRef:
         known = [one for one in self.columns if replace(one, name="") == found]
         if not known:
             known = [replace(found, name=f"w{len(self.columns) + 1}")]
             self.columns += known
         return ColumnRef(known[0].name, found.type, position_of(node), _TO_COME)
 
-    def over(
+    def below(
         self,
+        sources: Sources,
+        select: Select,
         source: Relation,
         where: Expression | None,
-        outputs: Sequence[Expression],
-        aliases: Sequence[str],
-    ) -> tuple[Relation, tuple[Expression, ...]]:
+        outputs: _Outputs,
+    ) -> tuple[Relation, Expression | None, _Outputs]:
         """
-        Given    source, where: of the SELECT; outputs: its own, over these and the window columns; aliases: as
-                 many as there are window columns, none of which is used
-        Gives    the relation with the window columns, and the outputs over it
+        Given    source, where, outputs: of the SELECT, which may be over these and the window columns
+        Gives    the same, over relations of ours that have the window columns
+        Refuses  UNSUPPORTED: names of rows in a CTE, which is read as often as it is named
         """
+        if not self.columns:
+            return source, where, outputs
+        ctes = (cte.body for cte in sources.ctes)
+        if self.names_rows and any(first <= select.keyword < last for first, last in ctes):
+            sources.refuse(
+                select.keyword, "gen_random_uuid() in WITH could be another each time it is named"
+            )
         used: dict[ColumnRef, str] = {}
-        parts = [*outputs, *(part for one in self.columns for part in one.expressions)]
+        parts = [part for _, part in outputs]
+        parts += [part for one in self.columns for part in one.expressions]
         for part in parts:
             rebuild(part, lambda one: self._use(one, used))
         relation, names = source, dict[ColumnRef, ColumnRef]()
-        for number, sorts in enumerate(dict.fromkeys(one.sorts for one in self.columns)):
-            change = _Renaming(dict(names))
+        for sorts in dict.fromkeys(one.sorts for one in self.columns):
+            alias, change = sources.alias(), _Renaming(dict(names))
             windows = tuple(one.changed(change) for one in self.columns if one.sorts == sorts)
             listed = tuple((text, change(column)) for column, text in used.items())
             position = windows[0].position
-            relation = Subquery(aliases[number], relation, where, listed, position, windows=windows)
+            relation = Subquery(alias, relation, where, listed, position, windows=windows)
             where = None
             for one in windows:  # which those above see as columns
                 used[ColumnRef(one.name, one.type, None, _TO_COME)] = one.name
-            names = {
-                column: replace(column, column=text, relation=aliases[number])
-                for column, text in used.items()
-            }
-        return relation, tuple(map(_Renaming(names), outputs))
+            names = {c: replace(c, column=text, relation=alias) for c, text in used.items()}
+        change = _Renaming(names)
+        return relation, None, tuple((name, change(part)) for name, part in outputs)
 
     def _use(self, part: Expression, used: dict[ColumnRef, str]) -> Expression:
         if isinstance(part, ColumnRef) and part.relation != _TO_COME:
@@ -144,28 +174,34 @@ class _Renaming:
         return part if found is None else replace(found, position=part.position)
 
 
+def _bare(function: WindowFunction, kind: SqlType) -> WindowColumn:
+    return WindowColumn(
+        name="", function=function, type=kind, partition=(), order=(), frame=Frame.DEFAULT
+    )
+
+
 def _function(node: exp.Expr, scope: Scope) -> WindowColumn:
     """Without its window."""
-
-    def column(function: WindowFunction, kind: SqlType) -> WindowColumn:
-        return WindowColumn(
-            name="", function=function, type=kind, partition=(), order=(), frame=Frame.DEFAULT
-        )
-
     if type(node) in _RANKS:
         only(node)
-        return column(_RANKS[type(node)], SqlType.INT8)
+        return _bare(_RANKS[type(node)], SqlType.INT8)
     if type(node) in _VALUES:
+        if node.args.get("default") is not None:
+            hint = "Write coalesce(lag(column), 0) for another value than NULL."
+            raise _refusal("lag() and lead() have no third argument there", node, hint)
         only(node, "this", "offset")
         operand = read_expression(node.this, scope)
-        found = column(_VALUES[type(node)], operand.type or SqlType.TEXT)
+        found = _bare(_VALUES[type(node)], operand.type or SqlType.TEXT)
         return replace(found, operand=operand, offset=_offset(node, scope))
     if is_aggregate(node):
         aggregate = read_aggregate(node, scope)
         if aggregate.kind in _AGGREGATES:
-            found = column(WindowFunction.AGGREGATE, aggregate.type)
+            found = _bare(WindowFunction.AGGREGATE, aggregate.type)
             return replace(found, aggregate=aggregate)
-    raise _refusal("this window function is not available over rows of a protected table", node)
+    hint = _BINS if isinstance(node, exp.Ntile) else _FORMS
+    raise _refusal(
+        "this window function is not available over rows of a protected table", node, hint
+    )
 
 
 def _offset(node: exp.Expr, scope: Scope) -> int:

@@ -20,6 +20,7 @@ class WindowFunction(Enum):
     LAG = "lag"
     LEAD = "lead"
     AGGREGATE = "aggregate"
+    ROW_NAME = "gen_random_uuid"  # of no window: other in each row
 
 
 class Frame(Enum):
@@ -29,6 +30,9 @@ class Frame(Enum):
     DEFAULT = ""
     ROWS_SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
     WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+
+
+_WITHOUT_TIES = (WindowFunction.RANK, WindowFunction.DENSE_RANK, WindowFunction.ROW_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class WindowColumn:
     @property
     def depends_on_ties(self) -> bool:
         """Whether it tells apart rows that its ORDER BY does not."""
-        if self.function in (WindowFunction.RANK, WindowFunction.DENSE_RANK):
+        if self.function in _WITHOUT_TIES:
             return False
         return self.function is not WindowFunction.AGGREGATE or self.frame is Frame.ROWS_SO_FAR
 

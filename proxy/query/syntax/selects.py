@@ -206,6 +206,11 @@ def is_window_call(lexed: Lexed, index: int) -> bool:
     return end < len(lexed.lexemes) and lexed.lexemes[end].word == "over"
 
 
+def has_window(lexed: Lexed, select: Select) -> bool:
+    """Whether a window function is in its list."""
+    return any(lexed.lexemes[i].word == "over" for i in own_lexemes(lexed, select.items))
+
+
 def is_relation(lexed: Lexed, index: int) -> bool:
     """Whether what begins here in FROM is a relation, as against a part of ON. A join in brackets may begin
     with one, too: FROM t JOIN ((SELECT ...) q JOIN u ON ...) ON ..."""
