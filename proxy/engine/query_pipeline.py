@@ -76,13 +76,15 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
+        *,
+        read_as: Mapping[int, int] | None = None,
     ) -> None:
-        """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
-        tables, which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
+        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables, which
+        can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {})
-        self.statements = PolicyStatements(policy, catalog, relations)
+        self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._data = data
         self._ledger = ledger
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
