@@ -83,6 +83,7 @@ class Table:
     checks: tuple[tuple[str, str], ...] = field(
         default=(), compare=False
     )  # names and SQL of the source; as a comment
+    is_view: bool = field(default=False, compare=False)
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
 
     def column(self, name: str) -> Column | None:

@@ -79,8 +79,8 @@ class Engine:
         *,
         read_as: Mapping[int, int] | None = None,
     ) -> None:
-        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables, which
-        can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
+        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
+        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {})

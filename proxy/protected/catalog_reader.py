@@ -46,6 +46,7 @@ def read_catalog(dsn: str) -> Catalog:
         connection.execute("SET search_path = ''; SET DateStyle = 'ISO, YMD'")
         columns: dict[TableName, list[Column]] = defaultdict(list)
         placed: set[TableName] = set()
+        views: set[TableName] = set()
         table_comments: dict[TableName, str | None] = {}
         described = connection.execute(tables).fetchall()
         collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
@@ -55,6 +56,8 @@ def read_catalog(dsn: str) -> Catalog:
             table_comments[name] = row["table_comment"]
             if row["has_ctid"]:
                 placed.add(name)
+            if row["is_view"]:
+                views.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
         unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
         for row in connection.execute(keys):
@@ -92,6 +95,7 @@ def read_catalog(dsn: str) -> Catalog:
                 unique=tuple(key for key in unique[name] if key != primary.get(name)),
                 foreign_keys=tuple(foreign[name]),
                 has_ctid=name in placed,
+                is_view=name in views,
                 comment=table_comments[name],
                 indexes=tuple(indexes[name]),
                 checks=tuple(checks[name]),

@@ -46,7 +46,7 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        a.attgenerated = 'v' AS is_virtual,
        pg_catalog.col_description(c.oid, a.attnum) AS comment, a.attidentity::text AS identity,
        CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(f.adbin, f.adrelid) END AS "default",
-       pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment,
+       pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment, c.relkind = 'v' AS is_view,
        -- Rows of several partitions or children may have the same ctid, those of views have none, and what it
        -- is to other access methods is theirs.
        h.amname IS NOT NULL AND pg_catalog.has_table_privilege(c.oid, 'SELECT')

@@ -25,6 +25,7 @@ from proxy.shadow.shadow_comments import comments
 from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
+    ROWS_SCHEMA,
     ShadowBusy,
     ShadowError,
     ShadowTable,
@@ -186,7 +187,7 @@ class Shadow:
                 for schema, name, oid in connection.execute(
                     "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
                     " JOIN pg_namespace n ON n.oid = c.relnamespace"
-                    " WHERE (c.relkind = 'r' AND n.nspname !~ '^pg_'"
+                    " WHERE (c.relkind IN ('r', 'v') AND n.nspname !~ '^pg_'"
                     " AND n.nspname NOT IN ('dp', 'information_schema'))"
                     " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
                 )
@@ -239,9 +240,9 @@ def _known_types(
 def _drop_schemas(connection: psycopg.Connection) -> None:
     rows = connection.execute(
         "SELECT nspname FROM pg_namespace"
-        " WHERE nspname = %s OR"
+        " WHERE nspname = ANY (%s) OR"
         " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
-        (TWIN_SCHEMA,),
+        ([TWIN_SCHEMA, ROWS_SCHEMA],),
     ).fetchall()
     for (schema,) in rows:
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
@@ -252,13 +253,15 @@ def _make_tables(
 ) -> None:
     """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
     enumerations = enumerations_of(tables)
-    schemas = {table.name.schema for table in tables} | {"public", TWIN_SCHEMA}
+    schemas = {table.name.schema for table in tables} | {"public", TWIN_SCHEMA, ROWS_SCHEMA}
     for schema in sorted(schemas | {one.schema for one in enumerations}):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
     for one in enumerations:
         connection.execute(statements.create_enumeration(one))
     for table in tables:
         connection.execute(statements.create(table))
+        if table.is_view:
+            connection.execute(statements.create_view(table))
         if not table.protected:
             _copy_rows(connection, table, source_dsn)
     for table in tables:
@@ -277,7 +280,7 @@ def _make_tables(
                     connection.execute(statements.foreign_key(table, key, valid=True))
             except psycopg.errors.ForeignKeyViolation:
                 connection.execute(statements.foreign_key(table, key, valid=False))
-        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.name)))
+        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.stored_in)))
 
 
 def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
@@ -288,7 +291,7 @@ def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: 
                 for statement in dropped:
                     connection.execute(statement)
                 connection.execute(
-                    sql.SQL("DELETE FROM {}").format(statements.identifier(table.name))
+                    sql.SQL("DELETE FROM {}").format(statements.identifier(table.stored_in))
                 )
                 _copy_rows(connection, table, source_dsn)
         except ShadowError as error:
@@ -303,7 +306,8 @@ def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: s
     columns = statements.names(column.name for column in table.columns)
     name = statements.identifier(table.name)
     read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
-    write = sql.SQL("COPY {} ({}) FROM STDIN").format(name, columns)
+    written = statements.identifier(table.stored_in)
+    write = sql.SQL("COPY {} ({}) FROM STDIN").format(written, columns)
     try:
         # Settings are SET: as `options` they would take the place of those that the source names.
         with psycopg.connect(source_dsn, client_encoding="utf8") as source:

@@ -25,7 +25,16 @@ def names(columns: Iterable[str]) -> sql.Composed:
 
 def create(table: ShadowTable) -> sql.Composed:
     return sql.SQL("CREATE TABLE {} ({})").format(
-        identifier(table.name), sql.SQL(", ").join(map(_definition, table.columns))
+        identifier(table.stored_in), sql.SQL(", ").join(map(_definition, table.columns))
+    )
+
+
+def create_view(table: ShadowTable) -> sql.Composed:
+    """It is read with the rights of its owner, as views are."""
+    return sql.SQL("CREATE VIEW {} AS SELECT {} FROM {}").format(
+        identifier(table.name),
+        names(column.name for column in table.columns),
+        identifier(table.stored_in),
     )
 
 
@@ -62,7 +71,7 @@ def keys(table: ShadowTable) -> Iterable[sql.Composed]:
 
 def copied_clauses(table: ShadowTable) -> Iterable[sql.Composed]:
     """What is of the source's words: each for itself, so that one which fails is left out alone."""
-    name = identifier(table.name)
+    name = identifier(table.stored_in)
     for column in table.columns:
         change = sql.SQL("ALTER TABLE {} ALTER COLUMN {} ").format(
             name, sql.Identifier(column.name)

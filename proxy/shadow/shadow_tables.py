@@ -16,8 +16,10 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Enumeration, ForeignKey, Table, TableName
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 from proxy.query.copied_expressions import copied_check, copied_default
+from proxy.query.rewrite.empty_twins import twin_of
 
 RESERVED_SCHEMA = "dp"
+ROWS_SCHEMA = "pg_dp_rows"  # of public views
 _CHECKS = 100  # of a table
 _PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\))?[a-z ]*(?:\[\])*')
 
@@ -50,6 +52,13 @@ class ShadowTable:
     foreign_keys: tuple[ForeignKey, ...]
     indexes: tuple[tuple[str, ...], ...] = ()
     checks: tuple[tuple[str, str], ...] = ()
+    is_view: bool = False
+
+    @property
+    def stored_in(self) -> TableName:
+        """Where its rows are. A view has those of a table that analysts do not see: what defines it in the
+        database is not taken over."""
+        return TableName(ROWS_SCHEMA, twin_of(self.name).name) if self.is_view else self.name
 
 
 def types_of(policy: Policy, catalog: Catalog) -> frozenset[str]:
@@ -85,6 +94,7 @@ def shadow_tables(
             tuple(_references(policy.tables[name], _found(catalog, name), bare)),
             table.indexes,
             table.checks,
+            table.is_view,
         )
         for name, table in bare.items()
     )
@@ -136,6 +146,7 @@ def _without_references(
         if protected
         else tuple(each for each in table.indexes if {c.name for c in columns}.issuperset(each)),
         checks=() if protected else tuple(_checks(table, displayed, columns)),
+        is_view=table.is_view and not protected,
     )
 
 

@@ -33,6 +33,10 @@ CREATE TABLE cat.parts (
 );
 COMMENT ON TABLE cat.parts IS 'what boxes hold';
 INSERT INTO cat.parts (code, kind, price) VALUES ('one', 'a', 1), ('two', 'b''c', 2), ('three', NULL, 3);
+CREATE VIEW cat."cheap Parts" AS
+    SELECT id, code AS "Code", size FROM cat.parts WHERE price < 3 AND code <> 'SECRET-3';
+COMMENT ON VIEW cat."cheap Parts" IS 'a view';
+COMMENT ON COLUMN cat."cheap Parts".size IS 'of a view';
 CREATE TABLE cat.boxes (
     id integer PRIMARY KEY, owner integer NOT NULL, size "Odd types"."Größe",
     other "Odd types"."Größe" NOT NULL,
@@ -48,6 +52,7 @@ TABLES = """\
 tables:
   cat.sizes: public
   cat.parts: public
+  cat.cheap Parts: public
   cat.boxes:
     unit: {owner: owner}
     max_rows_per_unit: 1
@@ -242,3 +247,48 @@ def test_a_check_that_the_source_drops(
     direct.execute("INSERT INTO cat.parts (code, price) VALUES ('four', -1)")
     catalogue.assembly.databases["cat"].refresh()
     assert asked.execute(text).fetchone() == (4,)
+
+
+VIEW = 'cat."cheap Parts"'
+
+
+def test_views_are_views(asked: psycopg.Connection, direct: psycopg.Connection) -> None:
+    for text in (
+        "SELECT table_name FROM information_schema.views WHERE table_schema = 'cat'",
+        "SELECT table_type FROM information_schema.tables WHERE table_name = 'cheap Parts'",
+        "SELECT column_name, data_type, is_nullable FROM information_schema.columns"
+        " WHERE table_name = 'cheap Parts' ORDER BY ordinal_position",
+        f"SELECT relkind, obj_description(oid) FROM pg_class WHERE oid = '{VIEW}'::regclass",
+        f"SELECT col_description('{VIEW}'::regclass, 3)",
+        f'SELECT "Code", size FROM {VIEW} WHERE id = 1',
+        f"SELECT count(*) FROM cat.boxes WHERE part IN (SELECT id FROM {VIEW})",
+        f"SELECT count(*) FROM cat.boxes WHERE part = (SELECT id FROM {VIEW} WHERE \"Code\" = 'one')",
+    ):
+        rows, wanted = (
+            asked.execute(text.encode()).fetchall(),
+            direct.execute(text.encode()).fetchall(),
+        )
+        assert _alike(rows, wanted) and wanted, (text, rows)
+
+
+def test_nothing_of_what_defines_a_view(asked: psycopg.Connection) -> None:
+    text = f"SELECT pg_get_viewdef('{VIEW}'::regclass)"
+    ((definition,),) = asked.execute(text.encode())
+    assert "SECRET" not in str(definition) and "price" not in str(definition)
+    for refused in (
+        'SELECT * FROM pg_dp_rows."cat.cheap Parts"',
+        f"INSERT INTO {VIEW} (id) VALUES (9)",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            asked.execute(refused.encode())
+
+
+def test_views_are_copied_again(
+    catalogue: LiveProxy, asked: psycopg.Connection, direct: psycopg.Connection
+) -> None:
+    text = f"SELECT count(*) FROM {VIEW}"
+    before = asked.execute(text.encode()).fetchone()
+    direct.execute("UPDATE cat.parts SET price = 1 WHERE code = 'three'")
+    catalogue.assembly.databases["cat"].refresh()
+    assert before is not None
+    assert asked.execute(text.encode()).fetchone() == (before[0] + 1,)
