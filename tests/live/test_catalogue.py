@@ -292,3 +292,36 @@ def test_views_are_copied_again(
     catalogue.assembly.databases["cat"].refresh()
     assert before is not None
     assert asked.execute(text.encode()).fetchone() == (before[0] + 1,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"\l", r"\l+", r"\du", r"\dn", r"\dt+ cat.*", r"\d cat.parts", r"\d+ cat.boxes", r"\df", r"\df dp.*",
+     r"\dv cat.*", r"\dT", r"\dT+ cat.*", r"\dO", r"\dO+ pg_catalog.*", r"\di+ cat.*", r"\ds cat.*",
+     r"\dp cat.*"],
+)  # fmt: skip
+def test_psql_of_any_age(text: str, catalogue: LiveProxy) -> None:
+    said = catalogue.psql(text, database="cat")
+    assert said and "ERROR" not in said, said
+
+
+# Of PostgreSQL 15 and 16; 17 has renamed the columns.
+_OLD_COLUMNS = (
+    "SELECT d.daticulocale FROM pg_catalog.pg_database d WHERE d.datname = 'cat'",
+    "SELECT count(c.colliculocale) > 0, count(*) FILTER (WHERE c.colliculocale IS NULL) > 0"
+    " FROM pg_catalog.pg_collation c",
+)
+
+
+@pytest.mark.parametrize("text", _OLD_COLUMNS)
+def test_columns_that_older_tools_name(text: str, asked: psycopg.Connection) -> None:
+    if asked.info.server_version < 150_000:
+        pytest.skip("PostgreSQL 14 has no such columns")
+    assert asked.execute(text.encode()).fetchone() in ((None,), (True, True))
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        asked.execute("SELECT nosuch FROM pg_catalog.pg_database")
+
+
+def test_comments_say_how_a_table_is_protected(catalogue: LiveProxy) -> None:
+    assert "For WHERE, GROUP BY, COUNT" in catalogue.psql(r"\d+ cat.boxes", database="cat")
+    assert "hides all rows of any one owner" in catalogue.psql(r"\dt+ cat.boxes", database="cat")
