@@ -234,20 +234,19 @@ class Engine:
         question: ProtectedQuery,
         settings: Mapping[str, str],
         chosen: ChosenBounds | None = None,
+        constants: tuple[str | None, ...] = (),
     ) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
         Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        found = self._planned(question, (), settings)
-        private, bounded = found.private, found.bounded
-        given = chosen or {}
+        found, given = self._planned(question, constants, settings), chosen or {}
         blocks = (
-            bounded(number, given[number]) if number in given else block
-            for number, block in enumerate(private.blocks)
+            found.bounded(number, given[number]) if number in given else block
+            for number, block in enumerate(found.private.blocks)
         )
-        return replace(private, blocks=tuple(blocks))
+        return replace(found.private, blocks=tuple(blocks))
 
     def _prepared(
         self,
