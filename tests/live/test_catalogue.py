@@ -9,6 +9,7 @@ import pytest
 
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers.http.both_listeners import open_http
 from tests.servers_fixture import servers
 
 _ROWS = 4_000
@@ -325,3 +326,26 @@ def test_columns_that_older_tools_name(text: str, asked: psycopg.Connection) -> 
 def test_comments_say_how_a_table_is_protected(catalogue: LiveProxy) -> None:
     assert "For WHERE, GROUP BY, COUNT" in catalogue.psql(r"\d+ cat.boxes", database="cat")
     assert "hides all rows of any one owner" in catalogue.psql(r"\dt+ cat.boxes", database="cat")
+
+
+def test_what_columns_are_usable_for(asked: psycopg.Connection) -> None:
+    rows = asked.execute(
+        "SELECT column_name, data_type, usable_for FROM dp.columns WHERE table_name = 'cat.boxes'"
+    )
+    found = {name: (kind, uses) for name, kind, uses in rows}
+    uses = "WHERE, GROUP BY, COUNT, COUNT(DISTINCT)"
+    assert found["size"] == found["other"] == ('"Odd types"."Größe"', uses)
+    assert found["secret"] == ("text", uses.replace("GROUP BY", "GROUP BY (values that many have)"))
+
+
+def test_over_http(catalogue: LiveProxy) -> None:
+    listeners = open_http(catalogue)
+    try:
+        text = "SELECT size, count(*) FROM cat.boxes WHERE size = $1 GROUP BY 1"
+        answer = listeners.query(text, "medium", database="cat", epsilon=100)
+        assert answer.status_code == 200, answer.text
+        body = answer.json()
+        assert body["columns"][0] == {"name": "size", "type": '"Odd types"."Größe"'}
+        assert body["rows"][0][0] == "medium" and abs(int(body["rows"][0][1]) - 800) < 10
+    finally:
+        listeners.close()
