@@ -48,10 +48,11 @@ def by_label(
     bound = right.value if isinstance(right, ir.Constant) else None
     if bound not in labels:
         assert isinstance(left, ir.ColumnRef)
+        label = labels[0].replace("'", "''")
         raise Refusal(
             Code.UNSUPPORTED,
             "labels of an enumeration are compared by their order with constants only",
-            f"Write the labels: {left.column} IN ('{labels[0]}').",
+            f"Write the labels: {written_name(left.column)} IN ('{label}').",
             position_of(node),
         )
     place, meets = labels.index(str(bound)), _ORDER[comparator]
@@ -109,6 +110,6 @@ def refuse_choice(operands: list[Expression], node: exp.Expr, scope: Scope) -> N
             raise Refusal(
                 Code.UNSUPPORTED,
                 "one of several labels of an enumeration is not available in a query on a protected table",
-                f"Cast the column to text: {operand.column}::text.",
+                f"Cast the column to text: {written_name(operand.column)}::text.",
                 position_of(node),
             )
