@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psycopg
+
 from proxy.audit.audit_queries import default_questions
 from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor, audited_bounds
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
 from proxy.base.errors import Refusal
+from proxy.cli.constant_evaluation import read_with_constants
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_rows, read_public_values
-from proxy.query.syntax.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,17 @@ async def _on(
     refused: list[tuple[str, str]] = []
     for text in texts:
         try:
-            found = engine.statements.look(text)
-            question = None
-            if isinstance(found, Statement):
-                question = engine.statements.read(found, resolved(found, oids), ())
+            question, constants = read_with_constants(
+                engine.statements,
+                text,
+                lambda found: resolved(found, oids),
+                lambda: psycopg.connect(synthetic.dsn, autocommit=True),
+            )
             if question is None:
                 refused.append((text, "reads no protected table"))
                 continue
-            plan = engine.planned(question, {})
-            plan = engine.planned(question, {}, audited_bounds(plan))
+            plan = engine.planned(question, {}, None, constants)
+            plan = engine.planned(question, {}, audited_bounds(plan), constants)
             audited_query.append(AuditedQuery(text, plan, question.reading.query.scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))

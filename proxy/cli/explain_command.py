@@ -1,4 +1,5 @@
-"""`dpproxy explain`: the privacy plan of a statement from policy and catalogue, without shadow and ledger."""
+"""`dpproxy explain`: the privacy plan of a statement from policy and catalogue, without ledger; with a shadow
+of its own only where constants have to be evaluated."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import NoReturn
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.cli_error import CliError
+from proxy.cli.constant_evaluation import own_shadow, read_with_constants
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_statements import ProtectedQuery
@@ -52,13 +54,18 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
     try:
         if isinstance(engine.statements.look(sql), Execute):
             raise CliError(_EXECUTE)
-        question = protected_query(engine, prefix + sql)
+        question, constants = read_with_constants(
+            engine.statements,
+            prefix + sql,
+            lambda found: resolved(found, _oids(checked.policy)),
+            lambda: own_shadow(checked),
+        )
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
             prefix = ""
             itself = protected_query(engine, sql)
             raise CliError(_why_no_plan(itself))
-        answer = await engine.run(question, (), {}, "")
+        answer = await engine.run(question, constants, {}, "")
     except Refusal as refusal:
         if refusal.position is None:
             raise

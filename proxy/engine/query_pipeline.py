@@ -67,13 +67,15 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
+        *,
+        read_as: Mapping[int, int] | None = None,
     ) -> None:
-        """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
-        tables, which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
+        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
+        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {})
-        self.statements = PolicyStatements(policy, catalog, relations)
+        self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._data = data
         self._ledger = ledger
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
@@ -210,20 +212,19 @@ class Engine:
         question: ProtectedQuery,
         settings: Mapping[str, str],
         chosen: ChosenBounds | None = None,
+        constants: tuple[str | None, ...] = (),
     ) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
         Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        found = self._planned(question, (), settings)
-        private, bounded = found.private, found.bounded
-        given = chosen or {}
+        found, given = self._planned(question, constants, settings), chosen or {}
         blocks = (
-            bounded(number, given[number]) if number in given else block
-            for number, block in enumerate(private.blocks)
+            found.bounded(number, given[number]) if number in given else block
+            for number, block in enumerate(found.private.blocks)
         )
-        return replace(private, blocks=tuple(blocks))
+        return replace(found.private, blocks=tuple(blocks))
 
     async def _prepared(
         self,

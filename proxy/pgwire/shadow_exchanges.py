@@ -48,6 +48,7 @@ from proxy.pgwire.wording import POSITION_MARK, Wording
 INTERNAL = b"_dpproxy"  # of our statements and portals; each is closed within its exchange
 TEXT_OID = 25
 JSONB_OID = 3802
+_FIRST_NORMAL_OID = 16384  # src/include/access/transam.h
 
 ARGUMENTS_TOO_LONG = Refuse(
     Code.TOO_COMPLEX.sqlstate,
@@ -285,7 +286,7 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
     json: list[bytes | None] = []
     values: list[bytes | None] = []
     for (_, value, _), (_, (oid, _)) in zip(found, pairs, strict=True):
-        is_json = by_oid(oid) is not SqlType.OTHER
+        is_json = _is_fetched_as_json(oid)
         json.append(value if is_json else None)
         values.append(session.plain(value) if is_json and value is not None else value)
     texts = _decoded(session, json)
@@ -293,11 +294,18 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
 
 
 def _fetched(expression: str, oid: int, type_name: str) -> str:
-    """What questions can use, in JSON; anything else as text."""
+    """What questions can use, in JSON; anything else as text. Of a type that is not PostgreSQL's own, which may
+    be an enumeration, they can use the text."""
     value = f"(({expression}\n))::{type_name}"
-    if by_oid(oid) is SqlType.OTHER:
+    if not _is_fetched_as_json(oid):
         return f"{value}::pg_catalog.text"
+    if by_oid(oid) is SqlType.OTHER:
+        value += "::pg_catalog.text"
     return f"pg_catalog.to_jsonb({value})::pg_catalog.text"
+
+
+def _is_fetched_as_json(oid: int) -> bool:
+    return by_oid(oid) is not SqlType.OTHER or oid >= _FIRST_NORMAL_OID
 
 
 def raise_refusal(session: Session, refuse: Refuse, shift: int = 0) -> ShadowReply:
