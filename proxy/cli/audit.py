@@ -7,20 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psycopg
-
 from proxy.audit.audit_queries import default_questions
 from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor, audited_bounds
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
 from proxy.base.errors import Refusal
-from proxy.cli.constant_evaluation import read_with_constants
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_rows, read_public_values
+from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ async def _on(
                 engine.statements,
                 text,
                 lambda found: resolved(found, oids),
-                lambda: psycopg.connect(synthetic.dsn, autocommit=True),
+                lambda: synthetic_database(synthetic.dsn),
             )
             if question is None:
                 refused.append((text, "reads no protected table"))

@@ -10,7 +10,6 @@ from typing import NoReturn
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.cli_error import CliError
-from proxy.cli.constant_evaluation import own_shadow, read_with_constants
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_statements import ProtectedQuery
@@ -18,6 +17,8 @@ from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
+from proxy.shadow.constant_evaluation import own_shadow, read_with_constants
+from proxy.shadow.shadow_tables import ShadowError
 
 _EXPLAIN, _EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
 
@@ -58,7 +59,7 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
             engine.statements,
             prefix + sql,
             lambda found: resolved(found, _oids(checked.policy)),
-            lambda: own_shadow(checked),
+            lambda: own_shadow(checked.policy, checked.catalog),
         )
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
@@ -66,6 +67,8 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
             itself = protected_query(engine, sql)
             raise CliError(_why_no_plan(itself))
         answer = await engine.run(question, constants, {}, "")
+    except ShadowError as error:
+        raise CliError(f"constants of the statement cannot be evaluated: {error}") from None
     except Refusal as refusal:
         if refusal.position is None:
             raise

@@ -15,39 +15,41 @@ import psycopg
 from psycopg import sql
 
 from proxy.base.errors import Code, Refusal
-from proxy.cli.cli_error import CliError
-from proxy.cli.loading import CheckedPolicy
+from proxy.catalog.catalog_model import Catalog
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.pgwire.constant_exchanges import describing
 from proxy.pgwire.measured_values import fits, measured_sql
+from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_database import Shadow
-from proxy.shadow.shadow_tables import ShadowError
 
 Evaluating = Callable[[], AbstractContextManager[psycopg.Connection]]
 
 
 @contextmanager
-def own_shadow(checked: CheckedPolicy) -> Iterator[psycopg.Connection]:
+def own_shadow(policy: Policy, catalog: Catalog) -> Iterator[psycopg.Connection]:
     """
     Gives    a connection with the rights of analysts
-    Refuses  CliError: it cannot be made
+    Refuses  ShadowError: it cannot be made
     """
     with tempfile.TemporaryDirectory(prefix="dpproxy-constants-") as folder:
         server = EmbeddedPostgres(Path(folder), "constants", tcp=False, durable=False)
         server.start()
         try:
-            shadow = Shadow(server.dsn(), checked.policy.database, server.address)
-            shadow.build(checked.policy, checked.catalog, is_last=True)
+            shadow = Shadow(server.dsn(), policy.database, server.address)
+            shadow.build(policy, catalog, is_last=True)
             with psycopg.connect(shadow.superuser_dsn, autocommit=True) as connection:
                 connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(ANALYSTS)))
                 yield connection
-        except ShadowError as error:
-            raise CliError(f"constants of the statement cannot be evaluated: {error}") from None
         finally:
             server.stop()
+
+
+def synthetic_database(dsn: str) -> psycopg.Connection:
+    """The audit's, which is its own shadow: nothing in it is of a person."""
+    return psycopg.connect(dsn, autocommit=True)
 
 
 def read_with_constants(
