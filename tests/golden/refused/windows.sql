@@ -29,9 +29,9 @@ SELECT count(*) FROM (SELECT sum(i4) OVER (PARTITION BY uid ROWS 3 PRECEDING) AS
 -- case: the default of lag
 SELECT count(*) FROM (SELECT lag(i4, 1, 0) OVER (PARTITION BY uid ORDER BY d) AS x FROM orders) q
 -- => refused
--- FUNCTION at 30: lag(i4,
--- function lag is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- UNSUPPORTED at 30: lag(i4,
+-- lag() and lead() have no third argument there
+-- Write coalesce(lag(column), 0) for another value than NULL.
 
 -- case: lag by a column
 SELECT count(*) FROM (SELECT lag(i4, i2) OVER (PARTITION BY uid ORDER BY d) AS x FROM orders) q
