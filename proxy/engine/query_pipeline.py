@@ -234,14 +234,14 @@ class Engine:
         analyst: str,
     ) -> PreparedQuery:
         remembered = self._remembered  # another one, where the context is renewed meanwhile
-        asked = question, arguments, settings
-        found = remembered.find(*asked, analyst)
+        request = question, arguments, settings
+        found = remembered.find(*request, analyst)
         if found is None:
             if remembered.is_quick(question, arguments):
-                found = self._plan(*asked)
+                found = self._plan(*request)
             else:
-                found = await self._turns.run(analyst, self._plan, *asked)
-            remembered.keep(*asked, analyst, found)
+                found = await self._turns.run(analyst, self._plan, *request)
+            remembered.keep(*request, analyst, found)
         return found
 
     def _plan(
