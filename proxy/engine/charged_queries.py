@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -24,7 +23,6 @@ from proxy.engine.cached_answers import (
 )
 from proxy.engine.noisy_answers import (
     BlockStore,
-    CompiledBlock,
     NoCache,
     NoisyAnswer,
     NoisyRelation,
@@ -44,11 +42,8 @@ from proxy.policy.policy_model import Policy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedQuery:
-    """compiled: the statements of the plan's blocks."""
-
     question: ProtectedQuery
     prepared: PreparedQuery
-    compiled: Sequence[CompiledBlock]
     analyst: str
 
     @property
@@ -106,7 +101,7 @@ class ChargedQueries:
                 zones = self._zones.check(session, query.prepared.zones)
                 await within(seconds, zones, NOT_CHARGED)
                 # Always, whatever rows there are; and a list that is too long costs nothing.
-                queries = [one for block in query.compiled for one in block.all]
+                queries = [one for block in query.prepared.compiled for one in block.all]
                 lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
                 paid = await self._paid(query, parts)
                 try:
@@ -215,7 +210,7 @@ class ChargedQueries:
             query.question,
             prepared.private,
             prepared.bounded,
-            query.compiled,
+            prepared.compiled,
             session,
             lists,
             self._bits,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from time import thread_time
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
@@ -54,15 +55,17 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
+        *,
+        read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
     ) -> None:
-        """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
-        tables, which can then be GROUP BY keys; rows: of small ones, which say what such keys are together;
-        cached: where answers are cached."""
+        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
+        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; cached:
+        where answers are cached."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {})
-        self.statements = PolicyStatements(policy, catalog, relations)
+        self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
         self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
         self._turns = PlanningTurns()
@@ -116,9 +119,7 @@ class Engine:
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
-        query = PlannedQuery(
-            question=question, prepared=found, compiled=self._compile(private), analyst=analyst
-        )
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
             return await self._charged.unread(query)
         return await self._charged.run(query)
@@ -158,20 +159,19 @@ class Engine:
         question: ProtectedQuery,
         settings: Mapping[str, str],
         chosen: ChosenBounds | None = None,
+        constants: tuple[str | None, ...] = (),
     ) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
         Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        found = self._planned(question, (), settings)
-        private, bounded = found.private, found.bounded
-        given = chosen or {}
+        found, given = self._planned(question, constants, settings), chosen or {}
         blocks = (
-            bounded(number, given[number]) if number in given else block
-            for number, block in enumerate(private.blocks)
+            found.bounded(number, given[number]) if number in given else block
+            for number, block in enumerate(found.private.blocks)
         )
-        return replace(private, blocks=tuple(blocks))
+        return replace(found.private, blocks=tuple(blocks))
 
     async def _prepared(
         self,
@@ -181,11 +181,14 @@ class Engine:
         analyst: str,
     ) -> PreparedQuery:
         remembered = self._remembered  # another one, where the context is renewed meanwhile
-        asked = question, arguments, settings
-        found = remembered.find(*asked, analyst)
+        request = question, arguments, settings
+        found = remembered.find(*request, analyst)
         if found is None:
-            found = await self._turns.run(analyst, self._plan, *asked)
-            remembered.keep(*asked, analyst, found)
+            if remembered.is_quick(question, arguments):
+                found = self._plan(*request)
+            else:
+                found = await self._turns.run(analyst, self._plan, *request)
+            remembered.keep(*request, analyst, found)
         return found
 
     def _plan(
@@ -194,9 +197,10 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
     ) -> PreparedQuery:
+        begun = thread_time()
         found = self._planned(question, arguments, settings)
-        self._compile(found.private)  # which keeps it for those who ask for it next
-        return found
+        compiled = self._compile(found.private)  # which keeps it for those who ask for it next
+        return replace(found, compiled=compiled, seconds=thread_time() - begun)
 
     def _planned(
         self,

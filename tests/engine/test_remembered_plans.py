@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import pytest
@@ -171,6 +173,37 @@ def test_what_is_planned_while_public_tables_are_read_again_is_not_kept(
     monkeypatch.setattr(engine, "_planned", real)
     _run(engine, question)
     assert counted.times == 2
+
+
+def test_what_was_planned_quickly_is_planned_where_it_is(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the first time, not with long arguments, not with keys, of which there may be more or fewer by the
+    arguments, and not what took long the last time."""
+    engine, _ = asked(recorder, "SELECT count(*) FROM people")
+    question = _read(engine, _TEXT, _INT4)
+    grouped = _read(engine, _TEXT + " GROUP BY b ORDER BY b", _INT4)
+    real, planned = engine._planned, []
+
+    def here(*given: Any) -> Any:
+        planned.append(threading.current_thread() is threading.main_thread())
+        return real(*given)
+
+    monkeypatch.setattr(engine, "_planned", here)
+    monkeypatch.setattr("proxy.engine.query_pipeline.thread_time", lambda: 0.0)
+    for value in ("1", "2", "3" + " " * 64):
+        _run(engine, question, value)
+    assert planned == [False, True, False]
+    planned.clear()
+    for value in ("1", "2"):
+        _run(engine, grouped, value)
+    assert planned == [False, False]
+    planned.clear()
+    ticks = count()
+    monkeypatch.setattr("proxy.engine.query_pipeline.thread_time", lambda: 0.003 * next(ticks))
+    for value in ("4", "5"):
+        _run(engine, question, value)
+    assert planned == [True, False]
 
 
 def test_few_are_kept_and_none_with_long_arguments(recorder: Recorder) -> None:
