@@ -95,7 +95,7 @@ def test_computed_texts_that_windows_sort(columns: int, is_refused: bool) -> Non
     inner = ", ".join(f"left(s, {n + 1}) AS x{n}" for n in range(columns))
     outer = ", ".join(f"x{n}" for n in range(columns))
     sql = (
-        f"SELECT count(*) FROM (SELECT {outer}, row_number() OVER (PARTITION BY uid ORDER BY d) AS r"  # noqa: S608
+        f"SELECT count(*) FROM (SELECT {outer}, row_number() OVER (PARTITION BY uid ORDER BY d) AS r"
         f" FROM (SELECT uid, d, s, {inner} FROM orders) p) q WHERE r = 1"
     )
     if not is_refused:
