@@ -53,6 +53,14 @@ HINTED: dict[str, HintedStatement] = {
         "SELECT count(*) FROM census.adult a WHERE EXISTS (SELECT 1 FROM census.adult b WHERE b.age = a.age)",
         f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products)",
     ),
+    "Write the labels: {} IN ('{}').": _case(
+        f"SELECT count(*) {_THINGS} WHERE mood < mood",
+        f"SELECT count(*) {_THINGS} WHERE mood IN ('low')",
+    ),
+    "Cast the column to text: {}::text.": _case(
+        f"SELECT coalesce(mood, 'low'), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT coalesce(mood::text, 'low'), count(*) {_THINGS} GROUP BY 1",
+    ),
     "Compare the column as a text: column = '7'.": _case(
         f"{_COUNT} WHERE status::integer = 7", f"{_COUNT} WHERE status = '7'"
     ),

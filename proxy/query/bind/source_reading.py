@@ -27,7 +27,7 @@ from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
 from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.rows_without_answers import refuse_answers
-from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
+from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
@@ -245,7 +245,7 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
     if table is None or item.columns:
         sources.refuse(item.first, "only tables of the policy can be joined with a protected table")
     alias = sources.alias()
-    columns = {c.name: ColumnType(c.type, c.display_type_name) for c in table.columns.values()}
+    columns = {name: column_type_of(column) for name, column in table.columns.items()}
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
     if item.alias is not None:
         qualifiers = frozenset({(item.alias,)})
