@@ -30,6 +30,8 @@ from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, scans
 
+_Sides = tuple[RelationWithUnit, RelationWithUnit]
+
 
 def joined_rows(
     joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
@@ -96,7 +98,7 @@ def _facts(
     taken = narrowed(both, on)
     if not joined.left_outer:
         return _with_equal(joined, taken)
-    if _has_partners(joined, left.facts, known):
+    if _has_partners(joined, (left, right), known):
         return _with_equal(joined, {**left.facts, **{key: taken[key] for key in right.facts}})
     facts = dict(left.facts)
     for key in right.facts:
@@ -135,20 +137,24 @@ def _prints_equally(one: SqlType, other: SqlType) -> bool:
     return one is other and not (one.is_float or one in (SqlType.NUMERIC, SqlType.BPCHAR))
 
 
-def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
+def _has_partners(joined: Join, sides: _Sides, known: PlanningContext) -> bool:
     """Whether each row of the left side meets one of the right, by a reference that the server enforces for all
-    rows and that is never NULL. Of the right table no row may be left out."""
+    rows and that is never NULL. Of the right table no row may be left out; of a protected one those that belong
+    to another unit than the row that refers to them are, which the data should not have."""
     table = whole_table(joined.right)
     if joined.rest is not None or table is None:
         return False
     policy = known.policy.tables[table.table]
-    if isinstance(policy, ProtectedTable) or policy.join_keys:
+    if isinstance(policy, ProtectedTable):
+        if _is_truncated(joined, sides, known):
+            return False
+    elif policy.join_keys:
         return False
     target = known.catalog.tables[table.table]
     found = [
-        (origin(joined.left, a), origin(joined.right, b))
+        (origin(joined.left, a, or_null=True), origin(joined.right, b))
         for a, b in joined.equal
-        if not left[a.relation, a.column].nullable
+        if not sides[0].facts[a.relation, a.column].nullable
     ]
     for scan in scans(joined.left):
         pairs = {
@@ -165,6 +171,19 @@ def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
             ):
                 return True
     return False
+
+
+def _is_truncated(joined: Join, sides: _Sides, known: PlanningContext) -> bool:
+    """Whether the join can leave out rows of its right side, a table of protected rows."""
+    left, right = sides
+    a, b = left.ownership, right.ownership
+    if not isinstance(a, UnitRows) or not isinstance(b, UnitRows) or a.identifier != b.identifier:
+        return True
+    if on_the_unit(joined, left, right, a, b):
+        return not _is_one_row(left) and not _is_one_row(right)
+    return along_the_reference(joined, left, right, known) is None and (
+        along_a_foreign_key(joined, left, right, known) is None
+    )
 
 
 def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:
