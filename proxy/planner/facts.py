@@ -40,6 +40,15 @@ class PublicRow:
     is_outer: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedOf:
+    """What a subquery computes a column of: columns that can be named beside it, and others, whose facts are
+    here as far as the subquery's own condition leaves them."""
+
+    expression: Expression
+    facts: Mapping[tuple[str, str], ColumnFacts] = field(compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
     """bounds: of its values after clamping; grid: on which its values lie; values: public keys; ranges: where
@@ -64,6 +73,7 @@ class ColumnFacts:
     per_unit: Bounds | None = None  # of the sum over all rows of a unit
     chooses_per_unit: bool = False
     of_row: PublicRow | None = None
+    computed_of: ComputedOf | None = None
 
 
 # (alias of the relation, name of the column)

@@ -107,7 +107,7 @@ def _facts(
         if values is not None and None not in values:
             values = (*values, None)
         of_row = None if column.of_row is None else replace(column.of_row, is_outer=True)
-        facts[key] = replace(column, values=values, nullable=True, of_row=of_row)
+        facts[key] = replace(column, values=values, nullable=True, of_row=of_row, computed_of=None)
     return facts
 
 

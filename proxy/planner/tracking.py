@@ -17,6 +17,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner import grids
 from proxy.planner.bounds import condition
 from proxy.planner.computed_columns import computed_column
+from proxy.planner.computed_keys import with_origins
 from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,
@@ -88,6 +89,7 @@ def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
         planned, known = computed_column(typed(expression, source.facts), public, own)
         outputs.append((name, planned))
         facts[subquery.alias, name] = known
+    facts.update(with_origins(subquery, public, facts))
     hidden, ownership = _carried(subquery.alias, source.ownership, {name for name, _ in outputs})
     below, where = with_condition(source.relation, where)
     relation = replace(subquery, source=below, where=where, outputs=(*outputs, *hidden))
