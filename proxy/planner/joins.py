@@ -73,8 +73,7 @@ def joined_rows(
             if along is not None:
                 relation = replace(relation, equal=(*relation.equal, along.units))
                 if not _is_repeated(_target(left, right, along.key), along.key):
-                    with_unit = _referred(relation, facts, left, right, along.key, known)
-                    return _with_rows(with_unit, along.rows)
+                    return _referred(relation, facts, left, right, along.key, known)
                 if _is_one_row(left) or _is_one_row(right):
                     return _multiplied(relation, facts, left, right, known)
             refused = "a join of protected tables must be on the privacy unit they share"
@@ -278,29 +277,42 @@ def _referred(
     referred: ColumnRef,
     known: PlanningContext,
 ) -> RelationWithUnit:
-    """Each row meets the one row that it refers to, in the side of `met`: nothing is multiplied, but where an
-    earlier join has repeated that row."""
+    """Each row meets the one row that it refers to, the one with the key `referred`: nothing is multiplied, but
+    where an earlier join has repeated that row. So a unit has as many joined rows as rows that refer; and where
+    rows of the left side stay to which none does, these as well: all but one, if there is one that does."""
     a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    rows, formed = max(a.rows, b.rows), max(a.formed, b.formed)
-    if relation.left_outer:  # rows without a partner stay
-        formed = a.formed + b.formed
-    if _is_repeated(_target(left, right, referred), referred):
+    target = _target(left, right, referred)
+    if _is_repeated(target, referred):
         found = _multiplied(relation, facts, left, right, known)
         assert isinstance(found.ownership, UnitRows)
         return replace(found, ownership=replace(found.ownership, unique=False))
-    untruncated = (*a.untruncated, *b.untruncated)
+    referring = a if target is b else b
+    rows, formed = referring.rows, max(a.formed, b.formed)
+    groups, rows_per_group = referring.groups, referring.rows_per_group
+    if relation.left_outer:
+        formed = a.formed + b.formed
+        if target is a:
+            rows = a.rows + b.rows - 1
+            groups = _together(a.groups, b.groups)
+            rows_per_group = _together(a.rows_per_group, b.rows_per_group)
     ownership = replace(
         a,
         rows=rows,
         unique=False,
+        groups=groups,
+        rows_per_group=rows_per_group,
         named_by=(),
-        untruncated=untruncated,
+        untruncated=(*a.untruncated, *b.untruncated),
         formed=formed,
         is_chosen=a.is_chosen or b.is_chosen,
         is_unbounded=a.is_unbounded or b.is_unbounded,
     )
     return RelationWithUnit(relation, facts, ownership)
+
+
+def _together(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _target(left: RelationWithUnit, right: RelationWithUnit, referred: ColumnRef) -> UnitRows:
@@ -315,12 +327,6 @@ def _is_repeated(target: UnitRows, referred: ColumnRef) -> bool:
     """Whether an earlier join can have repeated the row that is referred to."""
     once = [part.rows for part in target.untruncated if part.alias == referred.relation]
     return target.formed > 1 and [target.formed] != once
-
-
-def _with_rows(found: RelationWithUnit, rows: int) -> RelationWithUnit:
-    """Where nothing has been repeated: at most so many rows of a unit."""
-    assert isinstance(found.ownership, UnitRows)
-    return replace(found, ownership=replace(found.ownership, rows=rows))
 
 
 def _both(a: UnitRows, b: UnitRows) -> UnitRows:
