@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.planner.truncated_parts import TruncatedPart
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -92,11 +93,12 @@ class PublicRows:
 class ProtectedRows:
     """Each row is protected by itself; neighbours differ in `rows` of them. hashed_by: what sends a row to its
     partition: its key, where it is stored (ctid), or nothing; of one row only, unless `partitions` says in how
-    many partitions those rows can be."""
+    many partitions those rows can be. parts: of a join by truncation, which can be cut once more."""
 
     rows: int
     hashed_by: tuple[ColumnRef, ...]
     partitions: int | None = None
+    parts: tuple[TruncatedPart, ...] = ()
 
     @property
     def named_by(self) -> tuple[ColumnRef, ...]:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner import truncation, unit_truncation
+from proxy.planner import truncation, truncation_hints, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.column_origins import origin, part_of_table, whole_table
 from proxy.planner.facts import (
@@ -83,7 +83,7 @@ def joined_rows(
     if not isinstance(left.ownership, PublicRows):
         found = truncated_join(relation, left, right, known)
     if found is None:
-        _refuse(refused, truncation.hint(relation, left, right, known))
+        _refuse(refused, truncation_hints.hint(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
 
 
@@ -231,7 +231,8 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
     match ownership:
         case ProtectedRows() if most > 1:
             partitions = (ownership.partitions or ownership.rows) if ownership.hashed_by else None
-            return replace(ownership, rows=ownership.rows * most, partitions=partitions)
+            rows = ownership.rows * most
+            return replace(ownership, rows=rows, partitions=partitions, parts=())
         case UnitRows() if most > 1:
             formed = unit_truncation.multiplied(ownership.formed, most)
             rows = ownership.rows * most

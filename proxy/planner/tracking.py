@@ -113,7 +113,7 @@ def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hid
             return (), ownership
         case ProtectedRows():
             outputs, hashed_by = named(ownership.hashed_by)
-            return outputs, replace(ownership, hashed_by=hashed_by)
+            return outputs, replace(ownership, hashed_by=hashed_by, parts=())
         case UnitRows():
             name = free(UNIT)
             ref = ColumnRef(name, ownership.column.type, None, alias)
