@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.planner.truncated_parts import TruncatedPart
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -40,6 +41,15 @@ class PublicRow:
     is_outer: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedOf:
+    """What a subquery computes a column of: columns that can be named beside it, and others, whose facts are
+    here as far as the subquery's own condition leaves them."""
+
+    expression: Expression
+    facts: Mapping[tuple[str, str], ColumnFacts] = field(compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
     """bounds: of its values after clamping; grid: on which its values lie; values: public keys; ranges: where
@@ -64,6 +74,7 @@ class ColumnFacts:
     per_unit: Bounds | None = None  # of the sum over all rows of a unit
     chooses_per_unit: bool = False
     of_row: PublicRow | None = None
+    computed_of: ComputedOf | None = None
 
 
 # (alias of the relation, name of the column)
@@ -82,11 +93,12 @@ class PublicRows:
 class ProtectedRows:
     """Each row is protected by itself; neighbours differ in `rows` of them. hashed_by: what sends a row to its
     partition: its key, where it is stored (ctid), or nothing; of one row only, unless `partitions` says in how
-    many partitions those rows can be."""
+    many partitions those rows can be. parts: of a join by truncation, which can be cut once more."""
 
     rows: int
     hashed_by: tuple[ColumnRef, ...]
     partitions: int | None = None
+    parts: tuple[TruncatedPart, ...] = ()
 
     @property
     def named_by(self) -> tuple[ColumnRef, ...]:

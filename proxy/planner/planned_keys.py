@@ -8,12 +8,13 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
+from proxy.planner.computed_keys import computed_values
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
 from proxy.planner.key_plans import KeyPlan
 from proxy.planner.mapped_keys import key_by_parts
 from proxy.planner.mapped_texts import depends_on_locale, key_by_text
-from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.query.ir.expressions import (
@@ -77,7 +78,7 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             "after a LEFT JOIN it is the left table's.",
             key.position,
         )
-    values = key_values(expression, public, where)
+    values = computed_values(expression, public, where)
     mapped = key_by_text(expression, facts) or key_by_parts(expression, facts)
     planned = condition(expression if mapped is None else mapped, facts)
     if mapped is None and depends_on_locale(expression) and is_computed(expression, public):

@@ -34,6 +34,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
                 c.type,
                 values=_labels(c, known.public.get((scan.table, c.name))),
                 step=type_step(c) if c.is_enforced else None,
+                nullable=c.nullable,
                 characters=type_characters(c),
                 of_row=PublicRow(scan.alias, listed.index(c.name), held)
                 if c.name in listed
@@ -63,7 +64,8 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     if unit.path is not None:
         relation, column = _through(scan, ref(unit.column), unit.path, known)
         key = (scan.alias, unit.column)
-        facts.setdefault(key, ColumnFacts(columns[unit.column].type))
+        of_unit = columns[unit.column]
+        facts.setdefault(key, ColumnFacts(of_unit.type, nullable=of_unit.nullable))
         facts[key] = replace(facts[key], leads_to=unit.path.table)
         facts[column.relation, column.column] = ColumnFacts(column.type, is_unit=True)
         most = policy.max_rows_per_unit
@@ -80,7 +82,10 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             is_unbounded=policy.is_unbounded,
         )
         return RelationWithUnit(relation, facts, ownership)
-    facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
+    of_unit = columns[unit.column]
+    facts[scan.alias, unit.column] = ColumnFacts(
+        of_unit.type, is_unit=True, nullable=of_unit.nullable
+    )
     unique = described.is_unique(unit.column)
     rows = 1 if unique else policy.max_rows_per_unit
     named = keys if policy.join_keys else ()

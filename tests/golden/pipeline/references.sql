@@ -79,12 +79,12 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 -- case: join against the reference
 SELECT count(l.i4), max(l.i4) FROM orders o LEFT JOIN lines l ON l.order_id = o.id
 -- => plan
--- w.orders, w.lines, unit r1."uid": rows 7, groups None, per group None; keys none; cells 45
---   count: sensitivity 7, scale 7/4, epsilon 4 delta 0
+-- w.orders, w.lines, unit r1."uid": rows 12, groups None, per group None; keys none; cells 45
+--   count: sensitivity 12, scale 3, epsilon 4 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 45 partitions, gate 375 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
 SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p3)s::integer), %(p2)s::integer) AS v1 FROM ("w"."orders" AS r1 LEFT JOIN ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) ON (r1."id" = r2."order_id")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
---   p1 = 7
+--   p1 = 12
 --   p2 = 0
 --   p3 = 100
 --   p4 = random

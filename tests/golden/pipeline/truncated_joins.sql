@@ -409,3 +409,92 @@ SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r2."t", r2."dp_key1", pg
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: left join by truncation
+-- policy: joins
+SELECT count(*), count(b.i4) FROM people a LEFT JOIN trips b ON a.t = b.t
+-- => plan
+-- w.people, w.trips, unit 22 row(s), partitions by random, at most 22 partitions; keys none; cells 0
+--   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
+--   count: sensitivity 22, scale 11/2, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.count(r2."i4") FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1) AS r1 WHERE "dp_place" <= %(p2)s::bigint OR r1."t" IS NULL) AS r1 LEFT JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t"))
+--   p1 = random
+--   p2 = 3
+--   p3 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: left join to a key that is unique
+-- policy: joins
+SELECT b.b, count(*) FROM visits a LEFT JOIN members b ON a.i2 = b.uid AND b.i4 > 3 GROUP BY 1
+-- => plan
+-- w.visits, w.members, unit 16 row(s), partitions by random, at most 16 partitions; keys b of 3; cells 0
+--   count(*): sensitivity 16, scale 2, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (r2."b")::text AS k1, pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."i2" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r1) AS r1 WHERE "dp_place" <= %(p1)s::bigint OR r1."i2" IS NULL) AS r1 LEFT JOIN (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e" FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 ON (r1."i2" = r2."uid") AND (r2."i4" > %(p1)s::bigint)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]) OR k1 IS NULL)
+--   p1 = 3
+--   p2 = random
+--   p3 = 5
+--   p4 = ['true', 'false']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 bigint)
+
+-- case: three tables by truncation on one key
+-- policy: joins
+SELECT count(*) FROM people a JOIN trips b ON a.t = b.t JOIN visits c ON c.t = b.t
+-- => plan
+-- w.people, w.trips, w.visits, unit 104 row(s), partitions by random, at most 104 partitions; keys none; cells 0
+--   count(*): sensitivity 104, scale 13, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM (((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p2)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t")) JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p3)s::bigint) AS r3 ON (r2."t" = r3."t"))
+--   p1 = random
+--   p2 = 3
+--   p3 = 2
+--   p4 = 5
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: three tables by truncation on two keys
+-- policy: joins
+SELECT count(*), avg(c.i4) FROM people a JOIN trips b ON a.t = b.t LEFT JOIN notes c ON c.i2 = a.i2
+-- => plan
+-- w.people, w.trips, w.notes, unit 84 row(s), partitions by random, at most 84 partitions; keys none; cells 13431
+--   count(*): sensitivity 84, scale 21, epsilon 4 delta 0
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 13431 partitions, gate 108706 units, scale 420, epsilon 4 delta 1/2000, each epsilon 19/420 delta 1.393e-07
+-- => backend
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p7)s::double precision)::bigint AS cell, r3."i4" AS x1 FROM (((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."i2" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1) AS r1 WHERE "dp_place" <= %(p5)s::bigint OR r1."i2" IS NULL) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) LEFT JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."i2" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r3 WHERE r3."i2" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p5)s::bigint) AS r3 ON (r1."i2" = r3."i2")) LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 3
+--   p5 = 2
+--   p6 = 4
+--   p7 = 13431
+-- => loss
+-- epsilon 8 delta 1/2000
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: a left join to two tables by truncation
+-- policy: joins
+SELECT count(*) FROM people a LEFT JOIN (trips b JOIN notes c ON c.t = b.t) ON a.t = b.t
+-- => plan
+-- w.people, w.trips, w.notes, unit 216 row(s), partitions by random, at most 216 partitions; keys none; cells 0
+--   count(*): sensitivity 216, scale 27, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1) AS r1 WHERE "dp_place" <= %(p2)s::bigint OR r1."t" IS NULL) AS r1 LEFT JOIN ((SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hash_record_extended(ROW(r2."id", r2."leg"), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p2)s::bigint) AS r3 ON (r2."t" = r3."t")) ON (r1."t" = r2."t"))
+--   p1 = random
+--   p2 = 3
+--   p3 = 2
+--   p4 = 4
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
