@@ -29,6 +29,12 @@ class SqlType(Enum):
         "interval",
         -4,
     )  # constants and differences of times; a column of this type is OTHER
+    # What is in such a column can be asked about, not the value as a whole.
+    JSONB = ("jsonb", -5)
+    TEXT_ARRAY = ("text[]", -6)  # and those of character varying
+    INT2_ARRAY = ("smallint[]", -7)
+    INT4_ARRAY = ("integer[]", -8)
+    INT8_ARRAY = ("bigint[]", -9)
     OTHER = ("", 0)
 
     @property
@@ -61,6 +67,16 @@ class SqlType(Enum):
         """Date or timestamp: ordered, bounded, MIN and MAX apply."""
         return self in (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 
+    @property
+    def element(self) -> SqlType | None:
+        """Of an array, the type of what is in it."""
+        return _HELD.get(self)
+
+    @property
+    def is_compound(self) -> bool:
+        """jsonb or an array: neither compared, nor grouped by, nor bounded as a whole."""
+        return self is SqlType.JSONB or self in _HELD
+
     def meets_blank_padded(self, other: SqlType) -> bool:
         """Whether values are compared without their trailing blanks though they have them on one side: a
         character(n) that meets character varying is compared as character(n), so that 'a' and 'a ' equal one
@@ -75,6 +91,21 @@ class SqlType(Enum):
         return {self, other} == {SqlType.BPCHAR, SqlType.VARCHAR}
 
 
+_HELD = {
+    SqlType.TEXT_ARRAY: SqlType.TEXT,
+    SqlType.INT2_ARRAY: SqlType.INT2,
+    SqlType.INT4_ARRAY: SqlType.INT4,
+    SqlType.INT8_ARRAY: SqlType.INT8,
+}
+# Of columns -> what is no type of a constant.
+_OF_COLUMNS = {
+    3802: SqlType.JSONB,
+    1009: SqlType.TEXT_ARRAY,
+    1015: SqlType.TEXT_ARRAY,
+    1005: SqlType.INT2_ARRAY,
+    1007: SqlType.INT4_ARRAY,
+    1016: SqlType.INT8_ARRAY,
+}
 _BY_OID = {member.oid: member for member in SqlType}
 # Of arrays -> the type of an element (pg_type.dat, stable).
 _ELEMENTS = {
@@ -101,6 +132,15 @@ def by_oid(oid: int) -> SqlType:
     <SqlType.INT4: ('integer', 23)>
     """
     return _BY_OID.get(oid, SqlType.OTHER)
+
+
+def of_column(oid: int) -> SqlType:
+    """The type of a column, which may be one that no constant has.
+
+    >>> of_column(3802), by_oid(3802)
+    (<SqlType.JSONB: ('jsonb', -5)>, <SqlType.OTHER: ('', 0)>)
+    """
+    return _OF_COLUMNS.get(oid) or by_oid(oid)
 
 
 def element_of(oid: int) -> SqlType:

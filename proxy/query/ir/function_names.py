@@ -67,3 +67,23 @@ class TextFunction(Enum):
     RPAD = "rpad"
     REVERSE = "reverse"
     INITCAP = "initcap"
+
+
+class Look(Enum):
+    """What can be asked of a jsonb or an array; the first five of jsonb.
+
+    MEMBER: the value at a path, as jsonb; TEXT: its text; KIND: jsonb_typeof(); HAS_KEY: `?`; HOLDS: `@>`.
+    ANY: a constant is among the elements; ALL_OF: all constants are (`@>`); SOME_OF: one of them (`&&`).
+    """
+
+    MEMBER = "->"
+    TEXT = "->>"
+    KIND = "jsonb_typeof"
+    HAS_KEY = "?"
+    HOLDS = "@> of jsonb"
+    ANY = "= ANY"
+    ALL_OF = "@>"
+    SOME_OF = "&&"
+    CARDINALITY = "cardinality"
+    LENGTH = "array_length"
+    ELEMENT = "a subscript"

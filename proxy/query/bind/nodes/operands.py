@@ -75,6 +75,20 @@ def repeated(expression: Expression) -> Expression:
     return expression
 
 
+def no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
+    """NOT, IN and friends under a comparison are where parsers differ (docs/design/sql.md 3.2)."""
+    for operand in operands:
+        if operand.type is SqlType.BOOL and not isinstance(
+            operand, ir.ColumnRef | ir.Constant | ir.Parameter
+        ):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a condition cannot be an operand of another comparison",
+                "Combine conditions with AND, OR and NOT.",
+                position_of(node),
+            )
+
+
 def number_operands(
     node: exp.Expr, *parts: exp.Expr, scope: Scope
 ) -> tuple[list[Expression], SqlType]:

@@ -126,7 +126,7 @@ def _known_in_zone(operand: Expression, zone: Zone) -> Expression | None:
     return ir.Constant(iso_text(meant, kind), kind, operand.position)
 
 
-def _timezone(node: exp.Expr, scope: Scope) -> Expression:
+def timezone(node: exp.Expr, scope: Scope) -> Expression:
     """timezone('Europe/Berlin', x), which is x AT TIME ZONE 'Europe/Berlin'. The parser has no name for it."""
     only(node, "this", "expressions")
     if str(node.name).lower() != "timezone" or len(node.expressions) != 2:
@@ -207,7 +207,6 @@ READERS: Readers = {
     exp.Extract: _extract,
     exp.TimestampTrunc: _date_trunc,
     exp.AtTimeZone: _at_zone,
-    exp.Anonymous: _timezone,
     exp.Date: _date,
     exp.TimeToStr: _formatted,
 }
