@@ -167,7 +167,7 @@ def _aggregate(draw: DrawFn, rows: Rows) -> str:
     if kind == "distinct":
         if rows.unit is not None and draw(st.booleans()):
             return f"count(DISTINCT {rows.unit})"
-        return f"count(DISTINCT {draw(st.sampled_from(scope.columns)).text})"
+        return f"count(DISTINCT {draw(st.sampled_from(scope.distinct))})"
     if kind == "time" and times:
         return draw(st.sampled_from(_TIMES)).format(draw(st.sampled_from(times)))
     if kind == "number" and scope.of(NUMBERS):

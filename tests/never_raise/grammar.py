@@ -133,6 +133,7 @@ _JSONS = (
         f"'{'[' * 30}{']' * 30}'",
     ),
 )
+_PATHS = ("'{k}'", "ARRAY['k', 'n']", "'{o,k}'")
 _ARRAYS = ("ARRAY[1, 7]", "'{}'", "'{2147483647}'", "ARRAY[NULL, 1]", "'{1,2}'::int[]")
 _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
 
@@ -216,6 +217,9 @@ class Grammar:
                 f"({member} ? {self._one(_KEYS)})",
                 f"({member} {self._one(('?|', '?&'))} ARRAY['k', 'n'])",
                 f"({member} IS NULL)",
+                f"(j #> {self._one(_PATHS)} IS NOT NULL)",
+                f"(j #>> {self._one(_PATHS)} = {item})",
+                f"(coalesce({member} ->> 'k', 'x') = {item})",
                 f"({item} = ANY(ta))",
                 f"({item} <> ALL(ta))",
                 f"({number} = ANY(ia))",

@@ -31,7 +31,7 @@ _INSTEAD = (
 def compound(node: exp.Expr, scope: Scope) -> Expression | None:
     """A column of jsonb or an array, perhaps in brackets; None: something else."""
     inner = node.unnest()
-    if not isinstance(inner, exp.Column | exp.JSONExtract):
+    if not isinstance(inner, exp.Column | exp.JSONExtract | exp.Lambda):
         return None
     read = scope.read(inner)
     return read if read.type is not None and read.type.is_compound else None
@@ -260,14 +260,14 @@ def _length(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
     dimension = node.expression
     if not isinstance(dimension, exp.Literal) or dimension.is_string or dimension.this != "1":
-        raise _refused(node)
+        raise unknown(node)
     return _measured(Look.LENGTH, node.this, node, scope)
 
 
 def _measured(look: Look, of: exp.Expr, node: exp.Expr, scope: Scope) -> Expression:
     read = compound(of, scope)
     if read is None or read.type is None or read.type.element is None:
-        raise _refused(node)
+        raise unknown(node) if look is Look.LENGTH else _refused(node)
     return ir.Inside(look, read, (), (), SqlType.INT4, position_of(node))
 
 
