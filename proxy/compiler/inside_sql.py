@@ -14,7 +14,7 @@ from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
-from proxy.query.ir.expressions import ColumnRef, Constant, Inside, Look
+from proxy.query.ir.expressions import ColumnRef, Constant, Inside, InsideLook
 
 _LARGE = "'...'::text"
 
@@ -27,27 +27,27 @@ def inside_sql(inside: Inside, binds: Binds) -> str:
     steps = [_constant(step, binds) for step in inside.path]
     given = [_constant(part, binds) for part in inside.arguments]
     match inside.look:
-        case Look.MEMBER:
+        case InsideLook.MEMBER:
             return _member(whole, steps)
-        case Look.TEXT:
+        case InsideLook.TEXT:
             return _text(whole, steps)
-        case Look.KIND:
+        case InsideLook.KIND:
             return f"pg_catalog.jsonb_typeof({_member(whole, steps)})"
-        case Look.HAS_KEY:
+        case InsideLook.HAS_KEY:
             return f"pg_catalog.jsonb_exists({_member(whole, steps)}, {given[0]})"
-        case Look.HOLDS:
+        case InsideLook.HOLDS:
             return f"({_member(whole, steps)} @> {given[0]})"
-        case Look.ANY:
+        case InsideLook.ANY:
             return f"({given[0]} = ANY ({whole}))"
-        case Look.ALL_OF:
+        case InsideLook.ALL_OF:
             return _several(whole, given, "AND", "TRUE")
-        case Look.SOME_OF:
+        case InsideLook.SOME_OF:
             return _several(whole, given, "OR", "FALSE")
-        case Look.CARDINALITY:
+        case InsideLook.CARDINALITY:
             return f"pg_catalog.cardinality({whole})"
-        case Look.LENGTH:
+        case InsideLook.LENGTH:
             return f"pg_catalog.array_length({whole}, 1)"
-        case Look.ELEMENT:
+        case InsideLook.ELEMENT:
             return f"({whole})[{steps[0]}]{_collation(inside)}"
         case _:
             assert_never(inside.look)

@@ -52,9 +52,9 @@ from proxy.query.ir.expressions import (
     In,
     InPublic,
     Inside,
+    InsideLook,
     Is,
     Like,
-    Look,
     Not,
     NullIf,
     NumericCall,
@@ -72,7 +72,7 @@ from proxy.query.ir.rebuilding import rebuild
 _LARGEST = Fraction(10) ** 300
 
 
-_COUNTS = (Look.CARDINALITY, Look.LENGTH)
+_COUNTS = (InsideLook.CARDINALITY, InsideLook.LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             if most is None:
                 unbounded("the length of a text", expression.position)
             return _measured(expression, most, columns)
-        case Inside(look=Look.CARDINALITY | Look.LENGTH):
+        case Inside(look=InsideLook.CARDINALITY | InsideLook.LENGTH):
             raise Refusal(
                 Code.NO_BOUNDS,
                 "the number of elements of an array has no public bounds",

@@ -28,8 +28,8 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
     Inside,
+    InsideLook,
     Like,
-    Look,
     TextCall,
     TextFunction,
 )
@@ -184,12 +184,12 @@ def _looks(part: object) -> int:
     there."""
     if not isinstance(part, Inside):
         return 0
-    if part.look is Look.HOLDS:
+    if part.look is InsideLook.HOLDS:
         return len(part.path) + sum(
             number_of_values(one) for one in part.arguments if isinstance(one, Constant)
         )
     # The text of a member is looked at three times, to see how long it is.
-    times = 3 if part.look is Look.TEXT else 1
+    times = 3 if part.look is InsideLook.TEXT else 1
     return times * len(part.path) + max(len(part.arguments), 1)
 
 

@@ -15,7 +15,7 @@ from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.function_names import Choice as Choice
 from proxy.query.ir.function_names import Comparator as Comparator
-from proxy.query.ir.function_names import Look as Look
+from proxy.query.ir.function_names import InsideLook as InsideLook
 from proxy.query.ir.function_names import NumericFunction as NumericFunction
 from proxy.query.ir.function_names import Operator as Operator
 from proxy.query.ir.function_names import RealFunction as RealFunction
@@ -190,11 +190,10 @@ class TextCall:
 class Inside:
     """What is in a column of jsonb or an array: no such value is ever looked at as a whole.
 
-    path: of a jsonb, keys (texts) and places (whole numbers), the outer first; the place of ELEMENT.
-    arguments: what is looked for; of HOLDS one, of query.ir.json_constants.
+    path: keys (texts) and places (whole numbers), the outer first. arguments: what is looked for.
     """
 
-    look: Look
+    look: InsideLook
     operand: Expression
     path: tuple[Constant | Parameter, ...]
     arguments: tuple[Constant | Parameter, ...]

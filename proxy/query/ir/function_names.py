@@ -69,7 +69,7 @@ class TextFunction(Enum):
     INITCAP = "initcap"
 
 
-class Look(Enum):
+class InsideLook(Enum):
     """What can be asked of a jsonb or an array; the first five of jsonb.
 
     MEMBER: the value at a path, as jsonb; TEXT: its text; KIND: jsonb_typeof(); HAS_KEY: `?`; HOLDS: `@>`.

@@ -17,7 +17,7 @@ from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
-from proxy.query.ir.expressions import Expression, Look
+from proxy.query.ir.expressions import Expression, InsideLook
 from proxy.query.ir.json_constants import json_constant
 from proxy.query.syntax.placeholders import ScalarAnswer
 
@@ -43,8 +43,10 @@ def _member(node: exp.Expr, scope: Scope) -> Expression:
     operand, path = _json(node.this, node, scope)
     step = _step(node.expression, scope)
     if isinstance(node, exp.JSONExtract):
-        return ir.Inside(Look.MEMBER, operand, (*path, step), (), SqlType.JSONB, position_of(node))
-    return ir.Inside(Look.TEXT, operand, (*path, step), (), SqlType.TEXT, position_of(node))
+        return ir.Inside(
+            InsideLook.MEMBER, operand, (*path, step), (), SqlType.JSONB, position_of(node)
+        )
+    return ir.Inside(InsideLook.TEXT, operand, (*path, step), (), SqlType.TEXT, position_of(node))
 
 
 def _in_call(node: exp.Expr, scope: Scope) -> Expression:
@@ -84,7 +86,7 @@ def _at_keys(of: exp.Expr, keys: _Given, is_text: bool, node: exp.Expr, scope: S
             position_of(node),
         )
     operand, path = _json(of, node, scope)
-    look, kind = (Look.TEXT, SqlType.TEXT) if is_text else (Look.MEMBER, SqlType.JSONB)
+    look, kind = (InsideLook.TEXT, SqlType.TEXT) if is_text else (InsideLook.MEMBER, SqlType.JSONB)
     return ir.Inside(look, operand, (*path, *keys), (), kind, position_of(node))
 
 
@@ -114,7 +116,7 @@ def _json(node: exp.Expr, of: exp.Expr, scope: Scope) -> tuple[Expression, _Give
     """The column and the path to a value of jsonb."""
     read = compound(node, scope)
     match read:
-        case ir.Inside(look=Look.MEMBER):
+        case ir.Inside(look=InsideLook.MEMBER):
             return read.operand, read.path
         case ir.ColumnRef(type=SqlType.JSONB):
             return read, ()
@@ -156,7 +158,7 @@ def _has_key(node: exp.Expr, scope: Scope) -> Expression:
     else:
         keys = tuple(_elements(node.expression, scope, SqlType.TEXT))
     found = [
-        ir.Inside(Look.HAS_KEY, operand, path, (key,), SqlType.BOOL, position_of(node))
+        ir.Inside(InsideLook.HAS_KEY, operand, path, (key,), SqlType.BOOL, position_of(node))
         for key in keys
     ]
     if len(found) == 1:
@@ -185,9 +187,9 @@ def _holds(node: exp.Expr, scope: Scope) -> Expression:
             raise _refused(node)
         operand, path = _json(whole, node, scope)
         given = (_json_text(part),)
-        return ir.Inside(Look.HOLDS, operand, path, given, SqlType.BOOL, position_of(node))
+        return ir.Inside(InsideLook.HOLDS, operand, path, given, SqlType.BOOL, position_of(node))
     elements = tuple(_elements(part, scope, kind))
-    look = Look.SOME_OF if isinstance(node, exp.ArrayOverlaps) else Look.ALL_OF
+    look = InsideLook.SOME_OF if isinstance(node, exp.ArrayOverlaps) else InsideLook.ALL_OF
     return ir.Inside(look, read, (), elements, SqlType.BOOL, position_of(node))
 
 
@@ -236,7 +238,7 @@ def among_elements(node: exp.Expr, array: Expression, scope: Scope) -> Expressio
         raise _refused(node)
     others = (SqlType.INT2, SqlType.INT4, SqlType.INT8) if kind.is_integer else ()
     item = _settled(node.this, scope, kind, others)
-    found = ir.Inside(Look.ANY, array, (), (item,), SqlType.BOOL, position_of(node))
+    found = ir.Inside(InsideLook.ANY, array, (), (item,), SqlType.BOOL, position_of(node))
     return ir.Not(found) if isinstance(node, exp.NEQ) else found
 
 
@@ -252,7 +254,7 @@ def _element(node: exp.Expr, scope: Scope) -> Expression:
     if place is None or places[0].is_string:
         raise _refused(node)
     at = ir.Constant(Fraction(place + 1), SqlType.INT4)
-    return ir.Inside(Look.ELEMENT, read, (at,), (), kind, position_of(node))
+    return ir.Inside(InsideLook.ELEMENT, read, (at,), (), kind, position_of(node))
 
 
 def _length(node: exp.Expr, scope: Scope) -> Expression:
@@ -261,24 +263,24 @@ def _length(node: exp.Expr, scope: Scope) -> Expression:
     dimension = node.expression
     if not isinstance(dimension, exp.Literal) or dimension.is_string or dimension.this != "1":
         raise unknown(node)
-    return _measured(Look.LENGTH, node.this, node, scope)
+    return _measured(InsideLook.LENGTH, node.this, node, scope)
 
 
-def _measured(look: Look, of: exp.Expr, node: exp.Expr, scope: Scope) -> Expression:
+def _measured(look: InsideLook, of: exp.Expr, node: exp.Expr, scope: Scope) -> Expression:
     read = compound(of, scope)
     if read is None or read.type is None or read.type.element is None:
-        raise unknown(node) if look is Look.LENGTH else _refused(node)
+        raise unknown(node) if look is InsideLook.LENGTH else _refused(node)
     return ir.Inside(look, read, (), (), SqlType.INT4, position_of(node))
 
 
 def cardinality(node: exp.Expr, scope: Scope) -> Expression:
-    return _measured(Look.CARDINALITY, _argument(node), node, scope)
+    return _measured(InsideLook.CARDINALITY, _argument(node), node, scope)
 
 
 def json_kind(node: exp.Expr, scope: Scope) -> Expression:
     """jsonb_typeof()"""
     operand, path = _json(_argument(node), node, scope)
-    return ir.Inside(Look.KIND, operand, path, (), SqlType.TEXT, position_of(node))
+    return ir.Inside(InsideLook.KIND, operand, path, (), SqlType.TEXT, position_of(node))
 
 
 def _argument(node: exp.Expr) -> exp.Expr:
