@@ -90,6 +90,7 @@ DATA = (
     _column("j", SqlType.JSONB),
     _column("ta", SqlType.TEXT_ARRAY),
     _column("ia", SqlType.INT4_ARRAY),
+    _column("iv", SqlType.DURATION),
 )
 _ID = Column("id", SqlType.INT4, "integer", False)
 _LEG = Column("leg", SqlType.TEXT, "text", False)
@@ -169,6 +170,7 @@ _COLUMNS = {
         ColumnPolicy("j"),
         ColumnPolicy("ta"),
         ColumnPolicy("ia"),
+        ColumnPolicy("iv"),
     )
 }
 _PRIVATE_LABELS = {**_COLUMNS, "e": ColumnPolicy("e")}

@@ -25,16 +25,14 @@ class SqlType(Enum):
     TID = ("tid", -2)  # of ctid, the place of a row; a column of this type is OTHER
     ENUM = ("text", -1)  # any enumeration, read as the text of its label, as the shadow shows it
     COLLATED = ("text", -3)  # texts of several collations, all read in the database's own
-    INTERVAL = (
-        "interval",
-        -4,
-    )  # constants and differences of times; a column of this type is OTHER
+    INTERVAL = ("interval", -4)  # constants and differences of times
     # What is in such a column can be asked about, not the value as a whole.
     JSONB = ("jsonb", -5)
     TEXT_ARRAY = ("text[]", -6)  # and those of character varying
     INT2_ARRAY = ("smallint[]", -7)
     INT4_ARRAY = ("integer[]", -8)
     INT8_ARRAY = ("bigint[]", -9)
+    DURATION = ("interval", -10)  # a column of type interval
     OTHER = ("", 0)
 
     @property
@@ -74,8 +72,9 @@ class SqlType(Enum):
 
     @property
     def is_compound(self) -> bool:
-        """jsonb or an array: neither compared, nor grouped by, nor bounded as a whole."""
-        return self is SqlType.JSONB or self in _HELD
+        """jsonb, an array, an interval that is stored: neither grouped by nor bounded as a whole. Equal
+        intervals can have different parts."""
+        return self in (SqlType.JSONB, SqlType.DURATION) or self in _HELD
 
     def meets_blank_padded(self, other: SqlType) -> bool:
         """Whether values are compared without their trailing blanks though they have them on one side: a
@@ -105,6 +104,7 @@ _OF_COLUMNS = {
     1005: SqlType.INT2_ARRAY,
     1007: SqlType.INT4_ARRAY,
     1016: SqlType.INT8_ARRAY,
+    1186: SqlType.DURATION,
 }
 _BY_OID = {member.oid: member for member in SqlType}
 # Of arrays -> the type of an element (pg_type.dat, stable).

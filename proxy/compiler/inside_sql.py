@@ -49,6 +49,10 @@ def inside_sql(inside: Inside, binds: Binds) -> str:
             return f"pg_catalog.array_length({whole}, 1)"
         case InsideLook.ELEMENT:
             return f"({whole})[{steps[0]}]{_collation(inside)}"
+        case InsideLook.EPOCH:
+            return f"extract(epoch FROM {column})"
+        case InsideLook.COMPARED:
+            return _compared(column)
         case _:
             assert_never(inside.look)
 
@@ -75,6 +79,20 @@ def _several(whole: str, given: list[str], word: str, empty: str) -> str:
     elements at once, nine bytes for each, of which as many fit into a stored byte as bits."""
     found = f" {word} ".join(f"coalesce({part} = ANY ({whole}), FALSE)" for part in given)
     return f"(CASE WHEN {whole} IS NOT NULL THEN ({found or empty}) END)"
+
+
+def _compared(column: str) -> str:
+    """timestamp.c, interval_cmp_value. Infinite ones, which there are since 17, have no months."""
+    sizes = (
+        ("year", 31_104_000),
+        ("month", 2_592_000),
+        ("day", 86_400),
+        ("hour", 3_600),
+        ("minute", 60),
+    )
+    parts = [f"extract({field} FROM {column}) * {size}" for field, size in sizes]
+    parts.append(f"extract(second FROM {column})")
+    return f"coalesce({' + '.join(parts)}, extract(epoch FROM {column}))"
 
 
 def _collation(inside: Inside) -> str:

@@ -27,6 +27,7 @@ from proxy.planner.calendar_clamps import (
 from proxy.planner.constant_checks import check_inside, check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
+from proxy.planner.intrinsic_bounds import clamped_by_type, unlimited, with_ends
 from proxy.planner.leaf_bounds import of_column, of_constant, unbounded
 from proxy.planner.number_texts import cast_of_text, printed
 from proxy.planner.text_lengths import longest
@@ -52,7 +53,6 @@ from proxy.query.ir.expressions import (
     In,
     InPublic,
     Inside,
-    InsideLook,
     Is,
     Like,
     Not,
@@ -70,9 +70,6 @@ from proxy.query.ir.rebuilding import rebuild
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300
-
-
-_COUNTS = (InsideLook.CARDINALITY, InsideLook.LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +140,8 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Case():
             return _case(expression, columns)
         case Choose():
-            is_limited = expression.choice is Choice.LEAST
-            parts = [
-                _counted(part, columns)
-                if is_limited and isinstance(part, Inside) and part.look in _COUNTS
-                else bounded(part, columns)
-                for part in expression.operands
-            ]
+            expression = with_ends(expression)
+            parts = [bounded(part, columns) for part in expression.operands]
             operands = tuple(part.expression for part in parts)
             span = intervals.hull([part.interval for part in parts])
             if expression.choice is not Choice.COALESCE:
@@ -168,13 +160,8 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             if most is None:
                 unbounded("the length of a text", expression.position)
             return _measured(expression, most, columns)
-        case Inside(look=InsideLook.CARDINALITY | InsideLook.LENGTH):
-            raise Refusal(
-                Code.NO_BOUNDS,
-                "the number of elements of an array has no public bounds",
-                f"Write least({expression.look.value}(...), 10).",
-                expression.position,
-            )
+        case Inside() if clamped_by_type(expression) is not None:
+            raise unlimited(expression)
         case (
             Parameter()
             | Inside()
@@ -259,20 +246,14 @@ def _measured(call: TextCall, most: int, columns: Facts) -> Bounded:
     return Bounded(Clamped(condition(call, columns), span.low, span.high, call.type), span)
 
 
-def _counted(inside: Inside, columns: Facts) -> Bounded:
-    """The number of elements of an array, which has fewer (src/include/utils/array.h, MaxArraySize)."""
-    span = Bounds(Fraction(0), Fraction(2**27))
-    return Bounded(Clamped(condition(inside, columns), span.low, span.high, inside.type), span)
-
-
 def _with_lengths(expression: Expression, columns: Facts) -> Expression:
     """Where a comparison is made of it, the length of any text is below 2^30, as texts are stored."""
 
     def change(part: Expression) -> Expression:
         if isinstance(part, TextCall) and part.type is SqlType.INT4:
             return _measured(part, 2**30 - 1, columns).expression
-        if isinstance(part, Inside) and part.look in _COUNTS:
-            return _counted(part, columns).expression
+        if (by_type := clamped_by_type(part)) is not None:
+            return by_type
         if isinstance(part, Clamped) and isinstance(part.operand, Clamped):
             return replace(part, operand=part.operand.operand)  # it had been clamped before
         return part

@@ -86,6 +86,7 @@ def printed(key: str, column: Column) -> str:
             | SqlType.TIMESTAMPTZ
             | SqlType.TID
             | SqlType.INTERVAL
+            | SqlType.DURATION
             | SqlType.JSONB
             | SqlType.TEXT_ARRAY
             | SqlType.INT2_ARRAY

@@ -16,7 +16,7 @@ EXACT = ("int", "decimal")
 NUMBERS = ("int", "decimal", "float")
 COMPARED = ("int", "decimal", "float", "free")
 TIMES = ("date", "ts", "tz")
-COMPOUND = ("json", "texts", "ints")
+COMPOUND = ("json", "texts", "ints", "span")
 TEXTS = ("text", "enum")
 
 
@@ -53,6 +53,7 @@ DATA = (
     Column("j", "json"),
     Column("ta", "texts"),
     Column("ia", "ints"),
+    Column("iv", "span"),
 )
 
 
@@ -159,6 +160,8 @@ _CONDITIONS: tuple[Template, ...] = (
     ("{}[1] = {}", (("texts",), TEXTS)),
     ("cardinality({}) > 1", (("texts", "ints"),)),
     ("7 = ANY({})", (("ints",),)),
+    ("{} > interval '30 days'", (("span",),)),
+    ("extract(epoch FROM {}) / 60 < 90", (("span",),)),
     ("{} - interval '90 minutes' < {}", (("tz",), ("tz",))),
     ("date_trunc('week', {} + interval '1 day') - interval '1 day' <= '2012-03-04'", (("ts",),)),
     ("{} - {} > interval '30 days'", (("ts",), ("ts",))),
@@ -180,6 +183,7 @@ _LEAVES: tuple[Template, ...] = (
     ("({} - {})", (("date",), ("date",))),
     ("extract(day FROM {} - {})", (("ts",), ("ts",))),
     ("extract(month FROM {} + interval '40 days')", (("ts",),)),
+    ("greatest(least(extract(epoch FROM {}), 900), -900)", (("span",),)),
     ("least(cardinality({}), 3)", (("texts", "ints"),)),
 )
 

@@ -279,7 +279,7 @@ def _unit_aggregate(draw: DrawFn, scope: Scope) -> Column:
     times = scope.of(("date", "ts"))
     if kind == "some":
         return Column(f"count({draw(st.sampled_from(scope.columns)).text})", "int", True)
-    if kind == "distinct":
+    if kind == "distinct" and scope.distinct:
         return Column(f"count(DISTINCT {draw(st.sampled_from(scope.distinct))})", "int", True)
     if kind in ("sum", "avg", "max"):
         word = draw(st.sampled_from(["max", "min"])) if kind == "max" else kind

@@ -79,6 +79,21 @@ CONDITIONS_INSIDE = (
         "'a' = SOME(tags) AND tags[2] IS NOT NULL",
     ),
     *("3 = ANY(scores)", "scores @> ARRAY[3]", "scores && '{1,2}'", "scores[1] + 1 > scores[2]"),
+    *(
+        "lasted > interval '23 hours'",
+        "lasted = '1 day'",
+        "lasted <= '30 days'::interval",
+        "lasted IS NULL",
+    ),
+    *(
+        "lasted BETWEEN '1 minute' AND interval '360 days'",
+        "NOT lasted < make_interval(mins => -4)",
+    ),
+    *(
+        "extract(epoch FROM lasted) / 60 > 10",
+        "extract(epoch FROM lasted) = 86400",
+        "lasted > '-1 hour'",
+    ),
     *("3000000000 = ANY(scores)", "'3' = ANY(scores)", "scores[1] IN (1, 3)"),
 )
 ANSWERS_INSIDE = (
@@ -89,6 +104,10 @@ ANSWERS_INSIDE = (
     ),
     "SELECT sum(least(cardinality(tags), 10)), avg(least(array_length(tags, 1), 10)) FROM w.sales"
     " WHERE tags IS NOT NULL AND tags @> '{a}'",
+    "SELECT sum(greatest(least(extract(epoch FROM lasted), 100000), 0)), count(lasted) FROM w.sales"
+    " WHERE lasted IS NOT NULL",
+    "SELECT avg(greatest(least(extract(epoch FROM lasted), 100000), -300)) FROM w.sales"
+    " WHERE lasted < '1 week'",
     "SELECT count(attrs), count(attrs->'n'), count(attrs->>'plan'), count(DISTINCT attrs->>'plan')"
     " FROM w.sales",
     "SELECT sum(age) FILTER (WHERE 'a' = ANY(tags)), count(*) FILTER (WHERE attrs @> '{\"n\": 3}')"
@@ -96,6 +115,12 @@ ANSWERS_INSIDE = (
     "SELECT count(*) FROM w.sales s JOIN w.kinds k ON k.id = s.kind AND s.attrs->>'plan' = 'pro'",
 )
 REFUSED_INSIDE = (
+    *(
+        "lasted IN ('1 day')",
+        "lasted + lasted > '1 day'",
+        "at + lasted > at",
+        "extract(day FROM lasted) = 1",
+    ),
     *("attrs = '{}'", "tags = '{a}'", "tags <> ARRAY['a']", "attrs->'n' = '3'", "attrs < '{}'"),
     *("state = ANY(tags)", "(attrs->>'n')::int > 2", "attrs->>state = 'x'", "tags[kind] = 'a'"),
     *(

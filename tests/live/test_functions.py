@@ -23,7 +23,7 @@ CREATE TABLE w.sales
 weight float8 NOT NULL, state text NOT NULL, word varchar(12), note text,
 is_new boolean NOT NULL, is_paid boolean, day date NOT NULL,
 at timestamptz NOT NULL, size w.size NOT NULL, kind int NOT NULL REFERENCES w.kinds,
-attrs jsonb, tags text[], scores int[]);
+attrs jsonb, tags text[], scores int[], lasted interval);
 INSERT INTO w.sales
 SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
  (ARRAY['north-east','south','west'])[1 + n % 3],
@@ -38,7 +38,9 @@ SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
   '[{{"plan": "x"}}]',
   '"pro"', '{{"plan": "south", "city": "Ulm"}}'])[1 + n % 7]::jsonb,
  (ARRAY['{{a,b}}', '{{b}}', NULL, '{{}}', '{{a,NULL}}', '{{{{a,c}},{{b,b}}}}'])[1 + n % 6]::text[],
- (ARRAY['{{1,2}}', '{{3,3,NULL}}', '{{}}', NULL])[1 + n % 4]::int[]
+ (ARRAY['{{1,2}}', '{{3,3,NULL}}', '{{}}', NULL])[1 + n % 4]::int[],
+ (ARRAY['1 day', '24 hours', '1 month', '30 days', '-5 minutes 3 seconds', NULL, '1 year 2 days'])
+  [1 + n % 7]::interval
 FROM generate_series(0, {_ROWS - 1}) n;
 """
 _TABLES = """\
@@ -63,6 +65,7 @@ tables:
       attrs: {}
       tags: {}
       scores: {}
+      lasted: {}
 """
 _COUNT = "SELECT count(*) FROM w.sales"
 

@@ -170,6 +170,8 @@ class Grammar:
                     "cardinality(ia)",
                     "array_length(ia, 1)",
                     "least(cardinality(ta), 3)",
+                    "greatest(least(extract(epoch FROM iv), 3600), -60)",
+                    "extract(epoch FROM iv)",
                     "ia[1]",
                 )
             ),
@@ -224,6 +226,9 @@ class Grammar:
                 f"({item} <> ALL(ta))",
                 f"({number} = ANY(ia))",
                 f"(ta {self._one(('@>', '&&'))} ARRAY[{listed}]::text[])",
+                f"(iv {self._one(_COMPARATORS[:6])} {self._one((*_INTERVALS, 'iv'))})",
+                f"(iv BETWEEN interval '1 day' AND {self._one(_INTERVALS)})",
+                f"(extract(epoch FROM iv) {self._one(_COMPARATORS)} {number})",
                 f"(ia {self._one(('@>', '&&'))} {self._one(_ARRAYS)})",
             )
         )

@@ -130,9 +130,10 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
     if any(kind.is_compound for kind in distinct):
         raise Refusal(
             Code.UNSUPPORTED,
-            "values of jsonb and arrays cannot be compared as a whole on a protected table",
+            "values of jsonb, arrays and intervals cannot be compared in this way on a protected table",
             "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
-            " cardinality(column) > 1, or column IS NULL.",
+            " cardinality(column) > 1, column IS NULL;"
+            " an interval column > interval '1 day'.",
             position,
         )
     if distinct & {SqlType.OTHER, SqlType.INTERVAL}:

@@ -59,8 +59,8 @@ def read_constant(
 
 def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
     """As `together`, of what is compared: intervals as the seconds by which they are."""
-    if SqlType.INTERVAL in {part.type for part in parts}:
-        if any(part.type not in (None, SqlType.INTERVAL) for part in parts):
+    if {SqlType.INTERVAL, SqlType.DURATION} & {part.type for part in parts}:
+        if any(part.type not in (None, SqlType.INTERVAL, SqlType.DURATION) for part in parts):
             raise unknown(node)
         parts = [as_seconds(part) for part in parts]
     return together(parts, node)

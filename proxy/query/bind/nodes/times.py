@@ -51,6 +51,9 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.expression, exp.Anonymous) and node.expression.name.lower() == "age":
         return _age(node, name, scope)
     operand = scope.read(node.expression)
+    if operand.type is SqlType.DURATION and isinstance(operand, ir.ColumnRef) and name == "epoch":
+        where = position_of(node)
+        return ir.Inside(ir.InsideLook.EPOCH, operand, (), (), SqlType.NUMERIC, where)
     if operand.type is SqlType.INTERVAL:
         found = interval_field(name, operand)
         if found is None or isinstance(operand, ir.Constant | ir.Parameter):
