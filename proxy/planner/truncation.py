@@ -86,14 +86,9 @@ def can_be_truncated_by(a: ColumnRef, b: ColumnRef) -> bool:
     sees them: not between floats and other numbers, texts with and without their trailing blanks, nor where a
     conversion depends on a setting."""
     x, y = a.type, b.type
-    if (
-        x is None
-        or y is None
-        or SqlType.OTHER in (x, y)
-        or x.is_compound
-        or x.is_float
-        or y.is_float
-    ):
+    if x is None or y is None or SqlType.OTHER in (x, y) or x.is_float or y.is_float:
+        return False
+    if x.is_compound:
         return False
     exact = (*(k for k in SqlType if k.is_integer), SqlType.NUMERIC)
     texts = x.is_text and y.is_text and not x.meets_blank_padded(y)
