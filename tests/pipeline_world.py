@@ -87,6 +87,10 @@ DATA = (
     _column("tz", SqlType.TIMESTAMPTZ),
     _column("free", SqlType.INT4),
     _column("e", SqlType.ENUM, MOOD),
+    _column("j", SqlType.JSONB),
+    _column("ta", SqlType.TEXT_ARRAY),
+    _column("ia", SqlType.INT4_ARRAY),
+    _column("iv", SqlType.DURATION),
 )
 _ID = Column("id", SqlType.INT4, "integer", False)
 _LEG = Column("leg", SqlType.TEXT, "text", False)
@@ -163,6 +167,10 @@ _COLUMNS = {
         ),
         ColumnPolicy("free"),
         ColumnPolicy("e", values=("low", "high", None)),
+        ColumnPolicy("j"),
+        ColumnPolicy("ta"),
+        ColumnPolicy("ia"),
+        ColumnPolicy("iv"),
     )
 }
 _PRIVATE_LABELS = {**_COLUMNS, "e": ColumnPolicy("e")}

@@ -25,6 +25,9 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | rows between one and that of its lag() or lead() | WINDOW_OFFSET | rows kept in memory |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
 | characters of a stored text beside \|\| | CONCATENATED_CHARACTERS | memory: it copies what is before it |
+| bytes that are stored of a jsonb or an array | INSIDE_STORED_BYTES | memory: each look unpacks it |
+| bytes of an object in a jsonb that is printed | INSIDE_PRINTED_BYTES | MaxAllocSize: 1e131071 |
+| looks at what is in jsonb and arrays, of a statement | INSIDE_LOOKS | memory and time one row can cost |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
 
 Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
@@ -89,6 +92,11 @@ WINDOW_OFFSET = 1_000
 TEXT_CHARACTERS = 1024 * 1024
 CONCATENATED_CHARACTERS = 16 * 1024  # of each operand of ||, whose results are copied once for each
 CONCATENATED_TOGETHER = 32  # operands of one ||: 35 MiB of copies at the worst
+INSIDE_STORED_BYTES = (
+    16 * 1024
+)  # of which lz4 makes 4 MiB in memory at most; a longer value counts as NULL
+INSIDE_PRINTED_BYTES = 1024  # 64 numbers of 131,072 digits
+INSIDE_LOOKS = 128  # each step of a path and each constant is one
 # What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys
 # as may be, four bytes a character (TOTALITY.md). A temp_file_limit below it could be met for one person alone.
 TEMPORARY_BYTES = JOINED_ROWS_PER_UNIT * GROUP_KEYS * 4 * KEY_CHARACTERS

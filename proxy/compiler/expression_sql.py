@@ -17,6 +17,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.comparison_types import constants_type, same_family
 from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.real_sql import real_call_sql
 from proxy.compiler.text_sql import beginning, concat_sql, matches_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
@@ -38,6 +39,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -93,6 +95,8 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
 def value_sql(expression: Expression, binds: Binds) -> str:
     """Any expression, in a form that keeps its kind: numbers may come as numeric."""
     match expression:
+        case Inside():
+            return inside_sql(expression, binds)
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return condition_sql(expression, binds)
         case ColumnRef():
@@ -191,7 +195,7 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             return numeric_sql(expression.operand, binds)
         case Parameter():
             return binds.scalar(expression, "numeric")
-        case Extract() | TextCall() | ColumnRef() | Bucket():
+        case Extract() | TextCall() | ColumnRef() | Bucket() | Inside():
             return f"({value_sql(expression, binds)})::numeric"
         case _:
             raise AssertionError(f"{type(expression).__name__} is no number")

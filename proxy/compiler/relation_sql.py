@@ -24,6 +24,7 @@ from proxy.query.ir.expressions import (
     Concat,
     Constant,
     Expression,
+    Inside,
     NullIf,
     NumericCall,
     Parameter,
@@ -168,7 +169,7 @@ def _output(expression: Expression, binds: Binds) -> str:
 def _makes_text(expression: Expression) -> bool:
     """Whether it may be a new text: a stored one stands in a sorted row as a pointer to where it is, a new
     one with its whole length."""
-    if isinstance(expression, TextCall | Concat):
+    if isinstance(expression, TextCall | Concat | Inside):
         return True
     return any(map(_makes_text, children(expression)))
 

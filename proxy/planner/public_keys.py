@@ -38,6 +38,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -146,6 +147,8 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
                 return None
             return tuple(dict.fromkeys(constant_text(label) for label in labels))
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
+            return ("true", "false")
+        case Inside(type=SqlType.BOOL):
             return ("true", "false")
         case Extract():
             return extracted(expression, facts)

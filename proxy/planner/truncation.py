@@ -68,6 +68,8 @@ def can_be_truncated_by(a: ColumnRef, b: ColumnRef) -> bool:
     x, y = a.type, b.type
     if x is None or y is None or SqlType.OTHER in (x, y) or x.is_float or y.is_float:
         return False
+    if x.is_compound:
+        return False
     exact = (*(k for k in SqlType if k.is_integer), SqlType.NUMERIC)
     texts = x.is_text and y.is_text and not x.meets_blank_padded(y)
     return x is y or texts or (x in exact and y in exact)

@@ -164,10 +164,10 @@ def _aggregate(draw: DrawFn, rows: Rows) -> str:
     times = scope.of(("date", "ts", "tz"))
     if kind == "some":
         return f"count({draw(st.sampled_from(scope.columns)).text})"
-    if kind == "distinct":
-        if rows.unit is not None and draw(st.booleans()):
+    if kind == "distinct" and (rows.unit is not None or scope.distinct):
+        if rows.unit is not None and (not scope.distinct or draw(st.booleans())):
             return f"count(DISTINCT {rows.unit})"
-        return f"count(DISTINCT {draw(st.sampled_from(scope.columns)).text})"
+        return f"count(DISTINCT {draw(st.sampled_from(scope.distinct))})"
     if kind == "time" and times:
         return draw(st.sampled_from(_TIMES)).format(draw(st.sampled_from(times)))
     if kind == "number" and scope.of(NUMBERS):

@@ -286,8 +286,8 @@ def _unit_aggregate(draw: DrawFn, scope: Scope) -> Column:
     times = scope.of(("date", "ts"))
     if kind == "some":
         return Column(f"count({draw(st.sampled_from(scope.columns)).text})", "int", True)
-    if kind == "distinct":
-        return Column(f"count(DISTINCT {draw(st.sampled_from(scope.columns)).text})", "int", True)
+    if kind == "distinct" and scope.distinct:
+        return Column(f"count(DISTINCT {draw(st.sampled_from(scope.distinct))})", "int", True)
     if kind in ("sum", "avg", "max"):
         word = draw(st.sampled_from(["max", "min"])) if kind == "max" else kind
         number = draw(numbers(draw(st.integers(0, 1)), scope))

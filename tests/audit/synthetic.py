@@ -62,6 +62,26 @@ _VALUES: dict[str, tuple[str, ...]] = {
         "'S\u00fc_%'",
     ),
 }
+# Drawn beside the others, so that theirs stay what they are.
+_COMPOUND: dict[str, tuple[str, ...]] = {
+    "j": (
+        *("NULL", "'null'", "'{}'", "'[]'", "'1'", "'\"x\"'", "'{\"k\": null}'"),
+        *('\'{"k": "x", "n": 7}\'', '\'{"k": "y", "o": {"k": "x"}}\''),
+        *('\'{"k": [1, "x", {"k": "x"}], "n": 1e300}\'', '\'["k", ["x"], 7]\''),
+    ),
+    "ta": (
+        *("NULL", "'{}'", "'{x}'", "'{x,y}'", "'{NULL}'", "'{NULL,x}'", "'{unlisted,x,x,\"\"}'"),
+        *("'{{x,y},{z,NULL}}'", "'[0:1]={x,z}'"),
+    ),
+    "iv": (
+        *("NULL", "'1 month'", "'30 days'", "'-178000000 years'", "'2147483647 days'", "'0'"),
+        *("'5 minutes 0.25 seconds'", "'-1 mons +30 days -00:00:00.000001'", "'720:00:00'"),
+    ),
+    "ia": (
+        *("NULL", "'{}'", "'{1}'", "'{1,2,NULL}'", "'{2147483647,-2147483648}'", "'{{1,7},{7,7}}'"),
+        "'[-1:0]={7,1}'",
+    ),
+}
 _TAME: dict[str, tuple[str, ...]] = {
     "i2": ("NULL", "-5", "10", "1", "2", "2"),
     "i4": ("NULL", "0", "100", "42", "7"),
@@ -131,9 +151,13 @@ def _rows(
     generator: random.Random, sizes: dict[int | None, int], pool: dict[str, tuple[str, ...]]
 ) -> list[Row]:
     rows: list[Row] = []
+    beside, pool = random.Random(9), {**pool, **_COMPOUND}
     for unit, size in sizes.items():
         for _ in range(size):
-            data = tuple(generator.choice(pool[column.name]) for column in DATA)
+            data = tuple(
+                (beside if column.name in _COMPOUND else generator).choice(pool[column.name])
+                for column in DATA
+            )
             rows.append(Row(len(rows) + 1, unit, data))
     generator.shuffle(rows)
     return rows

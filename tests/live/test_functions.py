@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import psycopg
 import pytest
 
+from tests.live.inside_statements import ANSWERS_INSIDE, GROUPED_INSIDE, REFUSED_INSIDE
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
@@ -21,7 +22,8 @@ CREATE TABLE w.sales
 (person int PRIMARY KEY, age int NOT NULL, spent numeric(8,2) NOT NULL, parts int NOT NULL,
 weight float8 NOT NULL, state text NOT NULL, word varchar(12), note text,
 is_new boolean NOT NULL, is_paid boolean, day date NOT NULL,
-at timestamptz NOT NULL, size w.size NOT NULL, kind int NOT NULL REFERENCES w.kinds);
+at timestamptz NOT NULL, size w.size NOT NULL, kind int NOT NULL REFERENCES w.kinds,
+attrs jsonb, tags text[], scores int[], lasted interval);
 INSERT INTO w.sales
 SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
  (ARRAY['north-east','south','west'])[1 + n % 3],
@@ -29,7 +31,16 @@ SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
  n % 2 = 0, CASE WHEN n % 3 > 0 THEN n % 5 = 0 END, date '2023-01-10' + n % 700,
  timestamptz '2023-01-10 12:00+00' + (n % 700) * interval '1 day',
  (ARRAY['small','large']::w.size[])[1 + n % 2],
- 1 + (n / 7) % 3
+ 1 + (n / 7) % 3,
+ (ARRAY['{{"plan": "pro", "n": 3, "addr": {{"city": "Ulm"}}, "list": ["one", "two"]}}',
+  '{{"plan": "free", "nil": null}}',
+  NULL, '{{"plan": "x", "n": "3", "": "empty", "$.a": "dollar", "it''s": "quoted", "*": "star"}}',
+  '[{{"plan": "x"}}]',
+  '"pro"', '{{"plan": "south", "city": "Ulm"}}'])[1 + n % 7]::jsonb,
+ (ARRAY['{{a,b}}', '{{b}}', NULL, '{{}}', '{{a,NULL}}', '{{{{a,c}},{{b,b}}}}'])[1 + n % 6]::text[],
+ (ARRAY['{{1,2}}', '{{3,3,NULL}}', '{{}}', NULL])[1 + n % 4]::int[],
+ (ARRAY['1 day', '24 hours', '1 month', '30 days', '-5 minutes 3 seconds', NULL, '1 year 2 days'])
+  [1 + n % 7]::interval
 FROM generate_series(0, {_ROWS - 1}) n;
 """
 _TABLES = """\
@@ -51,6 +62,10 @@ tables:
       at: {bounds: ["2023-01-10 12:00:00+00", "2024-12-09 12:00:00+00"]}
       size: {values: [small, large]}
       kind: {references: w.kinds.id}
+      attrs: {}
+      tags: {}
+      scores: {}
+      lasted: {}
 """
 _COUNT = "SELECT count(*) FROM w.sales"
 
@@ -207,3 +222,28 @@ def test_groups_are_those_of_postgresql(sales: LiveProxy) -> None:
 
 def test_answers_are_those_of_postgresql(sales: LiveProxy) -> None:
     _compared(sales, ANSWERS, _in_values)
+
+
+def test_groups_by_what_is_in_a_column_are_those_of_postgresql(sales: LiveProxy) -> None:
+    _compared(sales, GROUPED_INSIDE, _in_groups)
+
+
+def test_answers_about_what_is_in_a_column_are_those_of_postgresql(sales: LiveProxy) -> None:
+    _compared(sales, ANSWERS_INSIDE, _in_values)
+
+
+def test_what_could_fail_or_is_never_looked_at_is_refused_before_the_charge(
+    sales: LiveProxy,
+) -> None:
+    analyst = sales.servers.new_analyst()
+    with sales.connect("sales", analyst=analyst) as connection:
+        connection.autocommit = True
+        for condition in REFUSED_INSIDE:
+            with pytest.raises(psycopg.errors.DatabaseError) as refused:
+                connection.execute(f"{_COUNT} WHERE {condition}".encode())
+            assert refused.value.diag.sqlstate in ("0A000", "42501", "22023"), str(refused.value)
+            assert refused.value.diag.message_hint, condition
+        uses = connection.execute(
+            "SELECT column_name, usable_for FROM dp.columns WHERE column_name IN ('attrs', 'tags', 'scores')"
+        ).fetchall()
+    assert dict(uses) == dict.fromkeys(("attrs", "tags", "scores"), "WHERE, COUNT")

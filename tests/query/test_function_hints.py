@@ -21,7 +21,13 @@ from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.
 _NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast, exp.Anonymous, exp.RegexpILike}
+_NO_FUNCTIONS |= {
+    *(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar),
+    *(exp.JSONBContainsTopKey, exp.JSONBContainsAnyTopKeys, exp.JSONBContainsAllTopKeys),
+    *(exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps),
+}
 _CALLS = {
+    "array_length": "array_length(ta, 1) = 1",
     "round": "round(i4) > 1",
     "mod": "mod(i4, 3) = 1",
     "width_bucket": "width_bucket(i4, 0, 10, 5) = 1",
@@ -55,7 +61,7 @@ _CALLS = {
 _ARGUMENTS = (
     *("i4", "f8", "t", "d", "b", "'x'", "NULL", "5", "-1", "1.5", "i4 = 1", "date '2020-01-01'"),
 )
-_COLUMNS = ("i4", "t", "ts", "tz")  # of a number, a text and times
+_COLUMNS = ("i4", "t", "ts", "tz", "ta")  # of a number, a text, times, an array
 _OF_TWO = re.compile("corr|covar_|regr_|jsonb?_object_agg")
 
 

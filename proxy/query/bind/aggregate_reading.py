@@ -178,7 +178,9 @@ def _aggregate_of(
                 "Use count(*).",
                 position,
             )
-        if kind is AggregateKind.COUNT_DISTINCT and operand.type is SqlType.OTHER:
+        of = operand.type
+        is_whole = of is not None and (of is SqlType.OTHER or of.is_compound)
+        if kind is AggregateKind.COUNT_DISTINCT and is_whole:
             raise Refusal(  # it may have no equality or no hash, which raises once there is a row
                 Code.UNSUPPORTED,
                 "count(distinct) of this type is not available on a protected table",

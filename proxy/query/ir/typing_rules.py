@@ -127,6 +127,15 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
              do not know, even of the same kind: equality of texts of nondeterministic collations raises
     """
     distinct = set(types)
+    if any(kind.is_compound for kind in distinct):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "values of jsonb, arrays and intervals cannot be compared in this way on a protected table",
+            "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
+            " cardinality(column) > 1, column IS NULL;"
+            " an interval column > interval '1 day'.",
+            position,
+        )
     if distinct & {SqlType.OTHER, SqlType.INTERVAL}:
         raise Refusal(
             Code.UNSUPPORTED,

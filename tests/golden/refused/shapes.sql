@@ -87,7 +87,7 @@ SELECT count(*) FROM people GROUP BY ROW(t, b)
 -- => refused
 -- FUNCTION at 38: ROW(t,
 -- function ROW is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: too deep
 SELECT count(*) FROM people WHERE ((((((((((((((((((((((((((((((((((((((((b))))))))))))))))))))))))))))))))))))))))

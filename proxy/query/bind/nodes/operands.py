@@ -59,8 +59,8 @@ def read_constant(
 
 def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
     """As `together`, of what is compared: intervals as the seconds by which they are."""
-    if SqlType.INTERVAL in {part.type for part in parts}:
-        if any(part.type not in (None, SqlType.INTERVAL) for part in parts):
+    if {SqlType.INTERVAL, SqlType.DURATION} & {part.type for part in parts}:
+        if any(part.type not in (None, SqlType.INTERVAL, SqlType.DURATION) for part in parts):
             raise unknown(node)
         parts = [as_seconds(part) for part in parts]
     return together(parts, node)
@@ -73,6 +73,20 @@ def repeated(expression: Expression) -> Expression:
             f"of a BETWEEN or CASE on an expression of more than {limits.REPEATED_NODES} parts"
         )
     return expression
+
+
+def no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
+    """NOT, IN and friends under a comparison are where parsers differ (docs/design/sql.md 3.2)."""
+    for operand in operands:
+        if operand.type is SqlType.BOOL and not isinstance(
+            operand, ir.ColumnRef | ir.Constant | ir.Parameter
+        ):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a condition cannot be an operand of another comparison",
+                "Combine conditions with AND, OR and NOT.",
+                position_of(node),
+            )
 
 
 def number_operands(

@@ -51,6 +51,9 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.expression, exp.Anonymous) and node.expression.name.lower() == "age":
         return _age(node, name, scope)
     operand = scope.read(node.expression)
+    if operand.type is SqlType.DURATION and isinstance(operand, ir.ColumnRef) and name == "epoch":
+        where = position_of(node)
+        return ir.Inside(ir.InsideLook.EPOCH, operand, (), (), SqlType.NUMERIC, where)
     if operand.type is SqlType.INTERVAL:
         found = interval_field(name, operand)
         if found is None or isinstance(operand, ir.Constant | ir.Parameter):
@@ -126,7 +129,7 @@ def _known_in_zone(operand: Expression, zone: Zone) -> Expression | None:
     return ir.Constant(iso_text(meant, kind), kind, operand.position)
 
 
-def _timezone(node: exp.Expr, scope: Scope) -> Expression:
+def timezone(node: exp.Expr, scope: Scope) -> Expression:
     """timezone('Europe/Berlin', x), which is x AT TIME ZONE 'Europe/Berlin'. The parser has no name for it."""
     only(node, "this", "expressions")
     if str(node.name).lower() != "timezone" or len(node.expressions) != 2:
@@ -207,7 +210,6 @@ READERS: Readers = {
     exp.Extract: _extract,
     exp.TimestampTrunc: _date_trunc,
     exp.AtTimeZone: _at_zone,
-    exp.Anonymous: _timezone,
     exp.Date: _date,
     exp.TimeToStr: _formatted,
 }
