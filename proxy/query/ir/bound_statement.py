@@ -47,7 +47,16 @@ class GroupingValue:
     keys: tuple[Key, ...]
 
 
-SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
+@dataclass(frozen=True, slots=True)
+class AnswerArray:
+    """An array of answers, or of ends of their intervals: percentile_cont(ARRAY[...]). Each is a release."""
+
+    parts: tuple[Aggregate | IntervalValue, ...]
+
+
+SpanMeaning = (
+    Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue | AnswerArray
+)
 
 Level = tuple[int, ...]  # the places of its keys among those of the block, from 0
 

@@ -21,6 +21,7 @@ from proxy.base.result_columns import (
 )
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
+    AnswerArray,
     ExpressionInterval,
     GroupingValue,
     IntervalValue,
@@ -35,6 +36,8 @@ from proxy.query.rewrite.noisy_from import groupings, noisy_rows
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
+
+_OneValue = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
 
 
 def replace_aggregates(
@@ -76,7 +79,7 @@ def _edits(
     is_summed = subquery.joined is not None and subquery.joined.is_summed
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
-        value = f"{alias}.{_column(subquery, meaning)}"
+        value = _value(subquery, alias, meaning)
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
         yield Edit(start, end, value)
@@ -103,7 +106,14 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
-def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
+def _value(subquery: AggregateSubquery, alias: str, meaning: SpanMeaning) -> str:
+    if isinstance(meaning, AnswerArray):
+        elements = (f"{alias}.{_column(subquery, part)}" for part in meaning.parts)
+        return f"(ARRAY[{', '.join(elements)}])"
+    return f"{alias}.{_column(subquery, meaning)}"
+
+
+def _column(subquery: AggregateSubquery, meaning: _OneValue) -> str:
     block = subquery.block
     match meaning:
         case Aggregate():
