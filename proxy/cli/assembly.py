@@ -20,7 +20,11 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import Policy
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import read_public_rows, read_public_values
+from proxy.protected.public_values import (
+    read_public_bounds,
+    read_public_rows,
+    read_public_values,
+)
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
@@ -55,7 +59,8 @@ class Database:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
         self.shadow.refresh_public_tables(self.policy, self.catalog)
         values = read_public_values(self.policy, self.catalog)
-        self.engine.renew(values, read_public_rows(self.policy, self.catalog))
+        rows = read_public_rows(self.policy, self.catalog)
+        self.engine.renew(values, rows, read_public_bounds(self.policy, self.catalog))
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
@@ -126,5 +131,16 @@ def assemble(
     protected = ProtectedDatabase(policy.source)
     ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source))
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    engine = Engine(policy, catalog, relations, protected, ledger, bits or OsRandom(), public, rows)
+    bounds = read_public_bounds(policy, catalog)
+    engine = Engine(
+        policy,
+        catalog,
+        relations,
+        protected,
+        ledger,
+        bits or OsRandom(),
+        public,
+        rows,
+        bounds,
+    )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)
