@@ -64,7 +64,7 @@ def read_public_bounds(policy: Policy, catalog: Catalog) -> dict[tuple[TableName
              the column's grid; none where they are too large to be computed with
     """
     found: dict[tuple[TableName, str], Bounds] = {}
-    for table, connection in _asked(policy):
+    for table, connection in _public(policy):
         columns = [
             column
             for column in catalog.tables[table.name].columns
@@ -112,13 +112,13 @@ def _public_tables(
     policy: Policy, catalog: Catalog
 ) -> Iterator[tuple[TableName, tuple[str, ...], psycopg.Connection]]:
     """With their columns that can be keys."""
-    for table, connection in _asked(policy):
+    for table, connection in _public(policy):
         columns = catalog.tables[table.name].columns
         keys = tuple(c.name for c in columns if has_keys(c) and table.has(c.name))
         yield table.name, keys, connection
 
 
-def _asked(policy: Policy) -> Iterator[tuple[PublicTable, psycopg.Connection]]:
+def _public(policy: Policy) -> Iterator[tuple[PublicTable, psycopg.Connection]]:
     public = [table for table in policy.tables.values() if isinstance(table, PublicTable)]
     if not public:
         return
