@@ -234,7 +234,14 @@ def readers_within(inner: Inner) -> Readers:
     """What may stand in an expression in which aggregates are columns of the relation `inner`."""
 
     def read_inner(node: exp.Expr, scope: Scope) -> Expression:
-        aggregate = read_aggregate(node, replace(scope, readers=READERS))
+        aggregate = read_aggregates(node, replace(scope, readers=READERS))
+        if not isinstance(aggregate, Aggregate):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "percentiles per unit are not available",
+                "Use count, sum, avg, min or max.",
+                position_of(node),
+            )
         if aggregate not in inner.aggregates:
             inner.aggregates.append(aggregate)
         name = aggregate_column(inner.aggregates.index(aggregate) + 1)

@@ -86,6 +86,6 @@ def _refused(call: exp.Expr) -> Refusal:
     return Refusal(
         Code.UNSUPPORTED,
         f"{name} on a protected table takes one constant fraction from 0 to 1, or an array of them",
-        f"Write {name}(0.5) or {name}(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY column).",
+        f"Write {name}(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.",
         position_of(call),
     )
