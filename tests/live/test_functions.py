@@ -18,8 +18,8 @@ _SCRIPT = f"""\
 CREATE SCHEMA w;
 CREATE TYPE w.size AS ENUM ('small', 'large');
 CREATE TABLE w.kinds (id int PRIMARY KEY, title text NOT NULL, price numeric(6,2) NOT NULL,
-pounds real, since date);
-INSERT INTO w.kinds VALUES
+pounds real, since date, code char(4) DEFAULT 'bc');
+INSERT INTO w.kinds (id, title, price, pounds, since) VALUES
 (1, 'tea', 1.50, 0.1, '2020-02-29'), (2, 'salt', 0.25, 'NaN', '2021-05-31'), (3, 'rye bread', 3.00, 2.7, NULL);
 UPDATE w.kinds SET pounds = NULL WHERE id = 2;
 CREATE TABLE w.sales
@@ -182,6 +182,27 @@ PUBLIC_SUMS = (
     f"SELECT sum(CASE WHEN k.title = 'tea' THEN k.price ELSE s.spent END),"
     f" sum(greatest(price, parts)) {_KINDS}",
 )
+_OF_KINDS = f"SELECT count(*) {_KINDS} WHERE"
+# What PostgreSQL compares as it stands, and what in another type; lists with what is evaluated.
+COMPARED = (
+    *(
+        f"{_OF_KINDS} k.pounds = {n}"
+        for n in ("0.1", "0.1::real", "'0.1'", "0.1::float8", "0.1::real::numeric")
+    ),
+    *(
+        f"{_OF_KINDS} k.pounds {c}"
+        for c in ("IN (0.1, 2)", "IN (0.1, 2::float8)", "= ANY(ARRAY[0.1]::real[])")
+    ),
+    f"{_OF_KINDS} k.pounds = ANY('{{0.1,2.7}}') OR k.pounds < 0.1",
+    f"{_OF_KINDS} k.pounds::float8 = 0.1::real OR coalesce(k.pounds, 0) IN (2.7::real)",
+    f"{_OF_KINDS} k.price = 1.5::real OR s.weight = 1.1::real OR s.spent / 10 = 0.1::real",
+    f"{_OF_KINDS} k.code = ANY(ARRAY['bc', 'a']::text[])",
+    f"{_OF_KINDS} k.code = ANY(ARRAY['bc  ']::text[])",
+    f"{_OF_KINDS} k.code <> ALL(ARRAY['bc  ', 'a']::text[]) AND k.code = ANY(ARRAY['bc  ']::varchar[])",
+    "SELECT count(*) FROM w.sales WHERE kind IN (SELECT id FROM w.kinds WHERE since < now() - interval '1 day'"
+    " AND title = lower('TEA'))",
+    "SELECT count(*) FROM w.sales WHERE kind IN (SELECT id FROM w.kinds WHERE title = ANY(ARRAY['tea', 'x']))",
+)
 # Of noise: a few rows of the 6,000.
 _TOLERANCE = 4e-4
 
@@ -265,6 +286,10 @@ def test_answers_are_those_of_postgresql(sales: LiveProxy) -> None:
 
 def test_sums_over_public_columns_are_those_of_postgresql(sales: LiveProxy) -> None:
     _compared(sales, PUBLIC_SUMS, _in_values)
+
+
+def test_constants_meet_columns_as_in_postgresql(sales: LiveProxy) -> None:
+    _compared(sales, COMPARED, _in_values)
 
 
 def test_times_of_public_tables_have_extremes(sales: LiveProxy) -> None:

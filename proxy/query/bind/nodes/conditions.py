@@ -16,6 +16,7 @@ from proxy.query.bind.nodes.operands import (
     compared,
     parameter_text,
     read_constant,
+    reals_among,
     repeated,
     text_operand,
     together,
@@ -237,6 +238,8 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
     items = [read_constant(item, scope) for item in node.expressions]
     settled, _ = together([scope.read(node.this), *items], node)
     constants = [item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter)]
+    if settled[0].type is SqlType.FLOAT4:
+        constants = reals_among(constants)
     return ir.In(settled[0], tuple(constants))
 
 
