@@ -90,8 +90,8 @@ def _week(time: Expression, first: int) -> Expression:
     """date_trunc('week') begins on Mondays; first: so many days later the week begins, -3 to 3."""
     if first == 0:
         return ir.DateTrunc("week", time, SqlType.TIMESTAMP)
-    moved = ir.Shift(time, 0, -first, 0, SqlType.TIMESTAMP)
-    start = ir.DateTrunc("week", moved, SqlType.TIMESTAMP)
+    shifted = ir.Shift(time, 0, -first, 0, SqlType.TIMESTAMP)
+    start = ir.DateTrunc("week", shifted, SqlType.TIMESTAMP)
     return ir.Shift(start, 0, first, 0, SqlType.TIMESTAMP)
 
 
@@ -121,7 +121,7 @@ def _of_weekday(part: Expression, time: Expression, dow: int) -> Fraction | None
         case ir.Cast(operand=inner, type=kind) if kind.is_number:
             return _of_weekday(inner, time, dow)
         case ir.NumericCall(operand=inner, digits=0, below=None) if part.type.is_integer:
-            return _of_weekday(inner, time, dow) if _keeps_whole(part) else None
+            return _of_weekday(inner, time, dow) if _rounds_whole(part) else None
         case ir.Arithmetic():
             left, right = (_of_weekday(side, time, dow) for side in (part.left, part.right))
             if left is None or right is None:
@@ -136,7 +136,7 @@ def _of_weekday(part: Expression, time: Expression, dow: int) -> Fraction | None
             return None
 
 
-def _keeps_whole(call: ir.NumericCall) -> bool:
+def _rounds_whole(call: ir.NumericCall) -> bool:
     return call.function in (
         ir.NumericFunction.ROUND,
         ir.NumericFunction.FLOOR,
