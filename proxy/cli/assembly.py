@@ -18,6 +18,7 @@ from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import Policy
+from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import (
@@ -64,7 +65,7 @@ class Database:
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
-        now = read_catalog(self.policy.source).tables
+        now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
         changed = frozenset(
             str(name)
             for name in self.policy.tables
@@ -141,6 +142,7 @@ def assemble(
         bits or OsRandom(),
         public,
         rows,
-        bounds,
+        bounds=bounds,
+        read_as=shadow.label_oids(),
     )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)

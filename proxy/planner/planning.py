@@ -44,6 +44,7 @@ from proxy.planner.private_bounds import choice_of, given_bound, report_weight, 
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
+from proxy.planner.unit_windows import first_rows
 from proxy.planner.unowned_rows import columns_without_unit
 from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
@@ -175,6 +176,9 @@ def _with_unit(
         )
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
+    with_unit = replace(
+        with_unit, ownership=first_rows(with_unit.relation, where, with_unit.ownership)
+    )
     block, keys = planned_keys(block, facts, narrowed(facts, where), where)
     return block, with_unit, keys
 
@@ -325,6 +329,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         outputs=draft.block.outputs,
         uses_answers=uses_answers(draft.block),
         is_summed=draft.block.is_summed,
+        has_truths=draft.block.has_truths,
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,

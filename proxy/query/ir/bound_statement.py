@@ -54,9 +54,18 @@ class AnswerArray:
     parts: tuple[Aggregate | IntervalValue, ...]
 
 
-SpanMeaning = (
-    Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue | AnswerArray
-)
+@dataclass(frozen=True, slots=True)
+class SureTruth:
+    """bool_or or bool_and: true, false: how many rows are so, and how many are not, of which it says whether
+    they are more than their noise."""
+
+    is_or: bool
+    true: Aggregate
+    false: Aggregate
+
+
+OneValue = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
+SpanMeaning = OneValue | AnswerArray | SureTruth
 
 Level = tuple[int, ...]  # the places of its keys among those of the block, from 0
 

@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 from proxy.base.limits import COLUMNS_PER_RESULT
 from proxy.base.result_columns import (
     IntervalColumn,
+    IntervalEnd,
     aggregate_column,
     error_column,
     grouping_column,
@@ -26,7 +27,8 @@ from proxy.query.ir.bound_statement import (
     GroupingValue,
     IntervalValue,
     KeyValue,
-    SpanMeaning,
+    OneValue,
+    SureTruth,
 )
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
@@ -36,8 +38,6 @@ from proxy.query.rewrite.noisy_from import groupings, noisy_rows
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
-
-_OneValue = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
 
 
 def replace_aggregates(
@@ -79,6 +79,9 @@ def _edits(
     is_summed = subquery.joined is not None and subquery.joined.is_summed
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
+        if isinstance(meaning, SureTruth):
+            yield Edit(start, end, _truth(subquery.block, alias, meaning))
+            continue
         value = _value(subquery, alias, meaning)
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
@@ -106,14 +109,26 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
-def _value(subquery: AggregateSubquery, alias: str, meaning: SpanMeaning) -> str:
+def _value(subquery: AggregateSubquery, alias: str, meaning: OneValue | AnswerArray) -> str:
     if isinstance(meaning, AnswerArray):
         elements = (f"{alias}.{_column(subquery, part)}" for part in meaning.parts)
         return f"(ARRAY[{', '.join(elements)}])"
     return f"{alias}.{_column(subquery, meaning)}"
 
 
-def _column(subquery: AggregateSubquery, meaning: _OneValue) -> str:
+def _truth(block: AggregateBlock, alias: str, meaning: SureTruth) -> str:
+    """One of the two decides, if there surely is such a row; else the other does."""
+
+    def surely(rows: Aggregate) -> str:
+        low = IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name
+        return f"{alias}.{low} OPERATOR(pg_catalog.>) 0"
+
+    true, false = f"{surely(meaning.true)} THEN true", f"{surely(meaning.false)} THEN false"
+    first, then = (true, false) if meaning.is_or else (false, true)
+    return f"(CASE WHEN {first} WHEN {then} END)"
+
+
+def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:
     block = subquery.block
     match meaning:
         case Aggregate():

@@ -111,12 +111,14 @@ def text_operand(node: exp.Expr, scope: Scope) -> Expression:
     return expression
 
 
-def reals_among(items: Sequence[ir.Constant | ir.Parameter]) -> list[ir.Constant | ir.Parameter]:
-    """The elements of a list beside a real: all meet in one type before they are compared, exact numbers in
+def reals_among(settled: Sequence[Expression]) -> tuple[ir.Constant | ir.Parameter, ...]:
+    """The elements of a list, after what they are compared with. Beside a real: all meet in one type before they are compared, exact numbers in
     real (PostgreSQL 17 documentation, section 10.5)."""
-    if any(item.type is SqlType.FLOAT8 for item in items):
-        return list(items)
-    return [_as_real(item) for item in items]
+    items = tuple(item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter))
+    is_real = settled[0].type is SqlType.FLOAT4
+    if not is_real or any(item.type is SqlType.FLOAT8 for item in items):
+        return items
+    return tuple(map(_as_real, items))
 
 
 def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
