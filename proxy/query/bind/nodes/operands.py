@@ -112,8 +112,8 @@ def text_operand(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def reals_among(settled: Sequence[Expression]) -> tuple[ir.Constant | ir.Parameter, ...]:
-    """The elements of a list, after what they are compared with. Beside a real: all meet in one type before they are compared, exact numbers in
-    real (PostgreSQL 17 documentation, section 10.5)."""
+    """The elements of a list, after what they are compared with. Beside a real all meet in one type before they
+    are compared, exact numbers in real (PostgreSQL 17 documentation, section 10.5)."""
     items = tuple(item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter))
     is_real = settled[0].type is SqlType.FLOAT4
     if not is_real or any(item.type is SqlType.FLOAT8 for item in items):
