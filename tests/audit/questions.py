@@ -21,7 +21,7 @@ _POLICIES = (
 _WITH_JOIN_KEYS = ("joins", "joins best", "joins gaussian")
 _MEASURES = (
     *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
-    *("percentile_cont(0.5)", "percentile_disc(0.9)"),
+    *("percentile_cont(0.5)", "percentile_disc(0.9)", "percentile_cont(ARRAY[0.1, 0.8])"),
 )
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _KEYS = ("listed", "listed", "private", "private", "private", "time", "number", "case")

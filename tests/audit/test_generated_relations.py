@@ -40,7 +40,7 @@ _SOMETIMES = (
     *("union of one table twice", "filter per unit", "having per unit", "groups mixed"),
     *("clipped", "ratio", "joins", "joins best", "join with a public table on a join key"),
     *("centred sum avg", "calculated avg", "calculated sum", "ClippedMean avg"),
-    *("join with public labels", "labels as keys", "union of labels"),
+    *("join with public labels", "join with public numbers", "labels as keys", "union of labels"),
     *("list of answers in where", "groups added up"),
     *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
     *("SmoothedMedian min", "SmoothedMedian max", "RecentredMean avg", "OrderStatistic min"),
