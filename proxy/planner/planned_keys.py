@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,6 +17,7 @@ from proxy.planner.mapped_texts import depends_on_locale, key_by_text
 from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     ColumnRef,
     Constant,
@@ -65,6 +67,10 @@ def _as_whole_number(key: Key, facts: Facts) -> Key:
     return replace(key, expression=Quotient(column, one, False, column.type, column.position))
 
 
+def columns_of_keys(keys: Iterable[Expression]) -> frozenset[tuple[str, str]]:
+    return frozenset[tuple[str, str]]().union(*map(columns, keys))
+
+
 def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
     """public: the facts as far as the question's own conditions leave them."""
     expression = typed(key.expression, facts)
@@ -112,7 +118,7 @@ def _omits_null(
     if column.values is None or not column.nullable:
         return False
     with_null = {**public, place: replace(column, values=(*column.values, None))}
-    return None in (narrowed(with_null, where)[place].values or ())
+    return None in (narrowed(with_null, where, {place})[place].values or ())
 
 
 def listed_groups(
@@ -121,8 +127,9 @@ def listed_groups(
     """Which combinations of public keys are answered, and the keys with the values that these have."""
     where = None if block.where is None else typed(block.where, facts)
     expressions = [typed(key.expression, facts) for key in block.keys]
+    named = columns_of_keys(expressions)
     found = combinations(
-        expressions, [key.values or () for key in keys], narrowed(facts, where), where
+        expressions, [key.values or () for key in keys], narrowed(facts, where, named), where
     )
     if found is None:
         return keys, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 
 from proxy.base import limits
 from proxy.base.instants import extracted_field
@@ -50,7 +50,8 @@ def times_together(
         if len(places) < 2:
             continue
         unit = max((parts[place].unit for place in places), key=UNITS.index)
-        times = clock_times(clock, unit, facts)
+        tells_year = any(_tells_year(parts[place]) for place in places)
+        times = clock_times(clock, unit, facts, tells_year=tells_year)
         if times is None:
             continue
         found: dict[Values, None] = {}
@@ -60,6 +61,14 @@ def times_together(
             found[tuple(parts[place].text(at) for place in places)] = None
         else:
             yield places, list(found)
+
+
+# Days of two years of the same calendar.
+_ONE_YEAR, _OTHER_YEAR = (datetime(year, 3, 5, tzinfo=timezone.utc) for year in (2001, 2007))
+
+
+def _tells_year(part: _Part) -> bool:
+    return part.text(_ONE_YEAR) != part.text(_OTHER_YEAR)
 
 
 def _part(key: Expression) -> _Part | None:
@@ -95,8 +104,10 @@ def _part(key: Expression) -> _Part | None:
 
 
 def _clock(operand: Expression) -> Expression:
-    """In UTC an instant is shown as it is."""
+    """In UTC an instant is shown as it is; a date is the same day as a timestamp."""
     if isinstance(operand, Cast) and isinstance(operand.operand, ColumnRef):
+        if (operand.type, operand.operand.type) == (SqlType.TIMESTAMP, SqlType.DATE):
+            return operand.operand
         crosses = {operand.type, operand.operand.type} == {SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ}
         if crosses and (operand.zone is None or operand.zone.is_utc):
             return operand.operand
