@@ -35,18 +35,18 @@ def ranges_of(
     """Where numbers and times can lie, in the unit of bounds."""
     if not allowed(sum(part.size for part in about)):
         return known.ranges
-    cut = list(pieces(column, [part.whole for part in about]))
-    if len(cut) == 1:
+    steps = list(pieces(column, [part.whole for part in about]))
+    if len(steps) == 1:
         return known.ranges
-    tests = [truths(part.whole, {column: 0}) for part in about if allowed(len(cut) * part.size)]
-    there = [all(True in test((piece,)) for test in tests) for piece in cut]
+    tests = [truths(part.whole, {column: 0}) for part in about if allowed(len(steps) * part.size)]
+    there = [all(True in test((piece,)) for test in tests) for piece in steps]
     if all(there):
         return known.ranges
     scale = Fraction(1, _DAY) if known.type is SqlType.DATE else Fraction(1)
     step = known.step
     found: list[Range] = []
     is_open = False  # the range before goes on
-    for piece, is_there in zip(cut, there, strict=True):
+    for piece, is_there in zip(steps, there, strict=True):
         if is_there:
             low, high = piece_ends(piece, scale, step)
             if low is not None and high is not None and low > high:

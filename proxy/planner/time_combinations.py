@@ -50,8 +50,8 @@ def times_together(
         if len(places) < 2:
             continue
         unit = max((parts[place].unit for place in places), key=UNITS.index)
-        tells_year = any(_tells_year(parts[place]) for place in places)
-        times = clock_times(clock, unit, facts, tells_year=tells_year)
+        has_year = any(_has_year(parts[place]) for place in places)
+        times = clock_times(clock, unit, facts, has_year=has_year)
         if times is None:
             continue
         found: dict[Values, None] = {}
@@ -67,7 +67,7 @@ def times_together(
 _ONE_YEAR, _OTHER_YEAR = (datetime(year, 3, 5, tzinfo=timezone.utc) for year in (2001, 2007))
 
 
-def _tells_year(part: _Part) -> bool:
+def _has_year(part: _Part) -> bool:
     return part.text(_ONE_YEAR) != part.text(_OTHER_YEAR)
 
 

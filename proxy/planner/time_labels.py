@@ -60,12 +60,12 @@ def _of_question(known: ColumnFacts) -> _Ends:
 
 def _of_both(known: ColumnFacts) -> _Ends:
     """The same, of which one end may be the policy's."""
-    asked, bounds = _of_question(known), _of_policy(known)
-    if asked == (None, None):
-        return asked
+    own, bounds = _of_question(known), _of_policy(known)
+    if own == (None, None):
+        return own
     return (
-        bounds[0] if asked[0] is None else asked[0],
-        bounds[1] if asked[1] is None else asked[1],
+        bounds[0] if own[0] is None else own[0],
+        bounds[1] if own[1] is None else own[1],
     )
 
 
@@ -156,14 +156,14 @@ def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
 
 
 def clock_times(
-    clock: Expression, unit: str, facts: Facts, *, tells_year: bool
+    clock: Expression, unit: str, facts: Facts, *, has_year: bool
 ) -> Iterator[datetime] | None:
     """The starts of all units that a clock shows a part of; None where they are not public. Within the one
     range in which conditions leave the column, where that is what they do.
 
-    Given    tells_year: of what a time beyond the bounds becomes nothing is listed, as its year is not
+    Given    has_year: of what a time beyond the bounds becomes nothing is listed, as its year is not
     """
-    ends = _ends(clock, facts, _of_both if tells_year else _of_question) or _ends(clock, facts)
+    ends = _ends(clock, facts, _of_both if has_year else _of_question) or _ends(clock, facts)
     return None if ends is None else _starts(unit, ends)
 
 

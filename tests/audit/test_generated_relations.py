@@ -223,7 +223,7 @@ def test_many_generated_relations(auditor: Auditor) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(200, 280, 5))
 def test_all_forms_in_one_mix(first: int, auditor: Auditor) -> None:
-    """In pieces, of which each takes its time: 8,000 questions are drawn in all, of which over 5,000 differ and are answered."""
+    """In pieces, of which each takes its time: 8,000 are drawn, of which over 5,000 differ and are answered."""
     found = _run(range(first, first + 5), 100, auditor)
     print(f"{first}: {len(found.questions)} answered, {found.features}")
     assert len(found.questions) >= 330
