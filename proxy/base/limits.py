@@ -24,6 +24,7 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
 | tables and subqueries, with CTEs put in | RELATIONS | time of reading and planning |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
+| rows between one and that of its lag() or lead() | WINDOW_OFFSET | rows kept in memory |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
 | characters of a stored text beside \|\| | CONCATENATED_CHARACTERS | memory: it copies what is before it |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
@@ -88,6 +89,7 @@ BOUND_DIGITS = (
 )
 RELATIONS = 1_000  # two thirds of a millisecond each
 LIST_ELEMENTS = 2_000
+WINDOW_OFFSET = 1_000
 TEXT_CHARACTERS = 1024 * 1024
 CONCATENATED_CHARACTERS = 16 * 1024  # of each operand of ||, whose results are copied once for each
 CONCATENATED_TOGETHER = 32  # operands of one ||: 35 MiB of copies at the worst

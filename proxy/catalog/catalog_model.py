@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import written_name
 
 
 class TableName(NamedTuple):
@@ -15,6 +16,19 @@ class TableName(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """A type of listed labels, in the order by which they are compared."""
+
+    schema: str
+    name: str
+    labels: tuple[str, ...]
+
+    @property
+    def written(self) -> str:
+        return written_name(self.schema, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +48,15 @@ class Column:
     comment: str | None = field(
         default=None, compare=False
     )  # may quote data: shown of public tables only
+    enumeration: Enumeration | None = None  # where its labels are public (policy.public_labels)
+    default: str | None = field(default=None, compare=False)  # SQL of the source; as a comment
+    identity: str = field(default="", compare=False)  # 'a' always, 'd' by default
 
     @property
     def display_type_name(self) -> str:
-        """Of the column as analysts see it: labels of an enumeration are text to them."""
+        """Of the column as analysts see it: labels that are not public are text to them."""
+        if self.enumeration is not None:
+            return self.enumeration.written
         return self.type.sql if self.type is SqlType.ENUM else self.type_name
 
 
@@ -61,6 +80,10 @@ class Table:
     indexes: tuple[tuple[str, ...], ...] = field(
         default=(), compare=False
     )  # beside keys, plain ones
+    checks: tuple[tuple[str, str], ...] = field(
+        default=(), compare=False
+    )  # names and SQL of the source; as a comment
+    is_view: bool = field(default=False, compare=False)
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
 
     def column(self, name: str) -> Column | None:
@@ -75,3 +98,4 @@ class Table:
 class Catalog:
     tables: Mapping[TableName, Table]
     encoding: str = "UTF8"
+    enumerations: Mapping[str, Enumeration] = field(default_factory=dict)  # by Column.type_name

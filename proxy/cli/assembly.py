@@ -18,6 +18,7 @@ from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import Policy
+from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_rows, read_public_values
@@ -59,7 +60,7 @@ class Database:
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
-        now = read_catalog(self.policy.source).tables
+        now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
         changed = frozenset(
             str(name)
             for name in self.policy.tables
@@ -126,5 +127,15 @@ def assemble(
     protected = ProtectedDatabase(policy.source)
     ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source))
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    engine = Engine(policy, catalog, relations, protected, ledger, bits or OsRandom(), public, rows)
+    engine = Engine(
+        policy,
+        catalog,
+        relations,
+        protected,
+        ledger,
+        bits or OsRandom(),
+        public,
+        rows,
+        read_as=shadow.label_oids(),
+    )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)

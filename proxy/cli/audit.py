@@ -18,7 +18,7 @@ from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_rows, read_public_values
-from proxy.query.syntax.statements import Statement
+from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,17 @@ async def _on(
     refused: list[tuple[str, str]] = []
     for text in texts:
         try:
-            found = engine.statements.look(text)
-            question = None
-            if isinstance(found, Statement):
-                question = engine.statements.read(found, resolved(found, oids), ())
+            question, constants = read_with_constants(
+                engine.statements,
+                text,
+                lambda found: resolved(found, oids),
+                lambda: synthetic_database(synthetic.dsn),
+            )
             if question is None:
                 refused.append((text, "reads no protected table"))
                 continue
-            plan = engine.planned(question, {})
-            plan = engine.planned(question, {}, audited_bounds(plan))
+            plan = engine.planned(question, {}, None, constants)
+            plan = engine.planned(question, {}, audited_bounds(plan), constants)
             audited_query.append(AuditedQuery(text, plan, question.reading.query.scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))

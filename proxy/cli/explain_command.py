@@ -1,4 +1,5 @@
-"""`dpproxy explain`: the privacy plan of a statement from policy and catalogue, without shadow and ledger."""
+"""`dpproxy explain`: the privacy plan of a statement from policy and catalogue, without ledger; with a shadow
+of its own only where constants have to be evaluated."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
+from proxy.shadow.constant_evaluation import own_shadow, read_with_constants
+from proxy.shadow.shadow_tables import ShadowError
 
 _EXPLAIN, _EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
 
@@ -52,13 +55,20 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
     try:
         if isinstance(engine.statements.look(sql), Execute):
             raise CliError(_EXECUTE)
-        question = protected_query(engine, prefix + sql)
+        question, constants = read_with_constants(
+            engine.statements,
+            prefix + sql,
+            lambda found: resolved(found, _oids(checked.policy)),
+            lambda: own_shadow(checked.policy, checked.catalog),
+        )
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
             prefix = ""
             itself = protected_query(engine, sql)
             raise CliError(_why_no_plan(itself))
-        answer = await engine.run(question, (), {}, "")
+        answer = await engine.run(question, constants, {}, "")
+    except ShadowError as error:
+        raise CliError(f"constants of the statement cannot be evaluated: {error}") from None
     except Refusal as refusal:
         if refusal.position is None:
             raise

@@ -18,6 +18,7 @@ from proxy.policy.findings import Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
+from proxy.protected.labels_in_rows import with_public_labels
 from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 
 
@@ -56,7 +57,8 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
     problems = check(policy, catalog)
     if problems:
         raise locate(problems, text, str(path))
-    return CheckedPolicy(fitted(policy, catalog), catalog, text, str(path))
+    policy = fitted(policy, catalog)
+    return CheckedPolicy(policy, with_public_labels(policy, catalog), text, str(path))
 
 
 def verdict_of(checked: CheckedPolicy) -> Verdict:

@@ -33,6 +33,7 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.windows import OrderTerm, WindowColumn, WindowFunction
 
 
 def relation_sql(relation: Relation, binds: Binds) -> str:
@@ -104,9 +105,42 @@ def _hash_order(truncate: Truncate, binds: Binds) -> str:
 
 
 def _subquery(subquery: Subquery, binds: Binds) -> str:
-    listed = ", ".join(f"{_output(e, binds)} AS {identifier(n)}" for n, e in subquery.outputs)
+    columns = [f"{_output(e, binds)} AS {identifier(n)}" for n, e in subquery.outputs]
+    columns += [f"{_window(one, binds)} AS {identifier(one.name)}" for one in subquery.windows]
+    listed = ", ".join(columns)
     where = "" if subquery.where is None else f" WHERE {condition_sql(subquery.where, binds)}"
     return f"SELECT {listed} FROM {relation_sql(subquery.source, binds)}{where}"
+
+
+def _window(column: WindowColumn, binds: Binds) -> str:
+    """Ties fall to columns that tell rows apart, so that neither sorting nor what is stored beside decides."""
+    if column.function is WindowFunction.ROW_NAME:
+        return "pg_catalog.gen_random_uuid()"
+    by = ", ".join(_key(part, binds) for part in column.partition)
+    terms = [_term(term, binds) for term in column.order]
+    terms += [
+        f"{column_sql(one)}::text" if one.type is SqlType.OTHER else column_sql(one)
+        for one in column.ties
+    ]
+    order = f" ORDER BY {', '.join(terms)}" if terms else ""
+    frame = f" {column.frame.value}" if column.frame.value else ""
+    over = f" OVER (PARTITION BY {by}{order}{frame})"
+    if column.aggregate is not None:
+        found = _aggregate(column.aggregate, column.rows, binds, over)
+    else:
+        arguments = [] if column.operand is None else [_output(column.operand, binds)]
+        if column.function in (WindowFunction.LAG, WindowFunction.LEAD):
+            arguments.append(binds.number(column.offset, "integer"))
+        found = f"pg_catalog.{column.function.value}({', '.join(arguments)}){over}"
+    if column.present is None:
+        return found
+    return f"CASE WHEN {column_sql(column.present)} IS NOT NULL THEN {found} END"
+
+
+def _term(term: OrderTerm, binds: Binds) -> str:
+    direction = "DESC" if term.is_descending else "ASC"
+    nulls = "FIRST" if term.nulls_first else "LAST"
+    return f"{_key(term.expression, binds)} {direction} NULLS {nulls}"
 
 
 def _output(expression: Expression, binds: Binds) -> str:
@@ -172,11 +206,12 @@ def _key(key: Expression, binds: Binds) -> str:
     return _output(key, binds)
 
 
-def _aggregate(aggregate: Aggregate, rows: int, binds: Binds) -> str:
-    """Sums are exact, in numeric over clamped values; counts never exceed the rows that count."""
-    only = ""
+def _aggregate(aggregate: Aggregate, rows: int, binds: Binds, over: str = "") -> str:
+    """Sums are exact, in numeric over clamped values; counts never exceed the rows that count. over: the window
+    of a window function."""
+    only = over
     if aggregate.condition is not None:
-        only = f" FILTER (WHERE {condition_sql(aggregate.condition, binds)})"
+        only = f" FILTER (WHERE {condition_sql(aggregate.condition, binds)}){over}"
     most = binds.number(rows, "bigint")
     operand = aggregate.operand
     match aggregate.kind:

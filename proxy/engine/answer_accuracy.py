@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,6 +16,7 @@ from proxy.engine.accuracy import (
     ReleaseAccuracy,
     text_of,
 )
+from proxy.engine.answer_conditions import conditions
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
@@ -50,7 +50,6 @@ from proxy.planner.plan import (
 from proxy.planner.shared_scales import scales_of
 from proxy.planner.statistics import Counted, Measured
 from proxy.policy.policy_model import MedianNoise
-from proxy.query.ir.expressions import ColumnRef
 
 
 def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
@@ -72,7 +71,7 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
-        condition="; ".join(_conditions(block)),
+        condition="; ".join(conditions(block)),
     )
 
 
@@ -81,18 +80,6 @@ def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> Release
     if block.unstated.isdisjoint(block.answers[place].releases):
         return described
     return replace(described, error=None, no_interval=described.no_interval or _FEW_UNITS)
-
-
-def _conditions(block: BlockPlan) -> Iterator[str]:
-    if block.uses_answers:
-        yield _COMPARED
-    if block.is_summed:
-        yield "the statement adds up such answers, each with an error of its own"
-    for column in block.unowned:
-        yield f"rows whose {column} is null belong to nobody and do not count"
-    for key in block.keys:
-        if key.omits_null and isinstance(key.expression, ColumnRef):
-            yield f"rows whose {key.expression.column} is null are in no group"
 
 
 def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
@@ -285,9 +272,6 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
             assert_never(release.mechanism)
 
 
-_COMPARED = (
-    "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
-)
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _RANKS = (
     "its error is so many rows in the sorted values; how far that is depends on the data, and dp.error() of it"

@@ -55,6 +55,7 @@ class ProtectedQuery:
     statement: Statement
     reading: Reading
     parameter_oids: tuple[int, ...]
+    parameter_types: tuple[SqlType, ...]
     result_oids: tuple[int, ...] = ()
     with_errors: bool = False
     constants: tuple[EvaluatedText, ...] = ()
@@ -73,7 +74,7 @@ class ProtectedQuery:
 
     def argument_types(self) -> tuple[SqlType, ...]:
         """Of what comes with a run: the client's arguments, and what the shadow has evaluated."""
-        return (*map(by_oid, self.parameter_oids), *(one.type for one in self.constants))
+        return (*self.parameter_types, *(one.type for one in self.constants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,15 @@ class PolicyStatements:
     """What statements ask under one policy."""
 
     def __init__(
-        self, policy: Policy, catalog: Catalog, relations: Mapping[int, TableName]
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        relations: Mapping[int, TableName],
+        read_as: Mapping[int, int] | None = None,
     ) -> None:
-        """relations: OID in the shadow -> table of the policy."""
+        """relations: OID in the shadow -> table of the policy; read_as: OIDs in the shadow of enumerations and
+        arrays of them -> of the texts as which their values are read."""
+        self._read_as = dict(read_as or {})
         self._privacy = policy.privacy
         self._empty_previews = policy.previews is Previews.EMPTY
         self._relations = dict(relations)
@@ -178,11 +185,12 @@ class PolicyStatements:
         constant_oids: tuple[int, ...] | None,
     ) -> ProtectedQuery | ConstantsNeeded | None:
         resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
-        types = tuple(map(by_oid, parameter_oids))
+        types = tuple(map(self._type, parameter_oids))
         parts = partial(evaluated_parts, statement, resolved, self._exposed)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
-            found = evaluated(parts(), constant_oids, len(types))
+            oids = tuple(self._read_as.get(oid, oid) for oid in constant_oids)
+            found = evaluated(parts(), oids, len(types))
         try:
             reading = read_statement(
                 statement, resolved, self._exposed, types, with_errors, found, self._empty_previews
@@ -197,8 +205,16 @@ class PolicyStatements:
         used = frozenset[int]().union(*map(parameters_of, reading.query.blocks))
         texts = evaluated_texts(found, used)
         return ProtectedQuery(
-            statement, reading, parameter_oids, with_errors=with_errors, constants=texts
+            statement,
+            reading,
+            parameter_oids,
+            types,
+            with_errors=with_errors,
+            constants=texts,
         )
+
+    def _type(self, oid: int) -> SqlType:
+        return by_oid(self._read_as.get(oid, oid))
 
 
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:

@@ -13,19 +13,20 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
+from time import thread_time
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
+from proxy.engine.account_documents import with_accounts
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import (
-    Bounded,
     CompiledBlock,
     NoisyAnswer,
     NoisyRelation,
@@ -36,7 +37,8 @@ from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
-from proxy.engine.session_zone import ZoneRules, ZonesUsed, in_session_zone, zones_used
+from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
+from proxy.engine.session_zone import ZoneRules, in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
@@ -47,20 +49,9 @@ from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
-from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedQuery:
-    """A question that could be run now. bounded: a block planned again, its private bounds chosen."""
-
-    settings: Settings
-    private: PrivatePlan
-    bounded: Bounded
-    zones: ZonesUsed
 
 
 class Engine:
@@ -76,19 +67,22 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
+        *,
+        read_as: Mapping[int, int] | None = None,
     ) -> None:
-        """relations: OID in the shadow -> table of the policy; public: distinct values of columns of public
-        tables, which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
+        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
+        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {})
-        self.statements = PolicyStatements(policy, catalog, relations)
+        self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._data = data
         self._ledger = ledger
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
         self._bits = bits
         self._zones = ZoneRules()
         self._turns = PlanningTurns()
+        self._remembered = RememberedPlans()
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
@@ -97,6 +91,7 @@ class Engine:
     def renew(self, public: PublicValues, rows: PublicRowsOf) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public, rows=rows)
+        self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
     async def run(
         self,
@@ -113,24 +108,10 @@ class Engine:
         """
         answer = await self._answered(question, arguments, settings, analyst)
         accounts = question.reading.accounts
-        return replace(
-            answer, relation=await self._with_accounts(answer.relation, accounts, analyst)
-        )
-
-    async def _with_accounts(
-        self, relation: str, accounts: frozenset[TableName], analyst: str
-    ) -> str:
-        """The relation, and beside it what the ledger says of the analyst by now."""
-        documents = {}
-        if BUDGET in accounts:
-            documents[BUDGET.name] = await self._ledger.budget(analyst)
-        if HISTORY in accounts:
-            documents[HISTORY.name] = await self._ledger.history(analyst)
-        if not documents:
-            return relation
-        parts = [f'"{name}":{document}' for name, document in documents.items()]
-        rest = relation.removeprefix("{")
-        return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest
+        if not accounts:
+            return answer
+        relation = await with_accounts(answer.relation, accounts, self._ledger, analyst)
+        return replace(answer, relation=relation)
 
     async def _answered(
         self,
@@ -141,13 +122,13 @@ class Engine:
     ) -> NoisyAnswer:
         if question.reads_nothing:
             return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
-        found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
-        chosen, private, bounded = found.settings, found.private, found.bounded
+        found = await self._prepared(question, arguments, settings, analyst)
+        chosen, private = found.settings, found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
         if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
-            relation = await self._relation(question, private, bounded, None, {})
+            relation = await self._relation(question, found, None, {})
             return _answer(relation, private, chosen, None)
         return await self._charged(question, found, analyst)
 
@@ -167,8 +148,8 @@ class Engine:
         prepared: PreparedQuery,
         analyst: str,
     ) -> NoisyAnswer:
-        chosen, private, bounded = prepared.settings, prepared.private, prepared.bounded
-        queries = [query for block in self._compile(private) for query in block.all]
+        chosen, private = prepared.settings, prepared.private
+        queries = [query for block in prepared.compiled for query in block.all]
         floor = float(self.policy.privacy.timeout_floor)
         clock = asyncio.get_running_loop().time
         begun = clock()
@@ -189,7 +170,7 @@ class Engine:
             self._left[analyst] = charged.remaining
             answered = False
             try:
-                answering = self._relation(question, private, bounded, session, lists)
+                answering = self._relation(question, prepared, session, lists)
                 seconds = chosen.seconds and max(chosen.seconds - (clock() - begun), floor)
                 relation = await within(seconds, answering, stays_charged(floor))
                 answer = _answer(relation, private, chosen, charged)
@@ -222,8 +203,7 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        found = await self._turns.run(analyst, self._prepared, question, arguments, settings)
-        private = found.private
+        private = (await self._prepared(question, arguments, settings, analyst)).private
         remaining = await self._ledger.remaining(analyst)
         return explain_json(private, remaining, self._shapes(private))
 
@@ -232,30 +212,48 @@ class Engine:
         question: ProtectedQuery,
         settings: Mapping[str, str],
         chosen: ChosenBounds | None = None,
+        constants: tuple[str | None, ...] = (),
     ) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
         Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        found = self._planned(question, (), settings)
-        private, bounded = found.private, found.bounded
-        given = chosen or {}
+        found, given = self._planned(question, constants, settings), chosen or {}
         blocks = (
-            bounded(number, given[number]) if number in given else block
-            for number, block in enumerate(private.blocks)
+            found.bounded(number, given[number]) if number in given else block
+            for number, block in enumerate(found.private.blocks)
         )
-        return replace(private, blocks=tuple(blocks))
+        return replace(found.private, blocks=tuple(blocks))
 
-    def _prepared(
+    async def _prepared(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+    ) -> PreparedQuery:
+        remembered = self._remembered  # another one, where the context is renewed meanwhile
+        request = question, arguments, settings
+        found = remembered.find(*request, analyst)
+        if found is None:
+            if remembered.is_quick(question, arguments):
+                found = self._plan(*request)
+            else:
+                found = await self._turns.run(analyst, self._plan, *request)
+            remembered.keep(*request, analyst, found)
+        return found
+
+    def _plan(
         self,
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
     ) -> PreparedQuery:
+        begun = thread_time()
         found = self._planned(question, arguments, settings)
-        self._compile(found.private)  # which keeps it for those who ask for it next
-        return found
+        compiled = self._compile(found.private)  # which keeps it for those who ask for it next
+        return replace(found, compiled=compiled, seconds=thread_time() - begun)
 
     def _planned(
         self,
@@ -299,13 +297,12 @@ class Engine:
     async def _relation(
         self,
         question: ProtectedQuery,
-        private: PrivatePlan,
-        bounded: Bounded,
+        prepared: PreparedQuery,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        compiled, bits = self._compile(private), self._bits
-        return await noisy_relation(question, private, bounded, compiled, session, lists, bits)
+        plan = prepared.private, prepared.bounded, prepared.compiled
+        return await noisy_relation(question, *plan, session, lists, self._bits)
 
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from proxy.pgwire.expectations import REPLY_BYTES, Expectation, Forwarded, MessageKind, ReplyOutcome
 from proxy.pgwire.frames import (
+    HEAD,
     SMALLEST_LENGTH,
     U32,
     ProtocolError,
@@ -28,10 +29,9 @@ _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
 _DISCARDING = (b"DI", b"DE")  # the beginnings of their tags, and of DELETE
-# Completions and rows, which pass unless somebody waits for them or has them changed.
-_PLAIN = frozenset(b"123nTDCIsZ")
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
 _REPORTS = frozenset(b"EN")
+_NO_MESSAGE = Expectation(MessageKind.COPY_END)
 # Of an error or a notice: an analyst's RAISE can be a gigabyte, and is held whole to be read.
 REPORT_BYTES = 64 * 1024
 
@@ -89,38 +89,57 @@ class Answers:
             self.has_bound = passing.leaves_bound
         self._queue.extend(passing.expectations)
 
+    def passes(self, data: bytes) -> bool:
+        """Whether all of it passes as it is: then it has been taken note of. Else nothing has changed, and
+        `feed` is to read it."""
+        return self._plain(data, needs_all=True) == len(data)
+
     def feed(self, data: bytes) -> bytes:
         """Refuses (ProtocolError) what cannot be frames."""
-        if self._buffer or self._passing or self._dropping:
-            return self._feed(data)
-        plain = self._plain(data)
-        if plain == len(data):
-            return data
+        plain = self._plain(data, needs_all=False)
         return data[:plain] + self._feed(data[plain:]) if plain else self._feed(data)
 
-    def _plain(self, data: bytes) -> int:
-        """Takes note of the whole frames at the beginning that pass as they are, up to the first that may not.
+    def _plain(self, data: bytes, *, needs_all: bool) -> int:
+        """Takes note of the whole frames at the beginning that pass as they are, up to the first that may not;
+        needs_all: or of none.
 
         Gives    their bytes
         """
-        queue, length_at = self._queue, U32.unpack_from
-        position, size = 0, len(data)
-        while size - position >= 5 and queue:
-            head, tag = queue[0], data[position]
-            end = position + 1 + length_at(data, position + 1)[0]
-            if end > size or end < position + 5 or tag not in _PLAIN or not head.is_plain:
-                return position
+        if self._buffer or self._passing or self._dropping:
+            return 0
+        queue, head_at = self._queue, HEAD.unpack_from
+        coming = iter(queue)
+        answers = next(coming, _NO_MESSAGE).plain_answers
+        position, size, answered = 0, len(data), 0
+        completes = False
+        status: bytes | None = None
+        while size - position >= 5:
+            tag, length = head_at(data, position)
+            is_last = answers.get(tag)
+            end = position + 1 + length
+            if is_last is None or end > size or length < SMALLEST_LENGTH:
+                break
             if tag == _COMPLETE:
                 if data[position + 5 : position + 7] in _DISCARDING:
-                    return position
-                self.copying_in = False
+                    break
+                completes = True
             elif tag == _READY:
-                self._ready(data[position + 5 : position + 6])
-            if tag in head.kind.value:
-                queue.popleft()
-                if queue and queue[0].kind is MessageKind.COPY_END:
-                    self._drop_marks()
+                status = data[position + 5 : position + 6]
+            if is_last:
+                answered += 1
+                answers = next(coming, _NO_MESSAGE).plain_answers
             position = end
+        if needs_all and position < size:
+            return 0
+        if completes:
+            self.copying_in = False
+        if status is not None:
+            self._ready(status)
+        if answered == len(queue):
+            queue.clear()
+        else:
+            for _ in range(answered):
+                self._complete()
         return position
 
     def _feed(self, data: bytes) -> bytes:

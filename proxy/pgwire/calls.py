@@ -212,11 +212,13 @@ class ReadArguments:
     """The client's values of one run. Answered by Arguments; by a Refuse, or Verbatim where the session holds
     another statement by now.
 
-    settings: of the analysis, for those that have analysed it for this run.
+    settings: of the analysis, for those that have analysed it for this run. rehearsal: what comes next, and
+    may be done in the same round trip: Arguments.needs_relation then says what Rehearse would.
     """
 
     parameter_oids: tuple[int, ...]
     settings: Mapping[str, str]
+    rehearsal: Rehearsal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +236,7 @@ class Arguments:
     json: JSON text of each client parameter (to_jsonb on the shadow), None for NULL; None for all of them where
     they cannot be read in the session's client_encoding.
     values, formats: as in a Bind, without the relation. in_block: whether a transaction block is open.
+    needs_relation: as Rehearse is answered; None where it was not done.
     """
 
     json: tuple[str | None, ...] | None
@@ -241,6 +244,7 @@ class Arguments:
     values: tuple[bytes | None, ...] = ()
     formats: tuple[int, ...] = ()
     in_block: bool = True
+    needs_relation: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from proxy.base.limits import PARAMETERS
 from proxy.pgwire.frames import ProtocolError
@@ -27,6 +28,12 @@ class MessageKind(Enum):
     QUERY = b"Z "  # the blank keeps it from being an alias of SYNC
     MALFORMED = b"!"  # the server answers with an error, and skips to the next Sync
     COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
+
+
+# Completions and rows, which pass unless somebody waits for them or has them changed.
+_PLAIN: Final = b"123nTDCIsZ"
+_PLAIN_ANSWERS: Final = {kind: {tag: tag in kind.value for tag in _PLAIN} for kind in MessageKind}
+_NO_ANSWERS: Final[Mapping[int, bool]] = {}
 
 
 class Forwarded(Enum):
@@ -60,7 +67,7 @@ class ShadowReply:
             raise ProtocolError("the reply to an exchange of our own is too large")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Expectation:
     """One message sent to the shadow. undo: what to do if it fails or is discarded."""
 
@@ -72,13 +79,17 @@ class Expectation:
     undo: Callable[[], None] | None = None
     command_tag: bytes | None = None
     hides_last_parameter: bool = False
+    plain_answers: Mapping[int, bool] = field(init=False)
 
-    @property
-    def is_plain(self) -> bool:
-        """All of its answer passes unchanged, and nobody waits for it."""
-        return (
+    def __post_init__(self) -> None:
+        """plain_answers: tags that pass unchanged while nobody waits for them -> whether it ends the answer."""
+        passes = (
             self.forwarded is Forwarded.ALL
             and self.reply is None
             and self.command_tag is None
             and not self.hides_last_parameter
+            and self.kind is not MessageKind.COPY_END
+        )
+        object.__setattr__(
+            self, "plain_answers", _PLAIN_ANSWERS[self.kind] if passes else _NO_ANSWERS
         )

@@ -36,6 +36,7 @@ from proxy.pgwire.frames import (
     parse,
 )
 from proxy.pgwire.query_sequence import QuerySequence, Rewritten, answer, decide, run_prepared
+from proxy.pgwire.rehearsed_arguments import rehearsed_arguments
 from proxy.pgwire.session import (
     Conversation,
     Executed,
@@ -50,7 +51,6 @@ from proxy.pgwire.shadow_exchanges import (
     INTERNAL,
     JSONB_OID,
     bind_values,
-    decode_arguments,
     parse_of,
     raise_refusal,
     session_settings,
@@ -120,9 +120,8 @@ def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
             oids = (*decided.parameter_oids, JSONB_OID)
         case _:
             assert_never(decided)
-    expectation = session.remember(message.name, statement)
-    if text is not message.text:
-        expectation.wording = Wording(has_position=False)
+    wording = Wording(has_position=False) if text is not message.text else None
+    expectation = session.remember(message.name, statement, wording=wording)
     session.send(parse(message.name, text, oids), expectation)
 
 
@@ -157,7 +156,9 @@ def _gives_values_to_none(message: Bind, statement: Executed | Substituted) -> b
 
 def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:
     rewritten = statement.rewritten
-    return answer(rewritten, ReadArguments(rewritten.parameter_oids, rewritten.settings))
+    rehearsal = rewritten.substitute.rehearsal
+    wanted = ReadArguments(rewritten.parameter_oids, rewritten.settings, rehearsal)
+    return answer(rewritten, wanted)
 
 
 def _settings_only(session: Session, _: ReadArguments) -> ArgumentsReading:
@@ -175,7 +176,7 @@ def _bind_substituted(
         yield raise_refusal(session, ARGUMENTS_TOO_LONG)
         return
     of = Message(
-        arguments=lambda step: decode_arguments(session, message, step.parameter_oids),
+        arguments=lambda step: rehearsed_arguments(session, message, step),
         result_formats=message.result_formats,
     )
     run = yield from perform(session, _answer(statement), of)
@@ -298,9 +299,7 @@ def _closed(session: Session, payload: bytes) -> Expectation:
     if kind == b"P":
         session.command_tags.pop(name, None)
         return Expectation(MessageKind.CLOSE)
-    closing = session.remember(name, None)
-    closing.kind = MessageKind.CLOSE
-    return closing
+    return session.remember(name, None, MessageKind.CLOSE)
 
 
 def _target(payload: bytes) -> tuple[bytes, bytes] | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from proxy.base.errors import Code
 
+HEAD = struct.Struct("!BI")  # a frame's tag and length
 U32 = struct.Struct("!I")
 I32 = struct.Struct("!i")
 I16 = struct.Struct("!h")

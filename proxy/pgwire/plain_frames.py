@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from proxy.pgwire.expectations import Expectation, MessageKind
-from proxy.pgwire.frames import SMALLEST_LENGTH, U32
+from proxy.pgwire.frames import HEAD, SMALLEST_LENGTH, SYNC, describe_portal, execute
 
 DESCRIBED: Final = Expectation(MessageKind.DESCRIBE)
 BOUND: Final = Expectation(MessageKind.BIND)
@@ -30,6 +30,11 @@ _EXPECTED: Final = {
 _EMPTY: Final = frozenset(b"HS")
 _PLAIN: Final = frozenset(_EXPECTED) | _EMPTY
 _AT_MOST: Final = 200  # what is read in a turn is bounded (relay.py, TURN_WORK)
+# What drivers send behind the Bind of a prepared statement. To find it spares the reading of each frame.
+_ENDINGS: Final = (
+    (describe_portal(b"") + execute(b"") + SYNC, b"BDES"),
+    (execute(b"") + SYNC, b"BES"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +60,13 @@ def plain_client_tags(data: bytes) -> bytes | None:
     >>> plain_client_tags(b"S\\0\\0\\0\\4Q") is None
     True
     """
-    position, size, length_at = 0, len(data), U32.unpack_from
+    position, size, head_at = 0, len(data), HEAD.unpack_from
+    for ending, known in _ENDINGS:
+        if data.endswith(ending) and head_at(data) == (_BIND, size - len(ending) - 1):
+            return known
     tags = bytearray()
     while size - position >= 5:
-        tag = data[position]
-        length = length_at(data, position + 1)[0]
+        tag, length = head_at(data, position)
         is_odd = length < SMALLEST_LENGTH or (length > SMALLEST_LENGTH and tag in _EMPTY)
         if tag not in _PLAIN or is_odd or len(tags) == _AT_MOST:
             return None

@@ -132,7 +132,9 @@ def answer(
     if substitute.needs_block and not arguments.in_block:
         return NO_BLOCK
     if substitute.rehearsal is not None:
-        is_needed: bool = yield Rehearse(substitute.rehearsal, rewritten.parameter_oids, arguments)
+        is_needed = arguments.needs_relation
+        if is_needed is None:
+            is_needed = yield Rehearse(substitute.rehearsal, rewritten.parameter_oids, arguments)
         if not is_needed:
             unread = QueryAnswer(NO_RELATION, None, substitute.rehearsal.without_rows)
             return _run_of(rewritten, unread, arguments)

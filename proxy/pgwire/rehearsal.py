@@ -7,11 +7,12 @@ Nothing of the statement is executed (proxy.engine.rehearsal_queries says what i
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from proxy.base.result_columns import NOISY_RELATION
 from proxy.pgwire.calls import NO_RELATION, MadeOfNulls, Rehearsal, Rehearse
-from proxy.pgwire.expectations import MessageKind
+from proxy.pgwire.expectations import MessageKind, ShadowReply
 from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import INTERNAL, JSONB_OID, Row, rows_of, run
@@ -29,12 +30,39 @@ def rehearse(
     session: Session, step: Rehearse, portal: bytes = b"", result_formats: Sequence[int] = ()
 ) -> Generator[Wait, Any, bool | Failed]:
     """Whether the statement needs its relation. portal, result_formats: as its Bind has them."""
-    rehearsal, arguments = step.rehearsal, step.arguments
-    oids = (*step.parameter_oids, JSONB_OID)
-    values = (*arguments.values, NO_RELATION.encode())
-    formats = arguments.formats
-    formats = formats * len(arguments.values) if len(formats) == 1 else formats
+    arguments = step.arguments
+    given = (step.parameter_oids, arguments.values, arguments.formats)
+    sent = send_rehearsal(session, step.rehearsal, *given, portal, result_formats)
+    session.to_shadow.append(FLUSH)
+    yield sent.last
+    return rehearsed(sent)
+
+
+@dataclass(frozen=True, slots=True)
+class SentRehearsal:
+    """last: the reply that ends it; the others have come by then."""
+
+    rehearsal: Rehearsal
+    planned: ShadowReply
+    limited: ShadowReply | None
+    made: ShadowReply | None
+    last: ShadowReply
+
+
+def send_rehearsal(
+    session: Session,
+    rehearsal: Rehearsal,
+    parameter_oids: tuple[int, ...],
+    values: tuple[bytes | None, ...],
+    formats: tuple[int, ...],
+    portal: bytes = b"",
+    result_formats: Sequence[int] = (),
+) -> SentRehearsal:
+    """Without a Flush."""
+    oids = (*parameter_oids, JSONB_OID)
+    formats = formats * len(values) if len(formats) == 1 else formats
     formats = (*formats, TEXT_FORMAT) if formats else ()
+    values = (*values, NO_RELATION.encode())
     wording = Wording(has_position=False)
     planned = session.send_all(run(rehearsal.plan.encode(), oids, values, formats), wording=wording)
     last = planned
@@ -53,13 +81,17 @@ def rehearse(
         last = session.send_all(_take_portal(portal), wording=wording)
     if rehearsal.result_oids and tuple(result_formats) not in _TEXTS:
         last = session.send_all(_one_row(rehearsal.result_oids, result_formats), wording=wording)
-    session.to_shadow.append(FLUSH)
-    yield last
-    if not succeeded(last):
+    return SentRehearsal(rehearsal, planned, limited, made, last)
+
+
+def rehearsed(sent: SentRehearsal) -> bool | Failed:
+    """Whether the statement needs its relation."""
+    if not succeeded(sent.last):
         return FAILED
+    limited, made = sent.limited, sent.made
     return needs_relation(
-        rehearsal,
-        [row[0] for row in rows_of(planned)],
+        sent.rehearsal,
+        [row[0] for row in rows_of(sent.planned)],
         None if limited is None else rows_of(limited)[0],
         None if made is None else rows_of(made)[0][0],
     )

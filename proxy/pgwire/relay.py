@@ -101,14 +101,9 @@ class Relay:
             and not self._client
         )
 
-    def from_client(self, data: bytes) -> Effects:
-        if self._passes(data):
-            return Effects(to_shadow=data)
-        self._client += data
-        return self._turn()
-
-    def _passes(self, data: bytes) -> bool:
-        """Whether all of it passes as it is; what the server is to answer is then expected."""
+    def passes(self, data: bytes) -> bool:
+        """Whether all that a client has sent goes to the shadow as it is: then its answers are expected, and
+        nothing else is to be done. Else nothing has changed, and `from_client` is to read it."""
         if self._client or self._conversation is not None or self._passing or self._close:
             return False
         run, answers = self._session.passing(data), self._session.answers
@@ -117,18 +112,21 @@ class Relay:
         answers.expect_all(run)
         return True
 
+    def answer_passes(self, data: bytes) -> bool:
+        """Whether all that the shadow has sent goes to the client as it is, and nothing else is to be done.
+        Else nothing has changed, and `from_shadow` is to read it."""
+        is_waited_for = self._conversation is not None or self._client
+        return not is_waited_for and self._session.answers.passes(data)
+
+    def from_client(self, data: bytes) -> Effects:
+        self._client += data
+        return self._turn()
+
     def from_shadow(self, data: bytes) -> Effects:
         """Refuses (ProtocolError) what cannot be PostgreSQL's; the connection is then beyond
         repair."""
         session = self._session
-        passed = session.answers.feed(data)
-        if (
-            self._waits_for is None
-            and not self._client
-            and not session.answers.discarded_statements
-        ):
-            return Effects(to_client=passed)
-        session.to_client.append(passed)
+        session.to_client.append(session.answers.feed(data))
         if session.answers.discarded_statements:
             session.answers.discarded_statements = False
             session.statements.clear()

@@ -159,16 +159,22 @@ class Session:
         codec = _CODECS.get(self.answers.client_encoding, "ascii")
         return str(found).encode(codec)
 
-    def remember(self, name: bytes, statement: Statement | None) -> Expectation:
-        """The expectation of a Parse under the client's `name`, which holds `statement` from now on
-        (the client need not wait for ParseComplete); if the Parse fails, what was there is back."""
+    def remember(
+        self,
+        name: bytes,
+        statement: Statement | None,
+        kind: MessageKind = MessageKind.PARSE,
+        wording: Wording | None = None,
+    ) -> Expectation:
+        """The expectation of a Parse (or Close) under the client's `name`, which holds `statement` from now on
+        (the client need not wait for ParseComplete); if it fails, what was there is back."""
         before = self.statements.get(name)
         if statement is None:
             self.statements.pop(name, None)
         else:
             self.statements[name] = statement
         if before is None and statement is None:
-            return Expectation(MessageKind.PARSE)
+            return Expectation(kind, wording=wording)
 
         def undo() -> None:
             if before is None:
@@ -176,7 +182,7 @@ class Session:
             else:
                 self.statements[name] = before
 
-        return Expectation(MessageKind.PARSE, undo=undo)
+        return Expectation(kind, wording=wording, undo=undo)
 
 
 def succeeded(reply: ShadowReply) -> bool:

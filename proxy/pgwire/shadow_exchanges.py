@@ -48,6 +48,7 @@ from proxy.pgwire.wording import POSITION_MARK, Wording
 INTERNAL = b"_dpproxy"  # of our statements and portals; each is closed within its exchange
 TEXT_OID = 25
 JSONB_OID = 3802
+_FIRST_NORMAL_OID = 16384  # src/include/access/transam.h
 
 ARGUMENTS_TOO_LONG = Refuse(
     Code.TOO_COMPLEX.sqlstate,
@@ -58,10 +59,7 @@ ARGUMENTS_TOO_LONG = Refuse(
 
 _REQUESTED = (*SESSION_SETTINGS, CLIENT_ENCODING)
 _SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
-_TAKEN_SQL = (
-    "EXISTS (SELECT FROM pg_catalog.pg_cursors c"
-    " WHERE c.name OPERATOR(pg_catalog.=) $1 AND $1 OPERATOR(pg_catalog.<>) '')"
-)
+_TAKEN_SQL = "EXISTS (SELECT FROM pg_catalog.pg_cursors c WHERE c.name OPERATOR(pg_catalog.=) $1)"
 # -1: no modifier. With NULL, character(n) would be "character", which is character(1).
 _PREPARED_SQL = b"""\
 SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, -1)
@@ -182,29 +180,36 @@ def analyse(
     return Analysis(relation_oids, known_oids, columns, _settings(session, row))
 
 
-def decode_arguments(
-    session: Session, message: Bind, oids: Sequence[int]
-) -> Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]:
-    """The client's arguments, in its own formats, decoded by the shadow. Verbatim where nothing is to be
-    charged: the statement of that name is not the one we made any more (SQL's DEALLOCATE reaches it too), and
-    is then forgotten, or the portal's name is taken. Refuse: more than is fetched."""
+def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> ShadowReply:
+    """Has the shadow decode the client's arguments, in its own formats. Without a Flush."""
     wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
     text = measured_sql(wanted) if wanted else "SELECT WHERE false"
-    state = f"SELECT {_TAKEN_SQL}, {_SETTINGS_SQL}"
+    # The unnamed portal is replaced by each Bind, so it is never taken.
+    taken, named = (_TAKEN_SQL, [message.portal]) if message.portal else ("false", [])
+    state = f"SELECT {taken}, {_SETTINGS_SQL}"
     renamed = (
         (b'"' + INTERNAL + b'"', b'"' + message.statement + b'"'),
         (b"portal " + INTERNAL, b"portal " + message.portal),
     )
-    reply = session.send_all(
+    return session.send_all(
         [
             (describe_statement(message.statement), MessageKind.DESCRIBE),
-            *_run(state.encode(), [TEXT_OID], [message.portal]),
+            *_run(state.encode(), [TEXT_OID] * len(named), named),
             *_run(text.encode(), oids, message.values, message.formats),
         ],
         wording=Wording(has_position=False, renamed=renamed),
     )
-    session.to_shadow.append(FLUSH)
-    yield reply
+
+
+def decoded_arguments(
+    session: Session, message: Bind, oids: Sequence[int], reply: ShadowReply
+) -> Arguments | Verbatim | Refuse | Failed:
+    """Verbatim where nothing is to be charged: the statement of that name is not the one we made any more
+    (SQL's DEALLOCATE reaches it too), and is then forgotten, or the portal's name is taken. Refuse: more than
+    is fetched.
+
+    Given    reply: to send_arguments
+    """
     if not succeeded(reply):
         return FAILED
     for tag, payload in reply.frames:
@@ -281,7 +286,7 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
     json: list[bytes | None] = []
     values: list[bytes | None] = []
     for (_, value, _), (_, (oid, _)) in zip(found, pairs, strict=True):
-        is_json = by_oid(oid) is not SqlType.OTHER
+        is_json = _is_fetched_as_json(oid)
         json.append(value if is_json else None)
         values.append(session.plain(value) if is_json and value is not None else value)
     texts = _decoded(session, json)
@@ -289,11 +294,18 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
 
 
 def _fetched(expression: str, oid: int, type_name: str) -> str:
-    """What questions can use, in JSON; anything else as text."""
+    """What questions can use, in JSON; anything else as text. Of a type that is not PostgreSQL's own, which may
+    be an enumeration, they can use the text."""
     value = f"(({expression}\n))::{type_name}"
-    if by_oid(oid) is SqlType.OTHER:
+    if not _is_fetched_as_json(oid):
         return f"{value}::pg_catalog.text"
+    if by_oid(oid) is SqlType.OTHER:
+        value += "::pg_catalog.text"
     return f"pg_catalog.to_jsonb({value})::pg_catalog.text"
+
+
+def _is_fetched_as_json(oid: int) -> bool:
+    return by_oid(oid) is not SqlType.OTHER or oid >= _FIRST_NORMAL_OID
 
 
 def raise_refusal(session: Session, refuse: Refuse, shift: int = 0) -> ShadowReply:

@@ -140,8 +140,10 @@ def _run(
         (execute(b""), MessageKind.EXECUTE),
     ):
         tag = command_tag if kind is MessageKind.EXECUTE else None
-        expectation = Expectation(kind, Forwarded.RESULTS, reply, wording=wording, command_tag=tag)
-        expectation.ends_reply = kind is MessageKind.EXECUTE
+        ends = kind is MessageKind.EXECUTE
+        expectation = Expectation(
+            kind, Forwarded.RESULTS, reply, ends_reply=ends, wording=wording, command_tag=tag
+        )
         session.send(frame, expectation)
     session.to_shadow.append(FLUSH)
     yield reply

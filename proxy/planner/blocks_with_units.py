@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
@@ -11,6 +12,7 @@ from proxy.planner.key_plans import KeyPlan
 from proxy.planner.narrowing import narrowed
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
+from proxy.planner.unit_windows import first_rows
 from proxy.query.ir.query import AggregateBlock, Query
 
 BlockWithUnit = tuple[AggregateBlock, RelationWithUnit, tuple[KeyPlan, ...]]
@@ -44,6 +46,9 @@ def _with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
         )
     facts = with_unit.facts
     where = None if block.where is None else typed(block.where, facts)
+    with_unit = replace(
+        with_unit, ownership=first_rows(with_unit.relation, where, with_unit.ownership)
+    )
     named = columns_of_keys(typed(key.expression, facts) for key in block.keys)
     block, keys = planned_keys(block, facts, narrowed(facts, where, named), where)
     return block, with_unit, keys

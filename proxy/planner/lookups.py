@@ -126,7 +126,10 @@ def _hint(left: RelationWithUnit, right: RelationWithUnit, a: UnitRows, b: UnitR
     form = "Compare the units of both tables in it: {1}.{3} = {0}.{2}{4}."
     named = []
     for side, ownership in ((left, a), (right, b)):
-        first, found = next(scans(side.relation)).table, _origin(side.relation, ownership.column)
+        first, found = (
+            next(scans(side.relation)).table,
+            stored_column(side.relation, ownership.column),
+        )
         if found is None or found[0] != first:
             return form.format("outer_table", "table", "unit", "unit", ", or along the reference")
         named.append((first.name, found[1][0]))
@@ -143,27 +146,29 @@ def _along_the_reference(relation: Join, facts: Facts, known: PlanningContext) -
             target = facts[here.relation, here.column].leads_to
             if target is None or not compared_exactly(here, there):
                 continue
-            if _origin(side, there) == (target, known.catalog.tables[target].primary_key):
+            if stored_column(side, there) == (target, known.catalog.tables[target].primary_key):
                 return True
     return False
 
 
-def _origin(relation: Relation, column: ColumnRef) -> tuple[TableName, tuple[str, ...]] | None:
+def stored_column(
+    relation: Relation, column: ColumnRef
+) -> tuple[TableName, tuple[str, ...]] | None:
     """The table's column that a column is, through all that leaves it as it is."""
     match relation:
         case Scan() if relation.alias == column.relation:
             return relation.table, (column.column,)
         case Join():
-            return _origin(relation.left, column) or _origin(relation.right, column)
+            return stored_column(relation.left, column) or stored_column(relation.right, column)
         case Truncate():
-            return _origin(relation.source, column)
+            return stored_column(relation.source, column)
         case Subquery() if relation.alias == column.relation:
             below = dict(relation.outputs).get(column.column)
-            return _origin(relation.source, below) if isinstance(below, ColumnRef) else None
+            return stored_column(relation.source, below) if isinstance(below, ColumnRef) else None
         case GroupByUnit() if relation.alias == column.relation:
             keys = {key_column(n): key for n, key in enumerate(relation.keys, start=1)}
             below = relation.unit if column.column == UNIT_COLUMN else keys.get(column.column)
-            return _origin(relation.source, below) if isinstance(below, ColumnRef) else None
+            return stored_column(relation.source, below) if isinstance(below, ColumnRef) else None
         case _:
             return None
 

@@ -231,7 +231,8 @@ class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    uses_answers: rows are compared with noisy answers of earlier blocks; is_summed: as of the AggregateBlock;
+    uses_answers: rows are compared with noisy answers of earlier blocks; is_summed, has_truths: as of the
+    AggregateBlock;
     combinations: of public keys, those that are answered; None: all; rows_choice: where the bound on the rows
     of a unit is chosen for all releases that have none of their own; until then it is the largest; withheld:
     releases for whose bound there were too few units: their answers are NULL; unstated: those whose bound was
@@ -254,6 +255,7 @@ class BlockPlan:
     outputs: tuple[OutputColumn, ...] = ()
     uses_answers: bool = False
     is_summed: bool = False
+    has_truths: bool = False
     combinations: tuple[tuple[str | None, ...], ...] | None = None
     rows_choice: BoundChoice | None = None
     withheld: frozenset[int] = frozenset()

@@ -20,6 +20,7 @@ from proxy.planner.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef, Expression, InPublic
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.windows import WindowColumn, WindowFunction
 
 Types = Mapping[tuple[str, str], SqlType]
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
@@ -48,8 +49,10 @@ def types_of(relation: Relation, catalog: Catalog) -> Types:
             return both
         case Subquery():
             types = types_of(relation.source, catalog)
-            _check((relation.where, relation.outputs), types)
-            return {(relation.alias, n): _printed(e, types) for n, e in relation.outputs}
+            _check((relation.where, relation.outputs, relation.windows), types)
+            named = {(relation.alias, n): _printed(e, types) for n, e in relation.outputs}
+            windows = {(relation.alias, w.name): _windowed(w, types) for w in relation.windows}
+            return {**named, **windows}
         case GroupByUnit():
             types = types_of(relation.source, catalog)
             _check((relation.unit, relation.where, relation.keys, relation.aggregates), types)
@@ -75,6 +78,14 @@ def _printed(expression: Expression, types: Types) -> SqlType:
         return expression.type if expression.is_place else types[_name(expression)]
     kind = expression.type or SqlType.TEXT
     return SqlType.NUMERIC if kind.is_number else kind
+
+
+def _windowed(column: WindowColumn, types: Types) -> SqlType:
+    if column.aggregate is not None:
+        return _aggregated(column.aggregate)
+    if column.function is WindowFunction.ROW_NAME:
+        return SqlType.UUID
+    return SqlType.INT8 if column.operand is None else _printed(column.operand, types)
 
 
 def _aggregated(aggregate: Aggregate) -> SqlType:

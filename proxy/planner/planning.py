@@ -309,6 +309,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         outputs=draft.block.outputs,
         uses_answers=uses_answers(draft.block),
         is_summed=draft.block.is_summed,
+        has_truths=draft.block.has_truths,
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,

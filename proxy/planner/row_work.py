@@ -133,6 +133,8 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
             _collect(relation.source, outputs)
             for name, expression in relation.outputs:
                 outputs[relation.alias, name] = _cost(expression, outputs)
+            for column in relation.windows:  # and what it is ordered by, which the rows carry
+                outputs[relation.alias, column.name] = _cost(column.expressions, outputs)
         case UnionAll():
             for branch in relation.parts:
                 _collect(branch, outputs)

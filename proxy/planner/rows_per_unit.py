@@ -60,7 +60,7 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
             planned, known = _compared_end(aggregate, source.facts)
         else:
             started = _first_start(aggregate, source.facts, public, own)
-            planned, known = started or _unit_aggregate(aggregate, ownership, source.facts)
+            planned, known = started or unit_aggregate(aggregate, ownership, source.facts)
         if grouped.keys and aggregate.kind in _ADDED:  # over all rows of a unit what it is over one
             known = replace(known, per_unit=known.bounds)
         aggregates.append(planned)
@@ -151,7 +151,7 @@ def _first_start(
     return planned, ColumnFacts(operand.type, span, values=values)
 
 
-def _unit_aggregate(
+def unit_aggregate(
     aggregate: Aggregate, ownership: UnitRows, facts: Facts
 ) -> tuple[Aggregate, ColumnFacts]:
     """An aggregate over the rows of one unit, with its bounds; more than `rows` rows never count."""

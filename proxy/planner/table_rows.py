@@ -15,6 +15,7 @@ from proxy.planner.facts import (
     RelationWithUnit,
     UnitRows,
     Untruncated,
+    Values,
 )
 from proxy.planner.text_lengths import type_characters
 from proxy.policy.grid import grid_of, type_least, type_step
@@ -31,7 +32,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
         facts = {
             (scan.alias, c.name): ColumnFacts(
                 c.type,
-                values=known.public.get((scan.table, c.name)),
+                values=_labels(c, known.public.get((scan.table, c.name))),
                 step=type_step(c) if c.is_enforced else None,
                 characters=type_characters(c),
                 of_row=PublicRow(scan.alias, listed.index(c.name), held)
@@ -125,6 +126,9 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
         values = ("true", "false")
     if values is None and own.references is not None:
         values = known.public.get(own.references)  # the keys of a public table
+    if values is None and column.enumeration is not None:
+        values = (*column.enumeration.labels, *((None,) if column.nullable else ()))
+    values = _labels(column, values)
     return ColumnFacts(
         column.type,
         own.bounds,
@@ -139,3 +143,11 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
         per_unit=own.per_unit,
         chooses_per_unit=own.chooses_per_unit,
     )
+
+
+def _labels(column: Column, values: Values | None) -> Values | None:
+    """Those that the shadow's type has: it could read no other, and an error would come after the charge."""
+    if values is None or column.enumeration is None:
+        return values
+    known = {None, *column.enumeration.labels}
+    return tuple(value for value in values if value in known)

@@ -34,6 +34,7 @@ from proxy.planner.narrowing import narrowed
 from proxy.planner.rows_per_unit import per_unit
 from proxy.planner.table_rows import table_rows
 from proxy.planner.unit_truncation import UNIT, with_condition
+from proxy.planner.unit_windows import first_rows, windowed
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Cast, ColumnRef, Expression
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
@@ -70,13 +71,15 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
 
 def _placed(relation: Join | Subquery, known: PlanningContext) -> RelationWithUnit:
     if isinstance(relation, Subquery):
-        return _subquery(relation, track(relation.source, known))
+        return _subquery(relation, track(relation.source, known), known)
     if relation.is_lookup:
         check_tables(relation, known)
     return joined_rows(relation, track(relation.left, known), track(relation.right, known), known)
 
 
-def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
+def _subquery(
+    subquery: Subquery, source: RelationWithUnit, context: PlanningContext
+) -> RelationWithUnit:
     where = None
     if subquery.where is not None:
         where = condition(typed(subquery.where, source.facts), source.facts)
@@ -88,9 +91,18 @@ def _subquery(subquery: Subquery, source: RelationWithUnit) -> RelationWithUnit:
         planned, known = computed_column(typed(expression, source.facts), public, own)
         outputs.append((name, planned))
         facts[subquery.alias, name] = known
-    hidden, ownership = _carried(subquery.alias, source.ownership, {name for name, _ in outputs})
+    windows = subquery.windows
+    if windows:
+        passed = tuple(part for _, part in outputs)
+        windows, found = windowed(subquery, passed, source, public, own, context)
+        facts |= found
+    taken = {name for name, _ in outputs} | {column.name for column in windows}
+    counted = first_rows(source.relation, own, source.ownership)
+    hidden, ownership = _carried(subquery.alias, counted, taken)
     below, where = with_condition(source.relation, where)
-    relation = replace(subquery, source=below, where=where, outputs=(*outputs, *hidden))
+    relation = replace(
+        subquery, source=below, where=where, outputs=(*outputs, *hidden), windows=windows
+    )
     return RelationWithUnit(relation, facts, ownership)
 
 

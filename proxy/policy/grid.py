@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column
@@ -96,6 +97,7 @@ def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:
     return min(grid, power_of_ten((high - low) * grid / AVERAGE_STEPS)) if low < high else grid
 
 
+@lru_cache(maxsize=1_024)  # each bounded column of a table asks at each plan
 def power_of_ten(value: Fraction) -> Fraction:
     """The largest power of ten that is not above a positive value.
 

@@ -9,7 +9,14 @@ import psycopg
 from psycopg.rows import dict_row
 
 from proxy.base.sql_types import SqlType, by_oid
-from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.catalog.catalog_model import (
+    Catalog,
+    Column,
+    Enumeration,
+    ForeignKey,
+    Table,
+    TableName,
+)
 
 _QUERIES = files("proxy.protected").joinpath("catalog_reader.sql")
 
@@ -28,7 +35,7 @@ def read_catalog(dsn: str) -> Catalog:
              domain is the type beneath it: its CHECK is about what is stored, and no question stores
     Source   PostgreSQL 17 documentation, section 53 "System Catalogs"
     """
-    tables, keys, references, indexed = (
+    tables, keys, references, indexed, labelled, checked = (
         part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
     )
     # Settings are SET: as `options` they would take the place of those that the source names, a role maybe.
@@ -36,9 +43,10 @@ def read_catalog(dsn: str) -> Catalog:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # one state of affairs
         connection.read_only = True
         # An empty search_path makes format_type name every type that is not the system's by its schema.
-        connection.execute("SET search_path = ''")
+        connection.execute("SET search_path = ''; SET DateStyle = 'ISO, YMD'")
         columns: dict[TableName, list[Column]] = defaultdict(list)
         placed: set[TableName] = set()
+        views: set[TableName] = set()
         table_comments: dict[TableName, str | None] = {}
         described = connection.execute(tables).fetchall()
         collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
@@ -48,6 +56,8 @@ def read_catalog(dsn: str) -> Catalog:
             table_comments[name] = row["table_comment"]
             if row["has_ctid"]:
                 placed.add(name)
+            if row["is_view"]:
+                views.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
         unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
         for row in connection.execute(keys):
@@ -68,6 +78,13 @@ def read_catalog(dsn: str) -> Catalog:
         indexes: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
         for row in connection.execute(indexed):
             indexes[TableName(row["schema"], row["table"])].append(tuple(row["columns"]))
+        checks: dict[TableName, list[tuple[str, str]]] = defaultdict(list)
+        for row in connection.execute(checked):
+            checks[TableName(row["schema"], row["table"])].append((row["name"], row["expression"]))
+        enumerations = {
+            row["type_name"]: Enumeration(row["schema"], row["name"], tuple(row["labels"]))
+            for row in connection.execute(labelled)
+        }
         encoding = connection.execute("SHOW server_encoding").fetchone()
     return Catalog(
         {
@@ -78,12 +95,15 @@ def read_catalog(dsn: str) -> Catalog:
                 unique=tuple(key for key in unique[name] if key != primary.get(name)),
                 foreign_keys=tuple(foreign[name]),
                 has_ctid=name in placed,
+                is_view=name in views,
                 comment=table_comments[name],
                 indexes=tuple(indexes[name]),
+                checks=tuple(checks[name]),
             )
             for name, found in columns.items()
         },
         encoding["server_encoding"] if encoding else "UTF8",
+        enumerations,
     )
 
 
@@ -111,4 +131,6 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
         scale=scale,
         is_enforced=bool(row["is_enforced"]),
         comment=None if row["comment"] is None else str(row["comment"]),
+        default=None if row["default"] is None else str(row["default"]),
+        identity=str(row["identity"]),
     )

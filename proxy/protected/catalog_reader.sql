@@ -44,8 +44,9 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
        nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
        a.attgenerated = 'v' AS is_virtual,
-       pg_catalog.col_description(c.oid, a.attnum) AS comment,
-       pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment,
+       pg_catalog.col_description(c.oid, a.attnum) AS comment, a.attidentity::text AS identity,
+       CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(f.adbin, f.adrelid) END AS "default",
+       pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment, c.relkind = 'v' AS is_view,
        -- Rows of several partitions or children may have the same ctid, those of views have none, and what it
        -- is to other access methods is theirs.
        h.amname IS NOT NULL AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
@@ -56,6 +57,7 @@ JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.
 LEFT JOIN (beneath b JOIN pg_catalog.pg_type y ON y.oid = b.type AND y.typtype <> 'd')
     ON b.domain = a.atttypid AND c.oid NOT IN (SELECT far.oid FROM far)
 JOIN pg_catalog.pg_type t ON t.oid = coalesce(b.type, a.atttypid)
+LEFT JOIN pg_catalog.pg_attrdef f ON f.adrelid = c.oid AND f.adnum = a.attnum
 LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_am h ON h.oid = c.relam AND h.amname = 'heap' AND c.relkind IN ('r', 'm')
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -135,3 +137,22 @@ CROSS JOIN LATERAL (
 WHERE NOT i.indisunique AND i.indisvalid AND i.indislive AND i.indpred IS NULL AND i.indexprs IS NULL
   AND k.visible AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p', 'm')
 ORDER BY n.nspname, c.relname, k.columns
+-- next --
+-- Labels of enumerations, in their order.
+SELECT pg_catalog.format_type(t.oid, NULL) AS type_name, n.nspname AS schema, t.typname AS name,
+       pg_catalog.array_agg(e.enumlabel::text ORDER BY e.enumsortorder) AS labels
+FROM pg_catalog.pg_type t
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+JOIN pg_catalog.pg_enum e ON e.enumtypid = t.oid
+WHERE t.typtype = 'e'
+GROUP BY t.oid, n.nspname, t.typname
+-- next --
+-- CHECK constraints that every row obeys, as text. conenforced: since PostgreSQL 18.
+SELECT n.nspname AS schema, c.relname AS table, k.conname AS name,
+       pg_catalog.pg_get_expr(k.conbin, k.conrelid) AS expression
+FROM pg_catalog.pg_constraint k
+JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE k.contype = 'c' AND k.convalidated AND coalesce((pg_catalog.to_jsonb(k) ->> 'conenforced')::boolean, true)
+  AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p')
+ORDER BY n.nspname, c.relname, k.conname

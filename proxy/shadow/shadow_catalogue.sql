@@ -161,3 +161,25 @@ BEGIN
     -- A role by its OID is written as the OID.
     UPDATE pg_type SET typoutput = 'pg_catalog.oidout'::regproc WHERE oid = 'pg_catalog.regrole'::regtype;
 END $$;
+
+-- 5. Columns that PostgreSQL 17 has renamed, for a psql of 15 or 16 (\l, \dO) and tools of their time: d.daticulocale
+-- means daticulocale(d) where d has no such column (PostgreSQL 17 documentation, section 8.16.5).
+DO $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN SELECT * FROM (VALUES
+        ('pg_database', 'daticulocale', 'datlocale', 'datlocprovider'),
+        ('pg_collation', 'colliculocale', 'colllocale', 'collprovider')) AS f(relation, was, now, provider)
+    LOOP
+        IF to_regproc('pg_catalog.' || f.was) IS NULL AND EXISTS (
+            SELECT FROM pg_attribute
+            WHERE attrelid = ('pg_catalog.' || f.relation)::regclass AND attname = f.now)
+        THEN
+            EXECUTE format(
+                'CREATE FUNCTION pg_catalog.%I(pg_catalog.%I) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE '
+                'RETURN CASE WHEN ($1).%I OPERATOR(pg_catalog.=) ''i'' THEN ($1).%I END',
+                f.was, f.relation, f.provider, f.now);
+        END IF;
+    END LOOP;
+END $$;

@@ -37,13 +37,13 @@ def comments(
         exposed = policy.tables[table.name]
         match exposed:
             case ProtectedTable():
-                yield _on_table(table.name, protection(exposed.unit))
+                yield _on_table(table, protection(exposed.unit))
                 for column in by_table.get(str(table.name), []):
                     yield _on_column(table.name, column.column, _about(column))
             case PublicTable():
                 known = catalog.tables[table.name]
                 if known.comment is not None:
-                    yield _on_table(table.name, known.comment)
+                    yield _on_table(table, known.comment)
                 for one in table.columns:
                     found = known.column(one.name)
                     if found is not None and found.comment is not None:
@@ -82,9 +82,10 @@ def _about(column: ExposedColumn) -> str:
     return " ".join(parts)
 
 
-def _on_table(table: TableName, text: str) -> sql.Composed:
-    return sql.SQL("COMMENT ON TABLE {} IS {}").format(
-        sql.Identifier(table.schema, table.name), sql.Literal(text)
+def _on_table(table: ShadowTable, text: str) -> sql.Composed:
+    kind = sql.SQL("VIEW" if table.is_view else "TABLE")
+    return sql.SQL("COMMENT ON {} {} IS {}").format(
+        kind, sql.Identifier(*table.name), sql.Literal(text)
     )
 
 

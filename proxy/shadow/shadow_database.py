@@ -7,6 +7,7 @@ every start of the program, and nothing in it is worth keeping.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.resources import files
 
 import psycopg
@@ -24,9 +25,11 @@ from proxy.shadow.shadow_comments import comments
 from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
+    ROWS_SCHEMA,
     ShadowBusy,
     ShadowError,
     ShadowTable,
+    enumerations_of,
     shadow_tables,
     types_of,
 )
@@ -173,10 +176,7 @@ class Shadow:
             known = _known_types(connection, policy, catalog)
             for table in shadow_tables(policy, catalog, known):
                 if not table.protected:
-                    connection.execute(
-                        sql.SQL("DELETE FROM {}").format(statements.identifier(table.name))
-                    )
-                    _copy_rows(connection, table, policy.source)
+                    _copy_again(connection, table, policy.source)
 
     def relation_oids(self) -> dict[TableName, int]:
         """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every
@@ -187,11 +187,23 @@ class Shadow:
                 for schema, name, oid in connection.execute(
                     "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
                     " JOIN pg_namespace n ON n.oid = c.relnamespace"
-                    " WHERE (c.relkind = 'r' AND n.nspname !~ '^pg_'"
+                    " WHERE (c.relkind IN ('r', 'v') AND n.nspname !~ '^pg_'"
                     " AND n.nspname NOT IN ('dp', 'information_schema'))"
                     " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
                 )
             }
+
+    def label_oids(self) -> dict[int, int]:
+        """The shadow's OIDs of the policy's enumerations, and of arrays of them -> of the texts that their
+        values are; they change with every rebuild."""
+        with psycopg.connect(self.superuser_dsn) as connection:
+            rows = connection.execute(
+                "SELECT t.oid::bigint, t.typarray::bigint FROM pg_type t"
+                " JOIN pg_namespace n ON n.oid = t.typnamespace"
+                " WHERE t.typtype = 'e' AND n.nspname !~ '^pg_'"
+            ).fetchall()
+        text, texts = 25, 1009  # pg_type.dat, stable
+        return {one: text for one, _ in rows} | {many: texts for _, many in rows}
 
     def _ensure_database(self, *, is_last: bool) -> None:
         """CREATE DATABASE cannot run in a transaction. Nobody but analysts gets in, and only here."""
@@ -228,9 +240,9 @@ def _known_types(
 def _drop_schemas(connection: psycopg.Connection) -> None:
     rows = connection.execute(
         "SELECT nspname FROM pg_namespace"
-        " WHERE nspname = %s OR"
+        " WHERE nspname = ANY (%s) OR"
         " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
-        (TWIN_SCHEMA,),
+        ([TWIN_SCHEMA, ROWS_SCHEMA],),
     ).fetchall()
     for (schema,) in rows:
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
@@ -240,15 +252,25 @@ def _make_tables(
     connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
 ) -> None:
     """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
-    for schema in sorted({table.name.schema for table in tables} | {"public", TWIN_SCHEMA}):
+    enumerations = enumerations_of(tables)
+    schemas = {table.name.schema for table in tables} | {"public", TWIN_SCHEMA, ROWS_SCHEMA}
+    for schema in sorted(schemas | {one.schema for one in enumerations}):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    for one in enumerations:
+        connection.execute(statements.create_enumeration(one))
     for table in tables:
         connection.execute(statements.create(table))
+        if table.is_view:
+            connection.execute(statements.create_view(table))
         if not table.protected:
             _copy_rows(connection, table, source_dsn)
     for table in tables:
         for statement in statements.keys(table):
             connection.execute(statement)
+        for statement in statements.copied_clauses(table):
+            # Rows that are not as the constraint says, or a constant that this server reads otherwise.
+            with suppress(psycopg.Error), connection.transaction():
+                connection.execute(statement)
         if table.protected:
             connection.execute(statements.twin(table))
     for table in tables:
@@ -258,7 +280,25 @@ def _make_tables(
                     connection.execute(statements.foreign_key(table, key, valid=True))
             except psycopg.errors.ForeignKeyViolation:
                 connection.execute(statements.foreign_key(table, key, valid=False))
-        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.name)))
+        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.stored_in)))
+
+
+def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+    """The source may have dropped a CHECK since; then the shadow has none of them any more."""
+    for dropped in ((), statements.drop_checks(table)):
+        try:
+            with connection.transaction():
+                for statement in dropped:
+                    connection.execute(statement)
+                connection.execute(
+                    sql.SQL("DELETE FROM {}").format(statements.identifier(table.stored_in))
+                )
+                _copy_rows(connection, table, source_dsn)
+        except ShadowError as error:
+            if dropped or not isinstance(error.__cause__, psycopg.errors.CheckViolation):
+                raise
+        else:
+            return
 
 
 def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
@@ -266,7 +306,8 @@ def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: s
     columns = statements.names(column.name for column in table.columns)
     name = statements.identifier(table.name)
     read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
-    write = sql.SQL("COPY {} ({}) FROM STDIN").format(name, columns)
+    written = statements.identifier(table.stored_in)
+    write = sql.SQL("COPY {} ({}) FROM STDIN").format(written, columns)
     try:
         # Settings are SET: as `options` they would take the place of those that the source names.
         with psycopg.connect(source_dsn, client_encoding="utf8") as source:

@@ -10,7 +10,7 @@ and no policy of row security any more: one wall whose loss is an error, not a s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -22,7 +22,12 @@ from proxy.ledger.analysts_role import ANALYSTS
 from proxy.postgres.analyst_limits import DATABASE_SETTINGS
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA, twin_of
 from proxy.shadow.shadow_statements import identifier
-from proxy.shadow.shadow_tables import RESERVED_SCHEMA, ShadowError, ShadowTable
+from proxy.shadow.shadow_tables import (
+    RESERVED_SCHEMA,
+    ShadowError,
+    ShadowTable,
+    enumerations_of,
+)
 
 _RULES = files("proxy.shadow").joinpath("shadow_rules.sql").read_text(encoding="utf-8")
 _READABLE = ("columns", "budget", "history")  # of schema dp, where they are there
@@ -42,7 +47,7 @@ class ShadowRights:
     schemas: tuple[str, ...]
 
 
-def required_rights(tables: Iterable[ShadowTable]) -> ShadowRights:
+def required_rights(tables: Sequence[ShadowTable]) -> ShadowRights:
     rights: dict[TableName, str] = {}
     empty: list[TableName] = []
     for table in tables:
@@ -51,6 +56,7 @@ def required_rights(tables: Iterable[ShadowTable]) -> ShadowRights:
             rights[twin_of(table.name)] = "SELECT"
             empty += [table.name, twin_of(table.name)]
     schemas = {name.schema for name in rights} | {"public", RESERVED_SCHEMA, TWIN_SCHEMA}
+    schemas |= {one.schema for one in enumerations_of(tables)}
     return ShadowRights(rights, tuple(empty), tuple(sorted(schemas)))
 
 

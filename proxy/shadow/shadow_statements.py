@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from psycopg import sql
+from typing_extensions import LiteralString
 
-from proxy.catalog.catalog_model import ForeignKey, TableName
+from proxy.catalog.catalog_model import Enumeration, ForeignKey, TableName
 from proxy.query.rewrite.empty_twins import twin_of
 from proxy.shadow.shadow_tables import ShadowColumn, ShadowTable
+
+_IDENTITIES: Mapping[str, LiteralString] = {"a": "ALWAYS", "d": "BY DEFAULT"}
 
 
 def identifier(name: TableName) -> sql.Identifier:
@@ -22,7 +25,22 @@ def names(columns: Iterable[str]) -> sql.Composed:
 
 def create(table: ShadowTable) -> sql.Composed:
     return sql.SQL("CREATE TABLE {} ({})").format(
-        identifier(table.name), sql.SQL(", ").join(map(_definition, table.columns))
+        identifier(table.stored_in), sql.SQL(", ").join(map(_definition, table.columns))
+    )
+
+
+def create_view(table: ShadowTable) -> sql.Composed:
+    """It is read with the rights of its owner, as views are."""
+    return sql.SQL("CREATE VIEW {} AS SELECT {} FROM {}").format(
+        identifier(table.name),
+        names(column.name for column in table.columns),
+        identifier(table.stored_in),
+    )
+
+
+def create_enumeration(one: Enumeration) -> sql.Composed:
+    return sql.SQL("CREATE TYPE {} AS ENUM ({})").format(
+        sql.Identifier(one.schema, one.name), sql.SQL(", ").join(map(sql.Literal, one.labels))
     )
 
 
@@ -35,7 +53,8 @@ def _definition(column: ShadowColumn) -> sql.Composed:
 
 
 def _type(column: ShadowColumn) -> sql.SQL:
-    # Of the fixed shape that shadow_tables lets through, and a type that the shadow server knows.
+    # Of the fixed shape that shadow_tables lets through, and a type that the shadow server knows; or the
+    # quoted name of an enumeration.
     return sql.SQL(cast(Any, column.type_name))
 
 
@@ -48,6 +67,37 @@ def keys(table: ShadowTable) -> Iterable[sql.Composed]:
         yield sql.SQL("ALTER TABLE {} ADD UNIQUE ({})").format(identifier(table.name), names(key))
     for indexed in table.indexes:
         yield sql.SQL("CREATE INDEX ON {} ({})").format(identifier(table.name), names(indexed))
+
+
+def copied_clauses(table: ShadowTable) -> Iterable[sql.Composed]:
+    """What is of the source's words: each for itself, so that one which fails is left out alone."""
+    name = identifier(table.stored_in)
+    for column in table.columns:
+        change = sql.SQL("ALTER TABLE {} ALTER COLUMN {} ").format(
+            name, sql.Identifier(column.name)
+        )
+        if column.default is not None:
+            yield change + sql.SQL("SET DEFAULT {}").format(_printed(column.default))
+        if column.identity in _IDENTITIES:
+            yield change + sql.SQL("ADD GENERATED {} AS IDENTITY").format(
+                sql.SQL(_IDENTITIES[column.identity])
+            )
+    for constraint, condition in table.checks:
+        yield sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} CHECK ({})").format(
+            name, sql.Identifier(constraint), _printed(condition)
+        )
+
+
+def _printed(expression: str) -> sql.SQL:
+    # In words of our own (query.copied_expressions).
+    return sql.SQL(cast(Any, expression))
+
+
+def drop_checks(table: ShadowTable) -> Iterable[sql.Composed]:
+    for constraint, _ in table.checks:
+        yield sql.SQL("ALTER TABLE {} DROP CONSTRAINT IF EXISTS {}").format(
+            identifier(table.name), sql.Identifier(constraint)
+        )
 
 
 def foreign_key(table: ShadowTable, key: ForeignKey, *, valid: bool) -> sql.Composed:

@@ -1,20 +1,26 @@
 """What the shadow's tables look like: from the policy and the catalogue, as plain data.
 
-Only what the policy exposes: defaults, CHECK constraints, enum labels, partition bounds and view definitions
-can quote data, or run code, so none of them is taken over; comments and indexes of public tables are
-(docs/design/shadow.md 4).
+Only what the policy exposes: of protected tables no default, CHECK constraint, index or bound of a partition is
+taken over, as they can quote data. Of public tables they are where they run no code of the source
+(query.copied_expressions; docs/design/shadow.md 4); enumerations where their labels are public
+(policy.public_labels).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Catalog, Column, Enumeration, ForeignKey, Table, TableName
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.query.copied_expressions import copied_check, copied_default
+from proxy.query.rewrite.empty_twins import twin_of
 
 RESERVED_SCHEMA = "dp"
+ROWS_SCHEMA = "pg_dp_rows"  # of public views
+_CHECKS = 100  # of a table
 _PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\))?[a-z ]*(?:\[\])*')
 
 
@@ -31,6 +37,9 @@ class ShadowColumn:
     name: str
     type_name: str
     nullable: bool
+    enumeration: Enumeration | None = None  # which the shadow has to have first
+    default: str | None = None
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,14 @@ class ShadowTable:
     unique: tuple[tuple[str, ...], ...]
     foreign_keys: tuple[ForeignKey, ...]
     indexes: tuple[tuple[str, ...], ...] = ()
+    checks: tuple[tuple[str, str], ...] = ()
+    is_view: bool = False
+
+    @property
+    def stored_in(self) -> TableName:
+        """Where its rows are. A view has those of a table that analysts do not see: what defines it in the
+        database is not taken over."""
+        return TableName(ROWS_SCHEMA, twin_of(self.name).name) if self.is_view else self.name
 
 
 def types_of(policy: Policy, catalog: Catalog) -> frozenset[str]:
@@ -59,7 +76,8 @@ def shadow_tables(
 ) -> tuple[ShadowTable, ...]:
     """
     Given    a policy, its database's catalogue, the type names that the shadow server has as well
-    Gives    a table for each of the policy's; a type the shadow lacks (enum, extension) becomes text
+    Gives    a table for each of the policy's; a type the shadow lacks (of an extension, or an enumeration
+             whose labels are not public) becomes text
     Refuses  a table or column that the database has not, and the schema name `dp`
     """
     bare = {
@@ -75,9 +93,17 @@ def shadow_tables(
             table.unique,
             tuple(_references(policy.tables[name], _found(catalog, name), bare)),
             table.indexes,
+            table.checks,
+            table.is_view,
         )
         for name, table in bare.items()
     )
+
+
+def enumerations_of(tables: Iterable[ShadowTable]) -> tuple[Enumeration, ...]:
+    """Those of which columns are, each once."""
+    found = (column.enumeration for table in tables for column in table.columns)
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _found(catalog: Catalog, name: TableName) -> Table:
@@ -104,25 +130,52 @@ def _exposed(exposed: ProtectedTable | PublicTable, table: Table) -> tuple[Colum
 def _without_references(
     exposed: ProtectedTable | PublicTable, table: Table, known_types: Collection[str]
 ) -> ShadowTable:
-    columns = tuple(_column(column, known_types) for column in _exposed(exposed, table))
+    protected = isinstance(exposed, ProtectedTable)
+    displayed = _exposed(exposed, table)
+    columns = tuple(_column(column, known_types, protected=protected) for column in displayed)
     certain = {column.name for column in columns if not column.nullable}
     return ShadowTable(
         name=table.name,
-        protected=isinstance(exposed, ProtectedTable),
+        protected=protected,
         columns=columns,
         primary_key=table.primary_key if certain.issuperset(table.primary_key) else (),
         unique=tuple(key for key in table.unique if certain.issuperset(key)),
         foreign_keys=(),
-        # How a protected table is searched may say what is rare in it.
+        # How a protected table is searched, or what is checked of it, may say what is rare in it.
         indexes=()
-        if isinstance(exposed, ProtectedTable)
+        if protected
         else tuple(each for each in table.indexes if {c.name for c in columns}.issuperset(each)),
+        checks=() if protected else tuple(_checks(table, displayed, columns)),
+        is_view=table.is_view and not protected,
     )
 
 
-def _column(column: Column, known_types: Collection[str]) -> ShadowColumn:
-    known = column.type_name in known_types
-    return ShadowColumn(column.name, column.type_name if known else "text", column.nullable)
+def _checks(
+    table: Table, displayed: Iterable[Column], columns: Iterable[ShadowColumn]
+) -> Iterator[tuple[str, str]]:
+    as_there = {
+        column.name: column.type
+        for column, own in zip(displayed, columns, strict=True)
+        if own.type_name == column.type_name and column.type is not SqlType.COLLATED
+    }
+    for name, text in table.checks[:_CHECKS]:
+        copied = copied_check(text, as_there)
+        if copied is not None:
+            yield name, copied
+
+
+def _column(column: Column, known_types: Collection[str], *, protected: bool) -> ShadowColumn:
+    type_name = column.type_name if column.type_name in known_types else "text"
+    if column.enumeration is not None:
+        type_name = column.enumeration.written
+    default, identity = None, ""
+    if not protected and type_name == column.display_type_name:
+        identity = column.identity
+        if column.default is not None:
+            default = copied_default(column.default, column.enumeration)
+    return ShadowColumn(
+        column.name, type_name, column.nullable, column.enumeration, default, identity
+    )
 
 
 def _references(

@@ -17,6 +17,7 @@ from proxy.planner.statistics import Statistic
 from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question
 from tests.audit.selected_groups import among_shown
+from tests.audit.source_windows import TIED
 from tests.audit.synthetic import MILD
 from tests.audit.without_noise import Keys
 from tests.pipeline_world import Pipeline
@@ -24,11 +25,11 @@ from tests.pipeline_world import Pipeline
 _ROWS = 40  # more than the tables have, pairs of them included, in which a sum is rounded
 
 
-def is_comparable(pipeline: Pipeline) -> bool:
+def is_comparable(question: Question, pipeline: Pipeline) -> bool:
     """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another."""
     unit = pipeline.plan.blocks[-1].neighbours
     cut = isinstance(unit, UnitNeighbours) and (unit.groups, unit.rows_per_group) != (None, None)
-    return not cut and len(pipeline.plan.blocks) == 1
+    return not cut and len(pipeline.plan.blocks) == 1 and TIED not in question.features
 
 
 def differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> Iterator[str]:

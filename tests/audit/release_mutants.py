@@ -89,10 +89,10 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
         settings: Mapping[str, str],
         analyst: str,
     ) -> NoisyAnswer:
-        found = self._planned(question, arguments, settings)
-        chosen, private, bounded = found.settings, found.private, found.bounded
+        found = self._plan(question, arguments, settings)
+        chosen, private = found.settings, found.private
         async with self._data.session(analyst) as session:
-            relation = await self._relation(question, private, bounded, session, {})
+            relation = await self._relation(question, found, session, {})
         charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
         await self._ledger.settle(charged.receipt, True)
         return query_pipeline._answer(relation, private, chosen, charged)

@@ -34,6 +34,7 @@ from tests.audit.source_parts import (
     where,
 )
 from tests.audit.source_unions import union
+from tests.audit.source_windows import windowed
 
 
 def rows(
@@ -45,7 +46,7 @@ def rows(
         return table(draw, names, among)
     kinds = ["table", "join", "join", "join", "subquery", "subquery", "union"]
     if ownership != "row":
-        kinds += ["per unit", "per unit"]
+        kinds += ["per unit", "per unit", "windows"]
     match draw(st.sampled_from(kinds)):
         case "join":
             return joined(draw, names, depth, ownership, unit)
@@ -55,6 +56,10 @@ def rows(
             return union(draw, names, depth, ownership, unit)
         case "per unit":
             return per_unit(draw, names, depth, ownership)
+        case "windows":
+            whose = ownership or draw(st.sampled_from(["person", "visitor", "author"]))
+            inner, needed = source(draw, names, max(0, depth - 1), whose, unit=True)
+            return windowed(draw, names, inner, needed)
         case _:
             return table(draw, names, among)
 
@@ -222,7 +227,7 @@ def per_unit(
         if one_in(draw, 4):
             features.add("filter per unit")
             found = replace(found, text=f"{found.text} FILTER (WHERE {draw(conditions(1, scope))})")
-        if found.kind not in TIMES and one_in(draw, 4):
+        if found.kind not in (*TIMES, "bool") and one_in(draw, 4):
             other = draw(st.sampled_from(["{} + 1", "{} * 2", "coalesce({}, 0)", "{} - count(*)"]))
             found = Column(f"({other.format(found.text)})", found.kind)
         name = names.fresh("n")
@@ -274,7 +279,9 @@ def _distinct(
 
 def _unit_aggregate(draw: DrawFn, scope: Scope) -> Column:
     kind = draw(
-        st.sampled_from(["count", "count", "some", "distinct", "sum", "avg", "max", "time"])
+        st.sampled_from(
+            ["count", "count", "some", "distinct", "sum", "avg", "max", "time", "truth"]
+        )
     )
     times = scope.of(("date", "ts"))
     if kind == "some":
@@ -285,6 +292,9 @@ def _unit_aggregate(draw: DrawFn, scope: Scope) -> Column:
         word = draw(st.sampled_from(["max", "min"])) if kind == "max" else kind
         number = draw(numbers(draw(st.integers(0, 1)), scope))
         return Column(f"{word}({number.text})", "decimal" if number.exact else "float")
+    if kind == "truth":
+        word = draw(st.sampled_from(["bool_or", "bool_and", "every"]))
+        return Column(f"{word}({draw(conditions(0, scope))})", "bool", True)
     if kind == "time" and times:
         column = draw(st.sampled_from([c for c in scope.columns if c.kind in ("date", "ts")]))
         return Column(f"{draw(st.sampled_from(['min', 'max']))}({column.text})", column.kind)

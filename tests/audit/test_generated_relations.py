@@ -18,6 +18,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question, questions
 from tests.audit.reach import by_plan
 from tests.audit.source_lookups import EXISTS, LISTED, ORDERED, REFERENCE, SCALAR, SECOND
+from tests.audit.source_windows import FIRST_ROWS, SEVERAL, WINDOW
 from tests.audit.test_generated_questions import SLOW
 from tests.mechanisms.pair_layers import PAIRS
 from tests.pipeline_world import POLICIES, Pipeline, walk
@@ -62,6 +63,7 @@ _SOMETIMES = (
     *("a pair", "a pair with filter"),
     *_WRITTEN,
     *(EXISTS, LISTED, SCALAR, SECOND, REFERENCE, ORDERED, "keys per unit", "distinct units"),
+    *(WINDOW, FIRST_ROWS, SEVERAL),
     *(
         f"table {name}"
         for name in [
@@ -163,7 +165,7 @@ def _check(question: Question, auditor: Auditor, found: _Found) -> None:
     )
     assert cost.epsilon <= loss.epsilon <= privacy.epsilon, question.sql
     assert cost.delta <= loss.delta <= privacy.delta, question.sql
-    if own_answers.is_comparable(pipeline):
+    if own_answers.is_comparable(question, pipeline):
         assert list(own_answers.differences(question, pipeline, auditor)) == [], question.sql
         found.compared += 1
     found.questions.add(question)

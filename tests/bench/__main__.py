@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import tempfile
 from pathlib import Path
 
 from tests.bench.bounds import chosen_bounds
@@ -13,6 +14,7 @@ from tests.bench.measuring import measure, table
 from tests.bench.relaying import missing, relaying, throughput_table
 from tests.bench.scale import many_groups, same_question, scale
 from tests.bench.servers import Servers, servers
+from tests.bench.stages import durable_commit, stages_table
 
 _LARGE_ROWS, _FEW_ROWS = 10_000_000, 20_000
 _QUOTED = """\
@@ -22,6 +24,9 @@ a fresh COUNT on a table of this size takes 40 ms (22x plain) with smartnoise-sq
 
 def main() -> None:
     options = _options()
+    if options.stages:
+        _stages(options)
+        return
     large = _FEW_ROWS if options.quick else options.large_rows
     rounds = options.rounds if options.quick else options.large_rounds
     scaled = not (options.quick or options.bounds)
@@ -43,10 +48,25 @@ def main() -> None:
         print(f"\nAt the end: {_machine()}")
 
 
+def _stages(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory(prefix="dpproxy-stages-") as folder:
+        written = Path(folder, "stages.json")
+        sizes = options.small_rows, _FEW_ROWS
+        with servers(options.state, options.pg_bin, *sizes, scale=False, stages=written) as running:
+            print(f"PostgreSQL {running.version}, {_machine()}")
+            prepared = [one for one in latency(running) if one.what.endswith("prepared")]
+            for one in prepared:
+                for _ in range(options.warm + options.rounds):
+                    one.ours()
+            print(durable_commit(running.ledger, options.rounds))
+        print(stages_table(written, [one.what for one in prepared], options.rounds))
+
+
 def _latency(running: Servers, options: argparse.Namespace) -> None:
     print(f"\nLatency on {options.small_rows:,} rows, medians of {options.rounds} rounds in turn:")
     print(table(measure(latency(running), options.rounds, options.warm)))
     print(_QUOTED)
+    print(durable_commit(running.ledger, options.rounds))
 
 
 def _relaying(running: Servers, options: argparse.Namespace) -> None:
@@ -90,6 +110,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small tables only")
     parser.add_argument("--bounds", action="store_true", help="only bounds, fixed and chosen")
+    parser.add_argument(
+        "--stages", action="store_true", help="only where prepared counts' time goes"
+    )
     parser.add_argument("--state", type=Path, default=cache / "dpproxy-bench", help="%(default)s")
     parser.add_argument("--pg-bin", type=Path, help="programs of another PostgreSQL")
     parser.add_argument("--rounds", type=int, default=200)

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,17 +32,34 @@ _NOBODY = "nobody"  # pgbouncer refuses to run as root
 
 
 @dataclass(frozen=True)
+class Way:
+    """How analysts come to the server. pid: of the process in between."""
+
+    dsns: list[str]
+    pid: int | None = None
+
+
+@dataclass(frozen=True)
+class Passed:
+    """statements: in a second; own, kernel: processor time of the process in between, us for each of them."""
+
+    statements: float
+    own: float
+    kernel: float
+
+
+@dataclass(frozen=True)
 class Throughput:
-    """Statements in a second, medians."""
+    """Medians."""
 
     connections: int
-    direct: float
-    pooler: float
-    relay: float
+    direct: Passed
+    pooler: Passed
+    relay: Passed
 
     @property
     def share(self) -> float:
-        return self.relay / self.pooler
+        return self.relay.statements / self.pooler.statements
 
 
 def missing() -> str | None:
@@ -55,12 +72,12 @@ def relaying(servers: Servers, rounds: int, seconds: int) -> list[Throughput]:
     with tempfile.TemporaryDirectory(prefix="dpproxy-relaying-") as folder:
         script = Path(folder, "one.sql")
         script.write_text("SELECT 1;\n")
-        direct, relay = (
+        direct, proxied = (
             [servers.analyst_dsn(address, _DATABASE, analyst) for analyst in ANALYSTS]
             for address in (servers.shadow_address, servers.proxy_address)
         )
         with _pgbouncer(Path(folder), direct) as pooler:
-            ways = (direct, pooler, relay)
+            ways = (Way(direct), pooler, Way(proxied, servers.proxy_pid))
             return [_measured(script, ways, count, rounds, seconds) for count in _CONNECTIONS]
 
 
@@ -69,18 +86,51 @@ def throughput_table(found: list[Throughput]) -> str:
     for m in found:
         verdict = "holds" if m.share >= _BOUND else "MISSED"
         lines.append(
-            f"{m.connections:11}  {m.direct:8.0f}  {m.pooler:9.0f}  {m.relay:8.0f}  {m.share:15.2f}"
-            f"  >= {_BOUND}  {verdict}"
+            f"{m.connections:11}  {m.direct.statements:8.0f}  {m.pooler.statements:9.0f}"
+            f"  {m.relay.statements:8.0f}  {m.share:15.2f}  >= {_BOUND}  {verdict}"
         )
+        for name, of in (("pgbouncer", m.pooler), ("the proxy", m.relay)):
+            lines.append(
+                f"{'':11}  {name}: {of.own:.1f} us of its own and {of.kernel:.1f} us of the kernel"
+                " for each statement"
+            )
     return "\n".join(lines)
 
 
 def _measured(
-    script: Path, ways: tuple[list[str], ...], connections: int, rounds: int, seconds: int
+    script: Path, ways: tuple[Way, ...], connections: int, rounds: int, seconds: int
 ) -> Throughput:
-    found = [[_pgbench(dsns, script, connections, seconds) for dsns in ways] for _ in range(rounds)]
-    direct, pooler, relay = (statistics.median(column) for column in zip(*found, strict=True))
-    return Throughput(connections, direct, pooler, relay)
+    found = [[_passed(way, script, connections, seconds) for way in ways] for _ in range(rounds)]
+    return Throughput(connections, *(_median(column) for column in zip(*found, strict=True)))
+
+
+def _median(found: Sequence[Passed]) -> Passed:
+    return Passed(
+        statistics.median(one.statements for one in found),
+        statistics.median(one.own for one in found),
+        statistics.median(one.kernel for one in found),
+    )
+
+
+def _passed(way: Way, script: Path, connections: int, seconds: int) -> Passed:
+    before = _processor_time(way.pid)
+    statements = _pgbench(way.dsns, script, connections, seconds)
+    after = _processor_time(way.pid)
+    own, kernel = (
+        (end - start) * 1e6 / (statements * seconds)
+        for start, end in zip(before, after, strict=True)
+    )
+    return Passed(statements, own, kernel)
+
+
+def _processor_time(pid: int | None) -> tuple[float, float]:
+    """Seconds so far, its own and the kernel's (proc(5)); none where the system does not tell."""
+    status = Path(f"/proc/{pid}/stat")
+    if pid is None or not status.is_file():
+        return 0.0, 0.0
+    fields = status.read_text().rpartition(")")[2].split()
+    ticks = os.sysconf("SC_CLK_TCK")
+    return int(fields[11]) / ticks, int(fields[12]) / ticks
 
 
 def _pgbench(dsns: list[str], script: Path, connections: int, seconds: int) -> float:
@@ -111,7 +161,7 @@ def _pgbench(dsns: list[str], script: Path, connections: int, seconds: int) -> f
 
 
 @contextmanager
-def _pgbouncer(folder: Path, dsns: list[str]) -> Iterator[list[str]]:
+def _pgbouncer(folder: Path, dsns: list[str]) -> Iterator[Way]:
     """In session mode, in front of a server; without TLS or a password of its own."""
     port = free_port()
     found = [conninfo_to_dict(dsn) for dsn in dsns]
@@ -143,7 +193,7 @@ def _pgbouncer(folder: Path, dsns: list[str]) -> Iterator[list[str]]:
                 break
             except psycopg.OperationalError:
                 time.sleep(0.05)
-        yield pooled
+        yield Way(pooled, process.pid)
     finally:
         process.terminate()
         process.wait(10)

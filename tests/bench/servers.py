@@ -32,6 +32,7 @@ from proxy.protected.catalog_reader import read_catalog
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_roles import match_roles
 from tests.bench.policies import served
+from tests.bench.stages import StageRecorder
 
 _DATABASE = "bench"
 ANALYSTS, _PASSWORD = ("analyst", "another"), "analyst's password"
@@ -48,6 +49,7 @@ class Servers:
     proxy_address: tuple[str, int]
     proxy_pid: int
     version: str
+    ledger: str
 
     def plain(self) -> psycopg.Connection:
         """Straight to the data, as an analyst without the proxy."""
@@ -82,11 +84,17 @@ class Servers:
 
 @contextmanager
 def servers(
-    state: Path, pg_bin: Path | None, small_rows: int, large_rows: int, *, scale: bool
+    state: Path,
+    pg_bin: Path | None,
+    small_rows: int,
+    large_rows: int,
+    *,
+    scale: bool,
+    stages: Path | None = None,
 ) -> Iterator[Servers]:
     """
     Given    state: where the protected server stays for the next run; scale: whether all databases of the large
-             table are served
+             table are served; stages: of each statement are written there in the end
     """
     name = f"protected-with-times-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
@@ -102,8 +110,8 @@ def servers(
             with psycopg.connect(source) as connection:
                 version = connection.execute("SHOW server_version").fetchone()
             assert version is not None
-            with _proxy(found) as (address, pid):
-                yield Servers(source, shadow_server.address, address, pid, version[0])
+            with _proxy(found, stages) as (address, pid):
+                yield Servers(source, shadow_server.address, address, pid, version[0], ledger)
         finally:
             protected.stop()
             shadow_server.stop()
@@ -160,10 +168,10 @@ def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool)
 
 
 @contextmanager
-def _proxy(found: Served) -> Iterator[tuple[tuple[str, int], int]]:
+def _proxy(found: Served, stages: Path | None) -> Iterator[tuple[tuple[str, int], int]]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(found, theirs), daemon=True)
+    process = context.Process(target=_serve, args=(found, theirs, stages), daemon=True)
     process.start()
     theirs.close()
     try:
@@ -176,10 +184,13 @@ def _proxy(found: Served) -> Iterator[tuple[tuple[str, int], int]]:
             process.kill()
 
 
-def _serve(found: Served, pipe: Connection) -> None:
+def _serve(found: Served, pipe: Connection, stages: Path | None) -> None:
     quiet = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=quiet)  # the table is what is to be read
+    recorder = None if stages is None else StageRecorder()
     uvloop.run(_serving(found, pipe))
+    if recorder is not None and stages is not None:
+        recorder.write(stages)
 
 
 async def _serving(found: Served, pipe: Connection) -> None:

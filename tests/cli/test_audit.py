@@ -274,3 +274,16 @@ def test_the_doctor_command_leaves_the_demo_in_peace(monkeypatch: pytest.MonkeyP
         done = CliRunner().invoke(app, ["doctor", "--policy", str(POLICIES / "shop.yaml"), *more])
         assert done.exit_code == 0, done.output
     assert '"severity": "note"' in done.output
+
+
+@pytest.mark.long
+def test_constants_are_evaluated() -> None:
+    """On the synthetic database, whose public tables are those of the audit."""
+    found = _run(
+        _sample("shop"),
+        "SELECT count(*) FROM shop.orders WHERE created_at > now() - interval '900 days';"
+        "SELECT count(*) FROM shop.orders WHERE created_at > to_timestamp('x', 'YYYY')",
+        Size(rows=6),
+    )
+    assert len(found.audited_query) == 1 and found.audit.violations == 0
+    assert "invalid value" in found.refused[0][1]

@@ -229,6 +229,20 @@ def test_explain(here: Here) -> None:
     assert f"LINE 1: {sql}; SELECT 1\n{' ' * len(f'LINE 1: {sql}; ')}^\n" in two.err
 
 
+def test_explain_evaluates_constants(here: Here) -> None:
+    """On a shadow of its own, public tables among them."""
+    sql = (
+        "SELECT count(*) FROM orders WHERE created_at > now() - interval '30 days' AND product_id ="
+        " (SELECT id FROM products WHERE title = 'nothing')"
+    )
+    done = here(_sources(), "explain", "--policy", _SHOP, sql)
+    assert done.code == 0, done.err
+    assert "Block 1 on shop.orders" in done.out
+    wrong = "SELECT count(*) FROM orders WHERE created_at > to_timestamp('x', 'YYYY')"
+    refused = here(_sources(), "explain", "--policy", _SHOP, wrong)
+    assert refused.code == 1 and "invalid value" in refused.err
+
+
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [

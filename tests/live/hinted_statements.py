@@ -27,6 +27,11 @@ def _case(refused: str, *shows: str) -> HintedStatement:
     return HintedStatement(refused=refused, shows=shows)
 
 
+def _window(function: str, rest: str) -> str:
+    over = f"{function} OVER (PARTITION BY customer_id {rest})"
+    return f"SELECT count(x) FROM (SELECT {over} AS x {_ORDERS}) q"
+
+
 HINTED: dict[str, HintedStatement] = {
     "Divide by another constant, or the results of aggregates by each other, e.g. sum(a) / sum(b).": _case(
         f"SELECT sum(quantity / NULL) {_ORDERS}",
@@ -47,6 +52,14 @@ HINTED: dict[str, HintedStatement] = {
     " public_table).": _case(
         "SELECT count(*) FROM census.adult a WHERE EXISTS (SELECT 1 FROM census.adult b WHERE b.age = a.age)",
         f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products)",
+    ),
+    "Write the labels: {} IN ('{}').": _case(
+        f"SELECT count(*) {_THINGS} WHERE mood < mood",
+        f"SELECT count(*) {_THINGS} WHERE mood IN ('low')",
+    ),
+    "Cast the column to text: {}::text.": _case(
+        f"SELECT coalesce(mood, 'low'), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT coalesce(mood::text, 'low'), count(*) {_THINGS} GROUP BY 1",
     ),
     "Compare the column as a text: column = '7'.": _case(
         f"{_COUNT} WHERE status::integer = 7", f"{_COUNT} WHERE status = '7'"
@@ -211,9 +224,51 @@ HINTED: dict[str, HintedStatement] = {
         rf"{_COUNT} WHERE status ~* '^(p|[a-z])[^0-9].\d*\s?(a+|b{{1,3}})\.?$'",
         f"{_COUNT} WHERE status ~ '^[A-Za-z0-9_]+$'",
     ),
-    "Whether there surely is a row of which it is not true: dp.low(count(*) FILTER (WHERE NOT (condition))) >"
-    " 0. {}": _case(
-        f"SELECT bool_and(total > 5 OR quantity > 1) {_ORDERS}",
-        f"SELECT dp.low(count(*) FILTER (WHERE NOT (total > 5 OR quantity > 1))) > 0 {_ORDERS}",
+    "Each row is alone in its partition there: leave the window out, or use it over answers of a subquery with"
+    " GROUP BY.": _case(
+        "SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY age) AS r FROM census.adult) q",
+        "SELECT age, rank() OVER (ORDER BY n) FROM (SELECT age, count(*) AS n FROM census.adult"
+        " GROUP BY age) q",
+    ),
+    "For bins of one width write width_bucket(column, 0, 100, 4); for those of as many rows ask for edges,"
+    " percentile_disc(0.25) WITHIN GROUP (ORDER BY column).": _case(
+        f"SELECT b, count(*) FROM (SELECT ntile(4) OVER (ORDER BY total) AS b {_ORDERS}) q GROUP BY b",
+        f"SELECT width_bucket(total, 0, 100, 4), count(*) {_ORDERS} GROUP BY 1",
+        f"SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+    ),
+    "Leave the frame out, or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, or ROWS BETWEEN UNBOUNDED"
+    " PRECEDING AND UNBOUNDED FOLLOWING.": _case(
+        _window("sum(total)", "ORDER BY total ROWS 3 PRECEDING"),
+        _window("sum(total)", "ORDER BY total"),
+        _window("sum(total)", "ORDER BY total ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"),
+        _window("sum(total)", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"),
+    ),
+    "Over the rows of a unit there are row_number, rank, dense_rank, lag, lead, first_value, last_value, count,"
+    " sum, avg, min and max: row_number() OVER (PARTITION BY unit ORDER BY column).": _case(
+        _window("cume_dist()", "ORDER BY total"),
+        _window("row_number()", "ORDER BY total"),
+        _window("lag(total)", "ORDER BY total"),
+        _window("max(total)", ""),
+    ),
+    "Write OVER (PARTITION BY {} ...), also with further keys; or group first, and use the window over the"
+    " answers.": _case(
+        f"SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY total) AS r {_ORDERS}) q WHERE r = 1",
+        _window("row_number()", "ORDER BY total"),
+        _window("row_number()", ", status ORDER BY total"),
+        f"SELECT status, rank() OVER (ORDER BY count(*)) {_ORDERS} GROUP BY status",
+    ),
+    "Write lag(column) or lag(column, 2), of {} at most.": _case(
+        _window("lag(total, 5000)", "ORDER BY total"),
+        _window("lag(total)", "ORDER BY total"),
+        _window("lag(total, 2)", "ORDER BY total"),
+    ),
+    "Write coalesce(lag(column), 0) for another value than NULL.": _case(
+        _window("lag(total, 1, 0)", "ORDER BY total"),
+        _window("lag(total)", "ORDER BY total").replace("count(x)", "sum(coalesce(x, 0))"),
+    ),
+    "Use it of one condition, with FILTER (WHERE ...) if need be: bool_or(column > 5).": _case(
+        f"SELECT bool_or(DISTINCT total > 5) {_ORDERS}",
+        f"SELECT bool_or(total > 5) {_ORDERS}",
+        f"SELECT every(total > 5) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
 }  # fmt: skip

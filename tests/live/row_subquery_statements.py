@@ -149,7 +149,23 @@ PER_UNIT = (
     " BY customer_id) q"
     " ON q.customer_id = o.customer_id GROUP BY 1, 2",
 )
-ALL = (*SEMI_JOINS, *ORDERED, *SCALARS, *PER_UNIT)
+# At epsilon 50 and five rows of a unit a noisy 0 is hardly ever above 0: true and false are PostgreSQL's.
+TRUTHS = (
+    "SELECT bool_or(total > 100) FROM w.orders",
+    "SELECT bool_or(total > 500) FROM w.orders",
+    "SELECT bool_and(total >= 0) FROM w.orders",
+    "SELECT bool_or(total > 100), every(total > 100) AS none FROM w.orders WHERE total < 0",
+    "SELECT region, bool_or(joined > '2024-06-01'), bool_and(joined > '2024-06-01') AS later, every(id > 0)"
+    " FROM w.customers GROUP BY region HAVING NOT bool_and(joined > '2024-06-01')",
+    "SELECT product, bool_and(total < 500) FILTER (WHERE status = 'paid') AS small FROM w.orders"
+    " GROUP BY product",
+    "SELECT bool_or(total > (SELECT avg(total) FROM w.orders)) FROM w.orders",
+    "SELECT count(*) FILTER (WHERE paid), count(*) FILTER (WHERE whole), count(*) FILTER (WHERE dear IS NULL)"
+    " FROM (SELECT customer_id, bool_or(status = 'paid') AS paid, every(total > 50) AS whole,"
+    " bool_and(total > 50) FILTER (WHERE status = 'sent') AS dear FROM w.orders GROUP BY customer_id) q",
+    "SELECT count(*) FROM (SELECT customer_id FROM w.orders GROUP BY 1 HAVING bool_or(total > 150)) q",
+)
+ALL = (*SEMI_JOINS, *ORDERED, *SCALARS, *PER_UNIT, *TRUTHS)
 REFUSED = (
     (
         f"{_CUSTOMERS} EXISTS (SELECT 1 FROM w.orders o WHERE o.product = length(c.region))",

@@ -15,6 +15,7 @@ from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.labels_in_rows import with_public_labels
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_database import Shadow
 from tests.servers_fixture import Servers
@@ -83,6 +84,7 @@ def served_database(
     problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))
     assert problems == "", problems
     policy = fitted(policy, catalog)
+    catalog = with_public_labels(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
     shadow.build(policy, catalog)
     return assemble(policy, catalog, shadow, pair.lease(policy))

@@ -155,3 +155,26 @@ def test_constants_in_another_encoding_are_refused(session: psycopg.Connection) 
     session.execute("SET client_encoding = LATIN1")
     result = pgconn.exec_prepared(b"s", [])
     assert b"ERROR" in result.error_message, result.get_value(0, 0)
+
+
+def test_what_explain_evaluates_ends_in_time(attacked: LiveProxy) -> None:
+    """As PostgreSQL's does when it binds, it runs the CHECK of an analyst's own domain, in their time."""
+    analyst = attacked.servers.new_analyst()
+    with attacked.connect("attacked", analyst=analyst) as connection:
+        connection.execute("CREATE TEMP TABLE ran (n integer)")
+        connection.execute(
+            "CREATE FUNCTION pg_temp.loops(integer) RETURNS boolean LANGUAGE plpgsql AS"
+            " $$BEGIN INSERT INTO pg_temp.ran VALUES ($1); WHILE $1 > 5 LOOP END LOOP; RETURN true; END$$"
+        )
+        connection.execute("CREATE DOMAIN pg_temp.slow AS integer CHECK (pg_temp.loops(VALUE))")
+        row = connection.execute("SELECT 'pg_temp.slow'::regtype::oid::bigint").fetchone()
+        assert row is not None
+        asked, pgconn = f"EXPLAIN {COUNT} WHERE n = $1::integer", connection.pgconn
+        assert pgconn.prepare(b"q", asked.encode(), [row[0]]).error_message == b""
+        assert pgconn.exec_prepared(b"q", [b"1"]).ntuples > 0
+        ran = connection.execute("SELECT count(*) > 0 FROM ran").fetchone()
+        connection.execute("SET statement_timeout = '300ms'")
+        result = pgconn.exec_prepared(b"q", [b"9"])
+        assert b"statement timeout" in result.error_message
+        assert ran == (True,)
+    assert attacked.spent(analyst)[0] == 0

@@ -19,6 +19,7 @@ from proxy.ledger.ledger_home import embedded_ledger
 from proxy.pgwire import frames
 from proxy.postgres.embedded import EmbeddedPostgres, start_together
 from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.labels_in_rows import with_public_labels
 from proxy.shadow.shadow_database import Shadow
 from tests.cases import in_folder
 from tests.live import attacks, marked
@@ -55,7 +56,7 @@ class Watched:
 def _world(pair: Servers) -> Database:
     source = made_database(pair.protected, "world", marked.WORLD)
     policy = replace(marked.WORLD_POLICY, source=source, budgets=budgets(each=10**6))
-    catalog = read_catalog(source)
+    catalog = with_public_labels(policy, read_catalog(source))
     shadow = Shadow(pair.shadow_server.dsn(), "world", pair.shadow_server.address)
     shadow.build(policy, catalog)
     return assemble(policy, catalog, shadow, pair.lease(policy))

@@ -207,7 +207,7 @@ def _put(message: bytes, text: bytes) -> bytes:
 @pytest.mark.parametrize("name", _SCENES)
 @pytest.mark.parametrize(
     "text",
-    ["SELECT * FROM shop.orders", "SELECT bool_and(true) FROM shop.orders",
+    ["SELECT * FROM shop.orders", "SELECT array_agg(true) FROM shop.orders",
      "SELECT sum(id) FROM shop.orders", "SELECT nosuch FROM shop.orders"],
 )  # fmt: skip
 def test_transaction_is_left_as_by_an_error_of_postgresql(

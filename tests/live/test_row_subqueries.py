@@ -11,11 +11,17 @@ import pytest
 
 from tests.live.row_subquery_statements import ALL, POLICY, REFUSED, SCRIPT
 from tests.live.served_database import served_database
+from tests.live.window_statements import REFUSED_WINDOWS, WINDOWS
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
 _NAME = "row_subqueries"
-_NOISE = {int: 8, Decimal: 800, bool: 0}  # counts are of hundreds, sums of tens of thousands
+_NOISE = {
+    int: 8,
+    Decimal: 800,
+    bool: 0,
+    str: 0,
+}  # counts are of hundreds, sums of tens of thousands
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def test_as_in_postgresql(shop: LiveProxy) -> None:
         shop.connect(_NAME, analyst=shop.servers.new_analyst()) as connection,
     ):
         connection.execute("SET dp.epsilon = 100")
-        for sql in ALL:
+        for sql in (*ALL, *WINDOWS):
             exact = direct.execute(sql.replace("w.", "whole.").encode())
             wanted = _keyed(exact.fetchall())
             try:
@@ -70,7 +76,7 @@ def test_as_in_postgresql(shop: LiveProxy) -> None:
     assert differ == [], "\n".join(f"{sql}\n    {what}" for sql, what in differ)
 
 
-@pytest.mark.parametrize(("sql", "hint"), REFUSED, ids=str)
+@pytest.mark.parametrize(("sql", "hint"), (*REFUSED, *REFUSED_WINDOWS), ids=str)
 def test_what_depends_on_other_units_is_refused(shop: LiveProxy, sql: str, hint: str) -> None:
     with (
         shop.connect(_NAME, analyst=shop.servers.new_analyst()) as connection,

@@ -195,6 +195,7 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             f"FROM (SELECT uid, min({grammar.time(draw.randint(0, 3))}) AS y FROM orders GROUP BY uid) q",
         )
         yield from _lookups(grammar)
+        yield from _windows(grammar)
         one, other = (
             draw.choice(("i2", "i8", "n2", "n", "f4", "f8", "d", "ts", "tz")) for _ in range(2)
         )
@@ -208,6 +209,32 @@ def _elsewhere(grammar: Grammar) -> Iterator[_Asked]:
             ("count(*)", f"sum(o.i4) FILTER (WHERE {_of('p', grammar.condition(2))})"),
             f"FROM people p JOIN orders o ON {key}",
         )
+
+
+def _windows(grammar: Grammar) -> Iterator[_Asked]:
+    """Over the rows of a unit, of which every type that has an order can decide the order."""
+    draw = grammar.draw
+    key = draw.choice((grammar.number, grammar.condition, grammar.text, grammar.time))
+    by = (
+        f"PARTITION BY uid, {key(draw.randint(0, 2))}" if draw.randint(0, 1) else "PARTITION BY uid"
+    )
+    order = f"{draw.choice((*_COMPARED, key(2)))} {draw.choice(('', 'DESC', 'NULLS FIRST'))}"
+    over = f"OVER ({by} ORDER BY {order}"
+    frame = draw.choice(("", "ROWS UNBOUNDED PRECEDING"))
+    word = draw.choice(("first_value({})", "lag({}, 0)", "lead({}, 3)"))
+    value = word.format(key(draw.randint(0, DEPTH)))
+    yield _Asked(
+        ("count(x)", "sum(n)", "count(*) FILTER (WHERE r = 1)", "sum(m)"),
+        f"FROM (SELECT {value} {over}) AS x, {draw.choice(('row_number', 'rank', 'dense_rank'))}()"
+        f" {over}) AS r, count(*) FILTER (WHERE {grammar.condition(draw.randint(0, 3))}) {over} {frame}) AS n,"
+        f" {draw.choice(('sum', 'avg', 'min', 'max'))}({grammar.number(DEPTH)}) {over} {frame}) AS m"
+        " FROM orders) q",
+    )
+    yield _Asked(
+        ("count(*) FILTER (WHERE y)", "count(*) FILTER (WHERE z)"),
+        f"FROM (SELECT uid, bool_or({grammar.condition(DEPTH)}) AS y, every({grammar.condition(3)})"
+        f" FILTER (WHERE {grammar.condition(2)}) AS z FROM orders GROUP BY uid) q",
+    )
 
 
 def _lookups(grammar: Grammar) -> Iterator[_Asked]:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proxy.pgwire import frames
+from proxy.pgwire import frames, plain_frames
 from proxy.pgwire.answers import Answers
+from proxy.pgwire.calls import Refuse
 from proxy.pgwire.effects import Effects
 from proxy.pgwire.expectations import (
     REPLY_BYTES,
@@ -21,8 +22,7 @@ from proxy.pgwire.expectations import (
 )
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.plain_frames import BOUND, DESCRIBED, EXECUTED, SYNCED, plain_client_tags
-from proxy.pgwire.relay import Relay
-from proxy.pgwire.session import Session
+from proxy.pgwire.relay import UNANSWERED, Relay
 from tests.scripted_engine import ScriptedEngine
 
 _ROUND = (
@@ -33,6 +33,8 @@ _ROUND = (
     + frames.frame(b"C", b"SELECT 1\0")
     + frames.frame(b"Z", b"I"),
 )
+_HELD = b"SELECT count(*) FROM shop.orders"
+_ENDING = frames.execute(b"") + frames.SYNC
 _CLIENT = st.sampled_from(
     [
         _ROUND[0],
@@ -51,6 +53,15 @@ _CLIENT = st.sampled_from(
         frames.frame(b"f", b"\0"),
         b"S\0\0\0\3",
         b"!\0\0\0\4",
+        frames.parse(b"s", b"SELECT 1"),
+        frames.query(b"SELECT 1"),
+        # What is ours, and is waited for.
+        frames.parse(b"s", _HELD),
+        frames.query(_HELD),
+        # As a driver's round trip ends, behind what is no Bind of that length.
+        *(b"B" + frames.U32.pack(length) + b"\0s\0" + _ENDING for length in (6, 7, 8, 30)),
+        frames.describe_portal(b"") + _ENDING,
+        frames.bind(b"", b"s", [_ENDING]),
     ]
 )
 _SERVER = st.sampled_from(
@@ -73,6 +84,7 @@ _SERVER = st.sampled_from(
         frames.frame(b"d", b"row"),
         frames.frame(b"c"),
         b"Z\0\0\0\3",
+        b"Z\0\0\0\4",
     ]
 )
 _DISCARDED = frames.frame(b"2") + frames.frame(b"n") + frames.frame(b"C", b"DISCARD ALL\0")
@@ -87,31 +99,72 @@ _COPY_ENDED = [
     (True, [frames.execute(b"") + frames.frame(b"c") + frames.SYNC], []),
     (False, [], [frames.frame(b"C", b"COPY 1\0") + frames.frame(b"Z", b"I")]),
 ]
+_READY = frames.frame(b"Z", b"I")
+_ERROR = frames.frame(b"E", frames.encode_report([(b"S", b"ERROR"), (b"M", b"m" * 70_000)]))
+# Each needs a state to be seen: skipping, frames that are not whole yet, on either side.
+_AMID = [
+    [(True, [frames.execute(b"")], []), (False, [], [_ERROR]), (True, [_ROUND[0]], [])],
+    [(True, [b"S\0\0"], []), (True, [_ROUND[0]], [])],
+    [(True, [b"d\0\0\0\x64x"], []), (True, [_ROUND[0]], [])],
+    [(True, [_ROUND[0]], []), (False, [], [b"2\0\0"]), (False, [], [_ROUND[1]])],
+    [(True, [frames.execute(b"")], []), (False, [], [b"D\0\0\0\x64x"]), (False, [], [_ROUND[1]])],
+    [(True, [frames.SYNC] * 2, []), (False, [], [_ERROR[:-9]]), (False, [], [_READY])],
+    [(True, [frames.SYNC], []), (False, [], [b"Z\0\0\0\3"])],
+    [*_COPYING[:2], (False, [], [frames.frame(b"C", b"COPY 1\0")]), (True, [frames.SYNC], [])],
+]
 _HEARD = st.lists(
     st.tuples(st.booleans(), st.lists(_CLIENT, max_size=5), st.lists(_SERVER, max_size=5)),
     max_size=12,
 )
 
 
-def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Session, "passing", lambda self, data: None)
-    monkeypatch.setattr(Answers, "_plain", lambda self, data: 0)
+_Said = tuple[
+    bool, list[bytes], list[bytes]
+]  # whether by the client; its frames, else the server's
 
 
-def _said(heard: list[tuple[bool, list[bytes], list[bytes]]], cuts: list[int]) -> list[Any]:
-    machine = Relay(ScriptedEngine(1))
-    answers = machine._session.answers
+class _Quick:
+    """As a connection asks: first whether it passes."""
+
+    def __init__(self) -> None:
+        self.machine = Relay(ScriptedEngine(1))
+
+    def hear(self, piece: bytes, *, is_client: bool) -> Effects:
+        machine = self.machine
+        before = _state(machine)
+        if (machine.passes if is_client else machine.answer_passes)(piece):
+            return Effects(to_shadow=piece) if is_client else Effects(to_client=piece)
+        assert _state(machine) == before
+        return (machine.from_client if is_client else machine.from_shadow)(piece)
+
+
+class _Thorough(_Quick):
+    """Without a first look."""
+
+    def hear(self, piece: bytes, *, is_client: bool) -> Effects:
+        return (self.machine.from_client if is_client else self.machine.from_shadow)(piece)
+
+
+class _Slow(_Thorough):
+    """Nor do answers pass in few steps."""
+
+    def hear(self, piece: bytes, *, is_client: bool) -> Effects:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Answers, "_plain", lambda self, data, needs_all: 0)
+            return super().hear(piece, is_client=is_client)
+
+
+def _said(listener: _Quick, heard: list[_Said], cuts: list[int]) -> list[Any]:
     said: list[Any] = []
     for number, (is_client, of_client, of_server) in enumerate(heard):
         data = b"".join(of_client if is_client else of_server)
         cut = cuts[number % len(cuts)] if cuts else 0
         for piece in (data[:cut], data[cut:]):
             try:
-                effects = (machine.from_client if is_client else machine.from_shadow)(piece)
+                effects = listener.hear(piece, is_client=is_client)
             except ProtocolError as error:
                 return [*said, str(error)]
-            said.append((_parts(effects), _state(machine)))
-            said.append([expectation.kind for expectation in answers._queue])
+            said.append((_parts(effects), _state(listener.machine)))
             if effects.close:
                 return said
     return said
@@ -135,6 +188,7 @@ def _state(machine: Relay) -> tuple[Any, ...]:
         answers.copying_in,
         answers.client_encoding,
         answers.discarded_statements,
+        [expectation.kind for expectation in answers._queue],
     )
 
 
@@ -145,22 +199,78 @@ def _state(machine: Relay) -> tuple[Any, ...]:
 @example(_COPYING, [0])
 @example(_COPY_ENDED, [0])
 @example([(True, [_ROUND[0]], []), (False, [], [_DISCARDED])], [0])
-def test_as_without_the_short_way(
-    heard: list[tuple[bool, list[bytes], list[bytes]]], cuts: list[int]
-) -> None:
-    quick = _said(heard, cuts)
-    with pytest.MonkeyPatch.context() as patched:
-        _slow(patched)
-        slow = _said(heard, cuts)
-    assert quick == slow
+@example(
+    [(True, [frames.parse(b"s", _HELD)], []), (True, [_ROUND[0]], []), (False, [], [_ROUND[1]])],
+    [0],
+)
+def test_as_without_the_short_way(heard: list[_Said], cuts: list[int]) -> None:
+    _assert_alike(heard, cuts)
 
 
-def test_a_round_trip_passes_as_it_came() -> None:
-    """The very bytes, not a copy: that is what makes it quick."""
+@pytest.mark.parametrize("heard", _AMID)
+def test_as_without_the_short_way_amid(heard: list[_Said]) -> None:
+    _assert_alike(heard, [0])
+
+
+def _assert_alike(heard: list[_Said], cuts: list[int]) -> None:
+    quick, thorough, slow = (_said(kind(), heard, cuts) for kind in (_Quick, _Thorough, _Slow))
+    assert quick == thorough == slow
+
+
+def test_a_round_trip_passes() -> None:
+    """That is what makes it quick."""
     machine = Relay(ScriptedEngine(1))
-    assert machine.from_client(_ROUND[0]).to_shadow is _ROUND[0]
-    assert machine.from_shadow(_ROUND[1]).to_client is _ROUND[1]
-    assert machine.idle
+    for _ in range(3):
+        assert machine.passes(_ROUND[0])
+        assert machine.is_running
+        assert machine.answer_passes(_ROUND[1])
+        assert machine.idle
+
+
+def test_a_statement_of_ours_does_not_pass() -> None:
+    """A Bind names what is held under that name: nothing passes unread while a name is."""
+    machine = Relay(ScriptedEngine(1))
+    machine._session.statements[b"s"] = Refuse("42501", "no", "", None)
+    assert not machine.passes(_ROUND[0])
+    del machine._session.statements[b"s"]
+    machine._session.command_tags[b""] = b"EXPLAIN"
+    assert not machine.passes(_ROUND[0])
+
+
+def test_nothing_passes_while_something_waits() -> None:
+    held, full = Relay(ScriptedEngine(1)), Relay(ScriptedEngine(1))
+    assert held.from_client(frames.SYNC + frames.query(_HELD)).to_shadow
+    assert not held.answer_passes(_READY)
+    while full.passes(_ROUND[0]):
+        assert full._session.answers.unanswered <= UNANSWERED
+    full.from_client(frames.SYNC * UNANSWERED)
+    assert full.waiting_bytes
+    assert not full.answer_passes(_ROUND[1])
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        Expectation(MessageKind.DESCRIBE, hides_last_parameter=True),
+        Expectation(MessageKind.EXECUTE, command_tag=b"EXPLAIN"),
+        Expectation(MessageKind.EXECUTE, Forwarded.RESULTS),
+        Expectation(MessageKind.EXECUTE, Forwarded.NOTHING),
+        Expectation(MessageKind.EXECUTE, reply=ShadowReply()),
+    ],
+)
+def test_what_is_waited_for_or_changed_does_not_pass(expectation: Expectation) -> None:
+    answers = Answers(b"UTF8")
+    answers.expect(expectation)
+    assert not any(answers.passes(frames.frame(tag)) for tag in (b"t", b"T", b"C", b"D", b"s"))
+
+
+@given(st.lists(_CLIENT, max_size=4).map(b"".join), st.integers(0, 3), st.integers(0, 3))
+def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> None:
+    data = data[front : len(data) - back]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(plain_frames, "_ENDINGS", ())
+        walked = plain_client_tags(data)
+    assert plain_client_tags(data) == walked
 
 
 @pytest.mark.parametrize(
@@ -170,6 +280,9 @@ def test_a_round_trip_passes_as_it_came() -> None:
         frames.SYNC + b"S",
         frames.query(b"SELECT 1"),
         frames.parse(b"", b""),
+        frames.parse(b"", _HELD) + _ENDING,
+        frames.query(_HELD) + _ENDING,
+        frames.query(_HELD) + frames.describe_portal(b"") + _ENDING,
         b"X\0\0\0\4",
     ],
 )

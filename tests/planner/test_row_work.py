@@ -87,3 +87,19 @@ def test_subqueries_do_not_multiply_expressions() -> None:
     assert asked(3)
     with pytest.raises(Refusal, match="subqueries expanded"):
         asked(5)
+
+
+@pytest.mark.parametrize(("columns", "is_refused"), [(16, False), (17, True)])
+def test_computed_texts_that_windows_sort(columns: int, is_refused: bool) -> None:
+    """A sorted row has them at their length, where a stored text is a pointer."""
+    inner = ", ".join(f"left(s, {n + 1}) AS x{n}" for n in range(columns))
+    outer = ", ".join(f"x{n}" for n in range(columns))
+    sql = (
+        f"SELECT count(*) FROM (SELECT {outer}, row_number() OVER (PARTITION BY uid ORDER BY d) AS r"
+        f" FROM (SELECT uid, d, s, {inner} FROM orders) p) q WHERE r = 1"
+    )
+    if not is_refused:
+        assert walk(sql) is not None
+        return
+    with pytest.raises(Refusal, match="at most 16 computed texts"):
+        walk(sql)

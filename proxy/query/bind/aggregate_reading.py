@@ -16,6 +16,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import READERS, read_condition, read_expression
 from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
+from proxy.query.bind.truth_reading import TRUTH_NODES, is_truth, truth_of_unit
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
@@ -241,11 +242,19 @@ def readers_within(inner: Inner) -> Readers:
     """What may stand in an expression in which aggregates are columns of the relation `inner`."""
 
     def read_inner(node: exp.Expr, scope: Scope) -> Expression:
-        aggregate = read_aggregate(node, replace(scope, readers=READERS))
+        within = replace(scope, readers=READERS)
+        truth = is_truth(node)
+        aggregate = truth_of_unit(node, within) if truth else read_aggregate(node, within)
         if aggregate not in inner.aggregates:
             inner.aggregates.append(aggregate)
         name = aggregate_column(inner.aggregates.index(aggregate) + 1)
-        return ir.ColumnRef(name, aggregate.type, position_of(node), inner.alias)
+        column = ir.ColumnRef(name, aggregate.type, position_of(node), inner.alias)
+        if not truth:
+            return column
+        return ir.Comparison(ir.Comparator.EQ, column, ir.Constant(Fraction(1), SqlType.INT4))
 
-    kinds = (*_AGGREGATES, *_PAIRS, exp.Filter, exp.WithinGroup)
-    return {**READERS, **dict.fromkeys(kinds, read_inner)}
+    def read_named(node: exp.Expr, scope: Scope) -> Expression:
+        return (read_inner if is_truth(node) else READERS[exp.Anonymous])(node, scope)
+
+    kinds = (*_AGGREGATES, *_PAIRS, *TRUTH_NODES, exp.Filter, exp.WithinGroup)
+    return {**READERS, **dict.fromkeys(kinds, read_inner), exp.Anonymous: read_named}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.result_columns import IntervalColumn
+from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
@@ -26,6 +26,7 @@ from proxy.query.ir.bound_statement import (
     KeyValue,
     Level,
     SpanMeaning,
+    SureTruth,
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import AggregateBlock
@@ -93,6 +94,7 @@ def read_subquery(
         expressions,
         output_columns(context, found, is_summed) if select.keyword == sources.result else (),
         is_summed,
+        any(isinstance(meaning, SureTruth) for meaning in spans.values()),
     )
     check_added_rows(block)
     return AggregateSubquery(
@@ -124,6 +126,9 @@ def _interval_columns(
             yield IntervalColumn(meaning.end, numbers[meaning.aggregate])
         elif isinstance(meaning, ExpressionInterval):
             yield IntervalColumn(meaning.end, numbers[meaning.expression])
+        elif isinstance(meaning, SureTruth):
+            for aggregate in (meaning.true, meaning.false):
+                yield IntervalColumn(IntervalEnd.LOW, numbers[aggregate])
 
 
 def read_scalar(sources: Sources, select: Select) -> Aggregate:

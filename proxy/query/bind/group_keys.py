@@ -19,7 +19,7 @@ from proxy.query.ir.typing_rules import ordinal
 from proxy.query.syntax.grouping_sets import grouping_sets, is_distinct
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
-    AGGREGATES,
+    ANSWERED,
     Span,
     is_call,
     own_lexemes,
@@ -94,7 +94,7 @@ def _sets(context: SelectContext) -> tuple[tuple[Span, ...], ...]:
 def _has_aggregate(context: SelectContext) -> bool:
     lexed = context.lexed
     return any(
-        lexed.lexemes[i].name in AGGREGATES and is_call(lexed, i)
+        lexed.lexemes[i].name in ANSWERED and is_call(lexed, i)
         for i in own_lexemes(lexed, context.select.items)
     )
 

@@ -27,6 +27,7 @@ from proxy.query.ir.bound_statement import (
     ExpressionInterval,
     IntervalValue,
     JoinedText,
+    SureTruth,
     UsingColumns,
 )
 from proxy.query.ir.expressions import Expression
@@ -223,7 +224,7 @@ def _refuse_names(context: SelectContext) -> None:
 
 def _refuse_unsummed(context: SelectContext, found: FoundSpans) -> None:
     for span, meaning in found.meanings.items():
-        if isinstance(meaning, IntervalValue | ExpressionInterval):
+        if isinstance(meaning, IntervalValue | ExpressionInterval | SureTruth):
             message = "the error of answers that are added up is not known"
             hint = "Take dp.error(...) in a SELECT that groups by what is joined or compared."
             raise Refusal(Code.UNSUPPORTED, message, hint, context.lexed.lexemes[span[0]].position)

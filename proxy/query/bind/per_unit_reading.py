@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, key_column
+from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, outputs_of
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.scope import ColumnType, Scope
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.exposed import unit_columns
+from proxy.query.ir.exposed import row_names, unit_columns
 from proxy.query.ir.expression_walk import columns, size
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -56,6 +57,33 @@ def read_per_unit(
     position = sources.lexed.lexemes[place].position
     subquery = Subquery(sources.alias(), rows, having, named, position)
     return subquery, {name: kind for name, _, kind in outputs}
+
+
+def distinct_rows(sources: Sources, rows: Subquery, keyword: int) -> Subquery:
+    """DISTINCT of rows that have their columns already, window functions among them, as GROUP BY all of them.
+
+    Refuses  UNSUPPORTED: neither the privacy unit nor what names a row is among the columns
+    """
+    names = [name for name, _ in rows.outputs]
+    columns = [
+        ColumnRef(name, part.type or SqlType.TEXT, None, rows.alias) for name, part in rows.outputs
+    ]
+    units = unit_columns(rows, sources.tables.values())
+    held = [one for one in columns if _name(one) in units]
+    named = [one for one in columns if _name(one) in row_names(rows)]
+    if not (held or named) or len(set(names)) < len(names):
+        sources.refuse(
+            keyword + 1, "DISTINCT here needs the privacy unit, and columns of different names"
+        )
+    alias = sources.alias()
+    keys = tuple(one for one in columns if one not in held)
+    numbers = {key: key_column(number) for number, key in enumerate(keys, start=1)}
+    outputs = tuple(
+        (one.column, ColumnRef(numbers.get(one, UNIT_COLUMN), one.type, None, alias))
+        for one in columns
+    )
+    grouped = GroupByUnit(alias, rows, None, (*held, *named)[0], (), keys=keys)
+    return Subquery(sources.alias(), grouped, None, outputs, rows.position)
 
 
 def _name(column: ColumnRef) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from sqlglot.errors import ErrorLevel
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import TableName
+from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.bind.function_forms import FUNCTIONS, form_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
@@ -27,6 +27,12 @@ _POSTGRES = Postgres()
 class ColumnType(NamedTuple):
     type: SqlType
     type_name: str  # as PostgreSQL prints it, modifier included
+    labels: tuple[str, ...] = ()  # of an enumeration, in its order, where they are public
+
+
+def column_type_of(column: Column) -> ColumnType:
+    labels = () if column.enumeration is None else column.enumeration.labels
+    return ColumnType(column.type, column.display_type_name, labels)
 
 
 class ConstantType(NamedTuple):
@@ -93,6 +99,15 @@ class Scope:
         if len(found) != 1:
             return None
         return ir.ColumnRef(name, found[0].columns[name].type, None, found[0].alias)
+
+    def labels(self, expression: Expression) -> tuple[str, ...]:
+        """Of a column of an enumeration that is read as one, not as the text of its label."""
+        if not isinstance(expression, ir.ColumnRef) or expression.type is not SqlType.ENUM:
+            return ()
+        for relation in self.relations:
+            if relation.alias == expression.relation and expression.column in relation.columns:
+                return relation.columns[expression.column].labels
+        return () if self.outer is None else self.outer.labels(expression)
 
     def look_up(self, subquery: RowSubquery, operand: Expression | None = None) -> Expression:
         """What a subquery says of a row; operand: what stands before IN."""

@@ -23,19 +23,27 @@ from proxy.query.bind.clause_reading import (
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.join_conditions import conjunction, equalities
 from proxy.query.bind.outer_joins import without_public_rows
-from proxy.query.bind.per_unit_reading import read_per_unit
+from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
 from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.rows_without_answers import refuse_answers
-from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope
+from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import renamed
 from proxy.query.bind.union_reading import union_all
-from proxy.query.ir.exposed import unit_columns
+from proxy.query.bind.window_reading import WindowsOfSelect
+from proxy.query.ir.exposed import row_names, unit_columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
-from proxy.query.syntax.selects import Select, Span, aggregates_rows, is_relation, query_parts
+from proxy.query.syntax.selects import (
+    Select,
+    Span,
+    aggregates_rows,
+    has_window,
+    is_relation,
+    query_parts,
+)
 from proxy.query.syntax.with_clauses import Visible
 
 
@@ -144,7 +152,7 @@ def _groups_by_unit(sources: Sources, select: Select) -> bool:
     if "group" not in select.clauses and not is_distinct_keys(sources, select):
         return False
     relation, scope = source_of(sources, select)
-    units = unit_columns(relation, sources.tables.values())
+    units = unit_columns(relation, sources.tables.values()) | row_names(relation)
     for span in key_spans(sources, select):
         key = key_column(sources, select, span, scope)
         if key is not None and (key.relation, key.column) in units:
@@ -237,7 +245,7 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
     if table is None or item.columns:
         sources.refuse(item.first, "only tables of the policy can be joined with a protected table")
     alias = sources.alias()
-    columns = {c.name: ColumnType(c.type, c.display_type_name) for c in table.columns.values()}
+    columns = {name: column_type_of(column) for name, column in table.columns.items()}
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
     if item.alias is not None:
         qualifiers = frozenset({(item.alias,)})
@@ -322,13 +330,18 @@ def _rows(
     relation, scope = take_source(sources, select)
     refuse_answers(sources, select)
     relation, where = read_where(sources, select, relation, scope)
-    if "group" in select.clauses or is_distinct:
+    has_windows = is_distinct and has_window(sources.lexed, select)
+    if "group" in select.clauses or (is_distinct and not has_windows):
         return read_per_unit(sources, select, relation, where, scope)
-    if aggregates_rows(sources.lexed, select):
+    if aggregates_rows(sources.lexed, replace(select, distinct=False)):
         sources.refuse(select.keyword, "an aggregate here needs GROUP BY the privacy unit")
-    found = outputs_of(sources, select, scope)
+    windows = WindowsOfSelect()
+    found = outputs_of(sources, select, replace(scope, readers=windows.readers()))
     outputs = tuple((name, expression) for name, expression, _ in found)
     relation = scope.with_lookups(relation)
+    relation, where, outputs = windows.below(sources, select, relation, where, outputs)
     place = sources.lexed.lexemes[select.keyword].position
     subquery = Subquery(sources.alias(), relation, where, outputs, place)
+    if has_windows:
+        subquery = distinct_rows(sources, subquery, select.keyword)
     return subquery, {name: kind for name, _, kind in found}

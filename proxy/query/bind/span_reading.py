@@ -23,19 +23,21 @@ from proxy.query.bind.repeated_keys import (
     repeated_key_at,
 )
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
+from proxy.query.bind.truth_reading import read_truth
 from proxy.query.ir.bound_statement import (
     ExpressionInterval,
     GroupingValue,
     IntervalValue,
     SpanMeaning,
+    SureTruth,
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, parts_of
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
-    AGGREGATES,
+    ANSWERED,
     AVAILABLE,
-    INSTEAD_OF_AGGREGATES,
     OTHER_AGGREGATES,
+    TRUTHS,
     Span,
     is_call,
     opens_query,
@@ -182,7 +184,7 @@ class _Spans:
         close = lexed.partner[index + 3]
         name = lexemes[index + 2].name
         inner = _aggregate_span(lexed, index + 4)
-        if inner is not None and inner[1] == close:
+        if inner is not None and inner[1] == close and lexemes[inner[0]].name not in TRUTHS:
             aggregate = self._number(_aggregate(self.context, inner))[1]
             return close + 1, IntervalValue(_INTERVALS[name], aggregate)
         is_clipped = _INTERVALS[name] is IntervalEnd.CLIPPED
@@ -224,9 +226,26 @@ class _Spans:
         except Refusal as refusal:
             raise placed(refusal, first) from None
 
-    def _aggregate_at(self, index: int) -> tuple[int, Aggregate] | None:
+    def _aggregate_at(self, index: int) -> tuple[int, Aggregate | SureTruth] | None:
         span = _aggregate_span(self.context.lexed, index)
-        return None if span is None else (span[1], self._number(_aggregate(self.context, span))[1])
+        if span is None:
+            return None
+        if self.context.lexed.lexemes[index].name in TRUTHS:
+            return span[1], self._truth(span)
+        return span[1], self._number(_aggregate(self.context, span))[1]
+
+    def _truth(self, span: Span) -> SureTruth:
+        first = self.context.lexed.lexemes[span[0]]
+        node = parse(self.context.lexed, span, self.context.sources.placeholders)
+        try:
+            found = read_truth(node, self.context.scope)
+        except Refusal as refusal:
+            raise placed(refusal, first) from None
+        true, false = (
+            self._number(replace(one, position=first.position))[1]
+            for one in (found.true, found.false)
+        )
+        return replace(found, true=true, false=false)
 
     def _number(self, aggregate: Aggregate) -> tuple[int, Aggregate]:
         """From 1; and the equal one that has it."""
@@ -243,7 +262,7 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
     while at + 2 < len(lexemes) and lexemes[at + 1].token.token_type is TokenType.DOT:
         at += 2
     name = lexemes[at].name
-    if not is_call(lexed, at) or name not in AGGREGATES | OTHER_AGGREGATES:
+    if not is_call(lexed, at) or name not in ANSWERED | OTHER_AGGREGATES:
         return None
     end = lexed.partner[at + 1] + 1
     if name in _ORDERED_SET and end + 2 < len(lexemes) and lexemes[end].word == "within":
@@ -266,7 +285,7 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
         raise Refusal(
             Code.FUNCTION,
             f"aggregate {name} is not available on a protected table",
-            INSTEAD_OF_AGGREGATES.get(name, AVAILABLE),
+            AVAILABLE,
             lexemes[index].position,
         )
     return index, end

@@ -15,7 +15,7 @@ from proxy.query.bind.retained_conditions import retained_spans
 from proxy.query.bind.source_reading import nature_of, read_public_column
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.selects import (
-    AGGREGATES,
+    ANSWERED,
     Select,
     Span,
     is_call,
@@ -128,7 +128,7 @@ def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
 def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:
     """Whether a bracket stands inside the brackets of an aggregate, or of its FILTER."""
     return any(
-        (lexed.lexemes[at].name in AGGREGATES or lexed.lexemes[at].word == "filter")
+        (lexed.lexemes[at].name in ANSWERED or lexed.lexemes[at].word == "filter")
         and is_call(lexed, at)
         and at < index < lexed.partner[at + 1]
         for at in range(span[0], index)

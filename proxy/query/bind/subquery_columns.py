@@ -48,5 +48,6 @@ def column_type(expression: Expression, kind: SqlType, scope: Scope) -> ColumnTy
     if isinstance(expression, ColumnRef):
         for relation in scope.relations:
             if relation.alias == expression.relation and expression.column in relation.columns:
-                return relation.columns[expression.column]
+                known = relation.columns[expression.column]
+                return known if known.type is expression.type else ColumnType(kind, kind.sql)
     return ColumnType(kind, kind.sql)

@@ -14,10 +14,11 @@ from proxy.query.bind.sources import Sources
 from proxy.query.syntax.from_clause import JoinItem, QueryItem, TableItem
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
-    AGGREGATES,
+    ANSWERED,
     Select,
     Span,
     is_call,
+    is_window_call,
     opens_query,
     own_lexemes,
     query_parts,
@@ -25,7 +26,7 @@ from proxy.query.syntax.selects import (
 from proxy.query.syntax.statements import split_commas
 
 # Of one row they give one value.
-_ONE_VALUE = AGGREGATES | {
+_ONE_VALUE = ANSWERED | {
     *("abs", "cast", "ceil", "ceiling", "coalesce", "concat", "date", "date_part", "date_trunc"),
     *("extract", "filter", "floor", "greatest", "least", "lower", "make_date", "make_interval"),
     *("mod", "nullif", "numeric", "decimal", "round", "sign", "to_char", "trunc", "upper", "over"),
@@ -76,12 +77,9 @@ def _is_one_group(sources: Sources, select: Select) -> bool:
     lexed = sources.lexed
     spans = [select.clauses[name] for name in ("items", "having") if name in select.clauses]
     for index in (i for span in spans for i in own_lexemes(lexed, span)):
-        if lexed.lexemes[index].name not in AGGREGATES or not is_call(lexed, index):
+        if lexed.lexemes[index].name not in ANSWERED or not is_call(lexed, index):
             continue
-        end = lexed.partner[index + 1] + 1
-        if end + 1 < len(lexed.lexemes) and lexed.lexemes[end].word == "filter":
-            end = lexed.partner[end + 1] + 1
-        if end >= len(lexed.lexemes) or lexed.lexemes[end].word != "over":
+        if not is_window_call(lexed, index):
             return True
     return False
 

@@ -47,7 +47,17 @@ class GroupingValue:
     keys: tuple[Key, ...]
 
 
-SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
+@dataclass(frozen=True, slots=True)
+class SureTruth:
+    """bool_or or bool_and: true, false: how many rows are so, and how many are not, of which it says whether
+    they are more than their noise."""
+
+    is_or: bool
+    true: Aggregate
+    false: Aggregate
+
+
+SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue | SureTruth
 
 Level = tuple[int, ...]  # the places of its keys among those of the block, from 0
 

@@ -11,6 +11,7 @@ from proxy.base.result_columns import UNIT_COLUMN
 from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.windows import WindowFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,22 @@ def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str
                 assert_never(part)
 
     return of(relation)
+
+
+def row_names(relation: Relation) -> frozenset[tuple[str, str]]:
+    """(alias, column) of every column that has another value in each row of a protected table."""
+    match relation:
+        case Join():
+            right = frozenset() if relation.left_outer else row_names(relation.right)
+            return row_names(relation.left) | right
+        case Subquery():
+            below = row_names(relation.source)
+            passed = {
+                name
+                for name, part in relation.outputs
+                if isinstance(part, ColumnRef) and (part.relation, part.column) in below
+            }
+            made = {w.name for w in relation.windows if w.function is WindowFunction.ROW_NAME}
+            return frozenset((relation.alias, name) for name in passed | made)
+        case _:
+            return frozenset()

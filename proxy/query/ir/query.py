@@ -46,7 +46,8 @@ class AggregateBlock:
     intervals: the extra columns asked for by dp.low, dp.high and dp.error. expressions: arithmetic over the
     aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
     outputs: the columns of the statement's result, if this SELECT gives them. is_summed: its groups are parts
-    of those that the statement shows, and are added up.
+    of those that the statement shows, and are added up. has_truths: some counts are only asked whether they are
+    more than their noise.
     """
 
     source: Relation
@@ -58,6 +59,7 @@ class AggregateBlock:
     expressions: tuple[NoisyExpression, ...] = ()
     outputs: tuple[OutputColumn, ...] = ()
     is_summed: bool = False
+    has_truths: bool = False
 
 
 @dataclass(frozen=True, slots=True)

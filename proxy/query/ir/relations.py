@@ -14,6 +14,7 @@ from typing_extensions import assert_never
 from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.windows import WindowColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,16 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A row-wise subquery or CTE: filtered, renamed, computed; one output row per row that passes."""
+    """A row-wise subquery or CTE: filtered, renamed, computed; one output row per row that passes.
+
+    windows: further columns, of one order all of them, for a subquery of ours around it."""
 
     alias: str
     source: Relation
     where: Expression | None
     outputs: tuple[tuple[str, Expression], ...]
     position: int | None = field(default=None, compare=False)  # of what a refusal of it is about
+    windows: tuple[WindowColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,14 @@ def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
         case Subquery():
             outputs = tuple((name, change(part)) for name, part in relation.outputs)
             source = rewrite(relation.source, change)
-            return replace(relation, source=source, where=maybe(relation.where), outputs=outputs)
+            windows = tuple(column.changed(change) for column in relation.windows)
+            return replace(
+                relation,
+                source=source,
+                where=maybe(relation.where),
+                outputs=outputs,
+                windows=windows,
+            )
         case GroupByUnit():
             aggregates = tuple(a.changed(change) for a in relation.aggregates)
             source = rewrite(relation.source, change)

@@ -15,6 +15,7 @@ from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.syntax.probes import names_of, unused_ctes
 from proxy.query.syntax.selects import Select
 from proxy.query.syntax.statements import Statement
+from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
 
 _READS = frozenset({"from", "join", "lateral", "using", "table", "only"})
@@ -40,7 +41,11 @@ def settle_ctes(
         for index, lexeme in enumerate(lexed.lexemes)
         if any(edit.start <= lexeme.start < edit.end for edit in edits)
     }
-    left = {index: table for index, table in protected.items() if index not in gone}
+    left = {
+        index: table
+        for index, table in protected.items()
+        if index not in gone and not _is_column(lexed, found, index)
+    }
     names = {
         cte: [index for index in named if index not in gone]
         for cte, named in names_of(lexed, ctes).items()
@@ -73,6 +78,16 @@ def _planned(statement: Statement, names: Mapping[Visible, list[int]]) -> list[V
             if named not in planned and any(cte.body[0] <= at < cte.body[1] for at in found):
                 planned.append(named)
     return planned
+
+
+def _is_column(lexed: Lexed, found: tuple[Select, ...], index: int) -> bool:
+    """Whether a name that could be a table's stands where none does: in the list or a condition of a SELECT, as
+    in `sum(amount) AS sales` where a table has that name, too."""
+    around = [select for select in found if select.keyword < index < select.end]
+    if not around or lexed.lexemes[index - 1].word == "table":
+        return False
+    first, last = max(around, key=lambda one: one.keyword).clauses.get("from", (0, 0))
+    return not first <= index < last
 
 
 def _refuse_reader(

@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 from proxy.base.limits import COLUMNS_PER_RESULT
 from proxy.base.result_columns import (
     IntervalColumn,
+    IntervalEnd,
     aggregate_column,
     error_column,
     grouping_column,
@@ -26,6 +27,7 @@ from proxy.query.ir.bound_statement import (
     IntervalValue,
     KeyValue,
     SpanMeaning,
+    SureTruth,
 )
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
@@ -76,6 +78,9 @@ def _edits(
     is_summed = subquery.joined is not None and subquery.joined.is_summed
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
+        if isinstance(meaning, SureTruth):
+            yield Edit(start, end, _truth(subquery.block, alias, meaning))
+            continue
         value = f"{alias}.{_column(subquery, meaning)}"
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
@@ -103,6 +108,18 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
+def _truth(block: AggregateBlock, alias: str, meaning: SureTruth) -> str:
+    """One of the two decides, if there surely is such a row; else the other does."""
+
+    def surely(rows: Aggregate) -> str:
+        low = IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name
+        return f"{alias}.{low} OPERATOR(pg_catalog.>) 0"
+
+    true, false = f"{surely(meaning.true)} THEN true", f"{surely(meaning.false)} THEN false"
+    first, then = (true, false) if meaning.is_or else (false, true)
+    return f"(CASE WHEN {first} WHEN {then} END)"
+
+
 def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
     block = subquery.block
     match meaning:
@@ -118,6 +135,8 @@ def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
             return f"{column}::pg_catalog.float8" if meaning.as_float else column
         case GroupingValue():
             return grouping_column(groupings(subquery).index(meaning) + 1)
+        case SureTruth():
+            raise AssertionError("a truth is made of two columns")
         case _:
             assert_never(meaning)
 

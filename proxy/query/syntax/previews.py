@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 from proxy.base.errors import Refusal
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, read_from
 from proxy.query.syntax.selects import (
-    AGGREGATES,
+    ANSWERED,
     OTHER_AGGREGATES,
     Select,
     is_call,
@@ -50,7 +50,7 @@ def is_preview(
 
 def may_aggregate(name: str) -> bool:
     """Whether a call of this name may make one row of none. Those of windows only are among them."""
-    return name in AGGREGATES | OTHER_AGGREGATES | _RANKS or "agg" in name
+    return name in ANSWERED | OTHER_AGGREGATES | _RANKS or "agg" in name
 
 
 class _Emptiness:

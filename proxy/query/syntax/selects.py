@@ -6,7 +6,7 @@ judge grammar (PostgreSQL 17 documentation, section 7.8, SELECT).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import TokenType
@@ -145,25 +145,18 @@ _HINTED = (
     *("regr_slope", "regr_intercept", "regr_r2"),
 )
 AGGREGATES = frozenset((*_HINTED, "var_pop", "var_samp", "stddev_pop", "stddev_samp"))
-AVAILABLE = f"Available are {', '.join(_HINTED[:-1])} and {_HINTED[-1]}."
+AVAILABLE = f"Available are {', '.join(_HINTED)}, bool_or, bool_and and every."
 OTHER_AGGREGATES = frozenset(
     (
-        *("array_agg", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "json_agg"),
+        *("array_agg", "bit_and", "bit_or", "bit_xor", "json_agg"),
         *("json_object_agg", "jsonb_agg", "jsonb_object_agg", "range_agg", "string_agg", "xmlagg"),
         *("regr_avgx", "regr_avgy", "regr_count", "regr_sxx", "regr_sxy", "regr_syy", "mode"),
         *("any_value", "median", "grouping"),
     )
 )
-# What to ask instead of an aggregate that has no noisy answer.
-_SURELY = "Whether there surely is such a row:"
-INSTEAD_OF_AGGREGATES: Mapping[str, str] = {
-    "bool_or": f"{_SURELY} dp.low(count(*) FILTER (WHERE condition)) > 0. {AVAILABLE}",
-    **dict.fromkeys(
-        ("bool_and", "every"),
-        "Whether there surely is a row of which it is not true:"
-        f" dp.low(count(*) FILTER (WHERE NOT (condition))) > 0. {AVAILABLE}",
-    ),
-}
+# Which are answered by a comparison of noisy counts (bind/truth_reading.py).
+TRUTHS = frozenset({"bool_or", "bool_and", "every"})
+ANSWERED = AGGREGATES | TRUTHS
 
 
 def aggregates_rows(lexed: Lexed, select: Select) -> bool:
@@ -173,9 +166,11 @@ def aggregates_rows(lexed: Lexed, select: Select) -> bool:
     spans = [
         select.clauses[name] for name in ("items", "having", "order") if name in select.clauses
     ]
-    words = AGGREGATES | OTHER_AGGREGATES
+    words = ANSWERED | OTHER_AGGREGATES
     return any(
-        lexed.lexemes[index].name in words and is_call(lexed, index)
+        lexed.lexemes[index].name in words
+        and is_call(lexed, index)
+        and not is_window_call(lexed, index)
         for span in spans
         for index in own_lexemes(lexed, span)
     )
@@ -201,6 +196,19 @@ def opens_query(lexed: Lexed, index: int) -> bool:
 def is_call(lexed: Lexed, index: int) -> bool:
     after = lexed.lexemes[index + 1 : index + 2]
     return bool(after) and after[0].token.token_type is TokenType.L_PAREN
+
+
+def is_window_call(lexed: Lexed, index: int) -> bool:
+    """Whether OVER follows a call, and its FILTER: no aggregate, though what stands in its brackets may be."""
+    end = lexed.partner[index + 1] + 1
+    if end + 1 < len(lexed.lexemes) and lexed.lexemes[end].word == "filter":
+        end = lexed.partner[end + 1] + 1
+    return end < len(lexed.lexemes) and lexed.lexemes[end].word == "over"
+
+
+def has_window(lexed: Lexed, select: Select) -> bool:
+    """Whether a window function is in its list."""
+    return any(lexed.lexemes[i].word == "over" for i in own_lexemes(lexed, select.items))
 
 
 def is_relation(lexed: Lexed, index: int) -> bool:

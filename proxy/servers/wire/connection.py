@@ -145,8 +145,12 @@ class ClientConnection(asyncio.Protocol):
     # Until it has logged in.
 
     def _from_client(self, data: bytes) -> None:
-        if self._relay is not None:
-            self._perform(self._relay.from_client(data))
+        relay, shadow = self._relay, self._shadow
+        if relay is not None and shadow is not None:
+            if relay.passes(data):
+                shadow.write(data)
+            else:
+                self._perform(relay.from_client(data))
         elif self._login is not None:
             self._login.from_client(data)
         elif self._startup is not None:
@@ -226,8 +230,12 @@ class ClientConnection(asyncio.Protocol):
         if self._is_closing:
             return
         try:
-            if self._relay is not None:
-                self._perform(self._relay.from_shadow(data))
+            relay = self._relay
+            if relay is not None:
+                if not self._state.is_stopping and relay.answer_passes(data):
+                    self._write(data)
+                else:
+                    self._perform(relay.from_shadow(data))
             elif self._login is not None and self._login.from_shadow(data):
                 self._begin_relay(self._login)
         except Exception as error:

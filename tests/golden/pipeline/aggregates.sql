@@ -674,3 +674,38 @@ SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1)
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 smallint)
+
+-- case: truths over groups
+SELECT t, bool_or(i4 > 90), bool_and(i4 > 90) AS all_of_them, every(b) FILTER (WHERE i4 > 3) FROM people GROUP BY t HAVING NOT bool_or(i4 > 90)
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
+--   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
+--   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
+--   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FILTER (WHERE (r1."i4" > %(p1)s::bigint)), pg_catalog.count(*) FILTER (WHERE (NOT (r1."i4" > %(p1)s::bigint))), pg_catalog.count(*) FILTER (WHERE ((r1."i4" > %(p2)s::bigint) AND r1."b")), pg_catalog.count(*) FILTER (WHERE ((r1."i4" > %(p2)s::bigint) AND (NOT r1."b"))) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+--   p1 = 90
+--   p2 = 3
+--   p3 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", (CASE WHEN dp_b1.l1 OPERATOR(pg_catalog.>) 0 THEN true WHEN dp_b1.l2 OPERATOR(pg_catalog.>) 0 THEN false END) AS "bool_or", (CASE WHEN dp_b1.l2 OPERATOR(pg_catalog.>) 0 THEN false WHEN dp_b1.l1 OPERATOR(pg_catalog.>) 0 THEN true END) AS all_of_them, (CASE WHEN dp_b1.l4 OPERATOR(pg_catalog.>) 0 THEN false WHEN dp_b1.l3 OPERATOR(pg_catalog.>) 0 THEN true END) AS "every" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, l1 bigint, a2 bigint, l2 bigint, a3 bigint, l3 bigint, a4 bigint, l4 bigint) WHERE NOT (CASE WHEN dp_b1.l1 OPERATOR(pg_catalog.>) 0 THEN true WHEN dp_b1.l2 OPERATOR(pg_catalog.>) 0 THEN false END)
+
+-- case: truths of a unit
+SELECT count(*) FILTER (WHERE some), count(*) FILTER (WHERE whole) FROM (SELECT uid, bool_or(b) AS some, every(i4 > 3) FILTER (WHERE b) AS whole FROM orders GROUP BY uid) q
+-- => plan
+-- w.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FILTER (WHERE r3."some"), pg_catalog.count(*) FILTER (WHERE r3."whole") FROM (SELECT r2."unit" AS "uid", (r2."a1" = %(p1)s::numeric) AS "some", (r2."a2" = %(p1)s::numeric) AS "whole", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.max(CASE WHEN r1."b" THEN %(p1)s::numeric WHEN (NOT r1."b") THEN %(p3)s::numeric ELSE NULL::numeric END) AS a1, pg_catalog.min(CASE WHEN (r1."i4" > %(p4)s::bigint) THEN %(p1)s::numeric WHEN (NOT (r1."i4" > %(p4)s::bigint)) THEN %(p3)s::numeric ELSE NULL::numeric END) FILTER (WHERE r1."b") AS a2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
+--   p1 = 1
+--   p2 = 6
+--   p3 = 0
+--   p4 = 3
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)

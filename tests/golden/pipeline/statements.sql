@@ -446,3 +446,16 @@ SELECT pg_catalog.count(*) FROM "w"."people" AS r1
 -- epsilon 8 delta 0
 -- => residual
 WITH idle AS (SELECT dp.low(count(*)) AS x FROM people) SELECT dp_b1.a1 AS "count", dp_b1.h2 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, h2 bigint)
+
+-- case: an output column that is called like a protected table
+WITH q AS (SELECT t, count(*) AS people FROM people GROUP BY t) SELECT t, people, lag(people) OVER (ORDER BY t) AS prior FROM q ORDER BY t
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+WITH q AS (SELECT dp_b1.k1 AS "t", dp_b1.a1 AS people FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) SELECT t, people, lag(people) OVER (ORDER BY t) AS prior FROM q ORDER BY t

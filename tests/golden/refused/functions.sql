@@ -17,14 +17,14 @@ SELECT array_agg(i4) FROM people
 -- => refused
 -- FUNCTION at 8: array_agg(i4)
 -- aggregate array_agg is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
 
 -- case: string_agg
 SELECT string_agg(s, ',') FROM people
 -- => refused
 -- FUNCTION at 8: string_agg(s,
 -- aggregate string_agg is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
 
 -- case: a fraction of more digits than any percentile has
 SELECT percentile_cont(1e-16) WITHIN GROUP (ORDER BY i4) FROM people
@@ -178,7 +178,7 @@ SELECT regr_sxx(i4, i2) FROM people
 -- => refused
 -- FUNCTION at 8: regr_sxx(i4,
 -- aggregate regr_sxx is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept and regr_r2.
+-- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
 
 -- case: interval of a root
 SELECT dp.error(sqrt(count(*))) FROM people

@@ -113,16 +113,16 @@ SELECT count(*) FROM people HAVING i4 > 5
 -- case: window over raw rows
 SELECT sum(i4) OVER () FROM people
 -- => refused
--- RAW_ROWS at 12: i4)
--- "i4" of a protected table can only be read inside an aggregate or as a GROUP BY key
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- RAW_ROWS at 29: people
+-- rows of the protected table w.people cannot be returned
+-- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: window count over raw rows
 SELECT count(*) OVER () FROM people
 -- => refused
--- RAW_ROWS at 1: SELECT
--- rows of a protected table cannot be read
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- RAW_ROWS at 30: people
+-- rows of the protected table w.people cannot be returned
+-- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: window ordered by a raw column
 SELECT count(*), rank() OVER (ORDER BY i4) FROM people

@@ -12,6 +12,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import is_simple
+from proxy.query.bind.nodes.labels import as_label, as_label_text
 from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
@@ -41,6 +42,11 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return _interval(node.this, node)
     target = CAST_TYPES.get(wanted.this)
     operand = scope.read(node.this)
+    label = as_label(operand, wanted, scope)
+    if label is not None:
+        return label
+    if target is not None and target.is_text:
+        operand = as_label_text(operand, scope)
     modifier = _modifier(wanted.expressions) if target in _MODIFIED else None
     if target is None or (wanted.expressions and modifier is None):
         raise Refusal(

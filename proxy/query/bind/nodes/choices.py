@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.conditions import comparison, condition
+from proxy.query.bind.nodes.labels import refuse_choice
 from proxy.query.bind.nodes.operands import repeated, together
 from proxy.query.bind.scope import Readers, Scope, only
 from proxy.query.ir import expressions as ir
@@ -30,6 +31,7 @@ def _case(node: exp.Expr, scope: Scope) -> Expression:
         repeated(scope.read(node.this))
     default = node.args.get("default")
     results.append(scope.read(default) if default is not None else ir.Constant(None, None))
+    refuse_choice(results, node, scope)
     settled, meeting = together(results, node, typing_rules.common_result)
     whens = tuple(zip(conditions, settled[:-1], strict=True))
     return ir.Case(whens, settled[-1], meeting)
@@ -46,6 +48,7 @@ def _choose(node: exp.Expr, scope: Scope) -> Expression:
     # ignore_nulls is how the parser notes that PostgreSQL's greatest and least skip NULLs, which ours do.
     only(node, "this", "expressions", "ignore_nulls")
     parts = [scope.read(part) for part in (node.this, *node.expressions)]
+    refuse_choice(parts, node, scope)
     settled, meeting = together(parts, node, typing_rules.common_result)
     return ir.Choose(_CHOICES[type(node)], tuple(settled), meeting)
 
@@ -53,6 +56,7 @@ def _choose(node: exp.Expr, scope: Scope) -> Expression:
 def _nullif(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
     operands = [scope.read(node.this), scope.read(node.expression)]
+    refuse_choice(operands, node, scope)
     (operand, other), meeting = together(operands, node)
     return ir.NullIf(operand, other, _nullif_type(operand.type, other.type, meeting))
 

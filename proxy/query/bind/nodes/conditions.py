@@ -12,6 +12,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.nodes.labels import by_label
 from proxy.query.bind.nodes.operands import (
     compared,
     parameter_text,
@@ -84,7 +85,9 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     _no_condition_as_operand(node, *_not_in_brackets((node.this, left), (node.expression, right)))
     if meeting is SqlType.OTHER:
         raise unknown(node)
-    return _of_truth(_COMPARATORS[type(node)], left, right)
+    comparator = _COMPARATORS[type(node)]
+    ordered = by_label(comparator, left, right, node, scope)
+    return _of_truth(comparator, left, right) if ordered is None else ordered
 
 
 def _not_in_brackets(*operands: tuple[exp.Expr, Expression]) -> list[Expression]:
@@ -287,9 +290,12 @@ def _between(node: exp.Expr, scope: Scope) -> Expression:
     parts = [operand, scope.read(node.args["low"]), scope.read(node.args["high"])]
     (operand, low, high), _ = compared(parts, node)
     _no_condition_as_operand(node, operand, low, high)
-    at_least = ir.Comparison(ir.Comparator.GE, operand, low)
-    at_most = ir.Comparison(ir.Comparator.LE, operand, high)
-    return ir.Connective("AND", (at_least, at_most))
+    ends = ((ir.Comparator.GE, low), (ir.Comparator.LE, high))
+    within = tuple(
+        by_label(comparator, operand, end, node, scope) or ir.Comparison(comparator, operand, end)
+        for comparator, end in ends
+    )
+    return ir.Connective("AND", within)
 
 
 def _like(node: exp.Expr, scope: Scope) -> Expression:

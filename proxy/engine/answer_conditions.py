@@ -1,0 +1,31 @@
+"""What an answer means beside its error: what it is compared with, which rows count, what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proxy.planner.plan import BlockPlan
+from proxy.query.ir.expressions import ColumnRef
+
+_COMPARED = (
+    "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
+)
+_TRUTHS = (
+    "bool_or() and its kin are true or false where the number of such rows is surely more than its noise (the"
+    " low end of its 95 % interval above 0), else NULL"
+)
+
+
+def conditions(block: BlockPlan) -> Iterator[str]:
+    """Of all answers of a block."""
+    if block.uses_answers:
+        yield _COMPARED
+    if block.has_truths:
+        yield _TRUTHS
+    if block.is_summed:
+        yield "the statement adds up such answers, each with an error of its own"
+    for column in block.unowned:
+        yield f"rows whose {column} is null belong to nobody and do not count"
+    for key in block.keys:
+        if key.omits_null and isinstance(key.expression, ColumnRef):
+            yield f"rows whose {key.expression.column} is null are in no group"

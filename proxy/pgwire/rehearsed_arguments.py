@@ -1,0 +1,50 @@
+"""The client's arguments and the rehearsal with them, in one round trip where only time differs by that.
+
+Both are asked of the shadow in the order in which they would be asked one by one, and it does nothing more
+after an error. So errors come as they would, and the rehearsal is of this very moment: what somebody has
+renamed, revoked or set since the last one is found. One case differs: where SQL has put another statement
+under the name, what the rehearsal of the old one says is shown once, and the next Bind finds the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from proxy.pgwire.calls import Arguments, ReadArguments, Refuse, Rehearsal, Verbatim
+from proxy.pgwire.frames import FLUSH, Bind
+from proxy.pgwire.rehearsal import rehearsed, send_rehearsal
+from proxy.pgwire.session import Failed, Session, Wait
+from proxy.pgwire.shadow_exchanges import decoded_arguments, send_arguments
+
+# Of all values. Those of long ones are measured first, and a plan shows each value where it is used.
+_SHORT = 1_000
+
+
+def rehearsed_arguments(
+    session: Session, message: Bind, step: ReadArguments
+) -> Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]:
+    oids = step.parameter_oids
+    reply, sent = send_arguments(session, message, oids), None
+    if step.rehearsal is not None and _goes_along(message, step.rehearsal):
+        given = (oids, message.values, message.formats)
+        sent = send_rehearsal(session, step.rehearsal, *given, b"", message.result_formats)
+    session.to_shadow.append(FLUSH)
+    yield reply if sent is None else sent.last
+    arguments = decoded_arguments(session, message, oids, reply)
+    if sent is None:
+        return arguments
+    needed = rehearsed(sent)
+    if isinstance(needed, Failed):
+        return needed  # whatever else is wrong: the server skips until the client's Sync
+    return (
+        replace(arguments, needs_relation=needed) if isinstance(arguments, Arguments) else arguments
+    )
+
+
+def _goes_along(message: Bind, rehearsal: Rehearsal) -> bool:
+    """Not where something is made, or a block is needed, or the portal's name may be taken: then it is looked
+    first whether there is anything to rehearse."""
+    is_plain = rehearsal.made is None and not rehearsal.same_kind and not message.portal
+    return is_plain and sum(len(value) for value in message.values if value) <= _SHORT

@@ -1,0 +1,73 @@
+"""Guards of windows over the rows of a unit: without one of them neighbours move more, or an order decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from proxy.planner import unit_windows
+from proxy.planner.facts import ColumnFacts
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.windows import WindowColumn
+from tests.audit.exact_results import Auditor
+from tests.pipeline_world import POLICIES, walk
+
+_FIRST = "SELECT sum(i4) FROM (SELECT i4, {} OVER (PARTITION BY {}) AS r FROM orders) q WHERE r {}"
+_OF_A_KEY = _FIRST.format("row_number()", "t ORDER BY i4", "= 1")
+_UNSORTED = "SELECT sum(x) FROM (SELECT first_value(i4) OVER (PARTITION BY uid ORDER BY b) AS x FROM orders) q"
+
+
+def _wrong(sql: str, auditor: Auditor) -> list[str]:
+    pipeline = walk(sql, POLICIES["world"])
+    assert pipeline is not None
+    return auditor.audit(pipeline.plan)
+
+
+def test_the_unit_is_partitioned_by_whatever_else_is(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a key were taken for the unit, the answer would be wrong, but not more than a unit's; without the
+    unit in the partition it is that of many."""
+    planner = unit_windows._WindowPlanner
+    monkeypatch.setattr(planner, "_names_the_unit", lambda *_: None)
+    assert _wrong(_OF_A_KEY, auditor) == []
+    real = planner.column
+
+    def without_unit(
+        self: unit_windows._WindowPlanner, column: WindowColumn, ties: tuple[ColumnRef, ...]
+    ) -> tuple[WindowColumn, ColumnFacts]:
+        planned, known = real(self, column, ties)
+        return replace(planned, partition=planned.partition[1:]), known
+
+    monkeypatch.setattr(planner, "column", without_unit)
+    assert _wrong(_OF_A_KEY, auditor) != []
+
+
+def test_ties_fall_to_what_can_be_seen(auditor: Auditor, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _wrong(_UNSORTED, auditor) == []
+    monkeypatch.setattr(unit_windows._WindowPlanner, "ties", lambda *_: ())
+    assert any("order of rows" in line for line in _wrong(_UNSORTED, auditor))
+
+
+def test_only_row_numbers_are_of_one_row(auditor: Auditor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several rows can be the first by rank(), and of each further key there is one by row_number()."""
+    of_rank = _FIRST.format("rank()", "uid ORDER BY b", "= 1")
+    of_keys = _FIRST.format("row_number()", "uid, i2 ORDER BY i4", "= 1")
+    assert _wrong(of_rank, auditor) == _wrong(of_keys, auditor) == []
+    monkeypatch.setattr(unit_windows, "_is_row_number", lambda *_: True)
+    assert _wrong(of_rank, auditor) != []
+    assert _wrong(of_keys, auditor) != []
+
+
+@pytest.mark.parametrize(
+    ("compared", "rows"),
+    [("= 1", 1), ("= 3", 1), ("<= 2", 2), ("< 2", 1), ("< 2.5", 2), ("<= 2.5", 2), ("< 1", 1)],
+)
+def test_how_many_first_rows_there_are(auditor: Auditor, compared: str, rows: int) -> None:
+    sql = _FIRST.format("row_number()", "uid ORDER BY i4", compared)
+    pipeline = walk(sql, POLICIES["world"])
+    assert pipeline is not None
+    (block,) = pipeline.plan.blocks
+    assert getattr(block.neighbours, "rows", None) == rows
+    assert auditor.audit(pipeline.plan) == []
