@@ -161,8 +161,8 @@ _BY_FORM = (
 
 def has_listed_parts(key: Expression, facts: Facts) -> bool:
     """Whether a row is in no group of a key where one of the key's parts has none of its public values:
-    state || kind, but not state = 'x', which is false of any other state. The field of a time is listed as it is
-    where it is cast to a whole number."""
+    state || kind, but not state = 'x', which is false of any other state. The field of a time is listed as it
+    is where it is cast to a whole number."""
     if isinstance(key, NumericCall) and isinstance(key.operand, Extract):
         return True
     return not isinstance(key, _BY_FORM) or is_computed(key, facts)
