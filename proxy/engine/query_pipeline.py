@@ -31,7 +31,7 @@ from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import read_settings
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING
-from proxy.planner.facts import PlanningContext, PublicRowsOf, PublicValues
+from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
@@ -55,16 +55,17 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
+        bounds: PublicBounds | None = None,
         *,
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
-        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; cached:
-        where answers are cached."""
+        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
+        their numbers and times; cached: where answers are cached."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = PlanningContext(policy, catalog, public or {}, rows or {})
+        self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
         self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
@@ -75,9 +76,9 @@ class Engine:
         }
         self._compile = lru_cache(maxsize=_CACHED_STATEMENTS)(self._compiled)
 
-    def renew(self, public: PublicValues, rows: PublicRowsOf) -> None:
+    def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
-        self._known = replace(self._known, public=public, rows=rows)
+        self._known = replace(self._known, public=public, rows=rows, bounds=bounds)
         cached = self._charged.cached
         self._charged.cached = None if cached is None else self._keeping(cached.ledger)
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables

@@ -24,7 +24,7 @@ class ReliedOn:
             for name in known.policy.tables
             if name in known.catalog.tables
         }
-        self._public = _digest((_plain(known.public), _plain(known.rows)))
+        self._public = _digest(tuple(map(_plain, (known.public, known.rows, known.bounds))))
 
     def text(self, block: BlockPlan) -> str:
         names = sorted({scan.table for scan in scans(block.source)})
