@@ -76,18 +76,21 @@ def _part(key: Expression) -> _Part | None:
             below = _read(operand, UTC)
             if below is None:
                 return None
-            shown = below.shown
+            displayed = below.displayed
             return _Part(
                 clock=below.clock,
                 unit=below.unit or _FIELD_UNITS[field],
-                text=lambda at: str(extracted_field(shown(at), field)),
+                text=lambda at: str(extracted_field(displayed(at), field)),
             )
         case FormattedTime(operand=operand):
             known, below = template(key.template), _read(operand, UTC)
             if known is None or known.unit == "second" or below is None:
                 return None
-            unit, shown = below.unit or ("day" if known.unit == "week" else known.unit), below.shown
-            return _Part(clock=below.clock, unit=unit, text=lambda at: known.text(shown(at)))
+            unit, displayed = (
+                below.unit or ("day" if known.unit == "week" else known.unit),
+                below.displayed,
+            )
+            return _Part(clock=below.clock, unit=unit, text=lambda at: known.text(displayed(at)))
         case DateTrunc(type=kind) | Cast(type=kind) if kind.is_time:
             found = _time(key)
             if found is None or found.unit is None:
@@ -96,7 +99,7 @@ def _part(key: Expression) -> _Part | None:
             return _Part(
                 clock=found.clock,
                 unit=found.unit,
-                text=lambda at: time_text(found.shown(at), kind, zone),
+                text=lambda at: time_text(found.displayed(at), kind, zone),
             )
         case _:
             return None
@@ -108,11 +111,11 @@ def _as_it_is(at: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Time:
-    """What a clock shows of a time. clock: whose times are listed; shown: this time by the clock's; unit: in
-    which it is the same, None: it is the clock's. zone: of which it is the clock, if it is an instant."""
+    """What a clock shows of a time. clock: whose times are listed; displayed: this time by the clock's; unit:
+    in which it is the same, None: it is the clock's. zone: of which it is the clock, if it is an instant."""
 
     clock: Expression
-    shown: Callable[[datetime], datetime] = _as_it_is
+    displayed: Callable[[datetime], datetime] = _as_it_is
     unit: str | None = None
     zone: Zone | None = None
 
@@ -156,7 +159,7 @@ def _read(operand: Expression, zone: Zone) -> _Time | None:
 def _truncated(below: _Time, unit: str, zone: Zone | None) -> _Time:
     return replace(
         below,
-        shown=lambda at: start_of(below.shown(at), unit),
+        displayed=lambda at: start_of(below.displayed(at), unit),
         unit=below.unit or ("day" if unit == "week" else unit),  # a week is in two months
         zone=zone,
     )
