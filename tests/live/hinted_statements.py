@@ -7,6 +7,7 @@ from dataclasses import dataclass
 _ORDERS = "FROM shop.orders"
 _COUNT = f"SELECT count(*) {_ORDERS}"
 _THINGS = "FROM kinds.things"
+_HOUR = "date_trunc('hour', at)"
 _BY_STATUS = f"(SELECT status, count(*) AS n {_ORDERS} GROUP BY status) q"
 _JOINED = f"FROM shop.orders o JOIN {_BY_STATUS} ON q.status = o.status"
 _OWNED = "FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id"
@@ -33,6 +34,45 @@ def _window(function: str, rest: str) -> str:
 
 
 HINTED: dict[str, HintedStatement] = {
+    "Ask several questions, or narrow the keys in WHERE (=, IN, BETWEEN).": _case(
+        " UNION ALL ".join([f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1"] * 6),
+        f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1",
+        " UNION ALL ".join(
+            [f"SELECT {_HOUR}, count(*) {_THINGS} WHERE at BETWEEN '2020-01-01' AND '2020-01-09' GROUP BY 1"] * 6
+        ),
+    ),
+    "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).": _case(
+        f"SELECT tags, count(*) {_THINGS} GROUP BY tags",
+        f"SELECT attrs ->> 'key', count(*) {_THINGS} GROUP BY 1",
+        f"SELECT 'a' = ANY(tags), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT cardinality(tags), count(*) {_THINGS} GROUP BY 1",
+    ),
+    "Write a constant, and a column beside it: column ->> 'key', column @> '{\"a\": 1}', 'a' ="
+    " ANY(column).": _case(
+        f"SELECT count(*) {_THINGS} WHERE attrs ->> txt = 'a'",
+        f"SELECT count(*) {_THINGS} WHERE attrs ->> 'key' = 'a' AND attrs @> '{{\"a\": 1}}'"
+        " AND 'a' = ANY(tags)",
+    ),
+    "Write column -> 'a' ->> 'b', and column -> 'a' ->> 0 for what is in an array.": _case(
+        f"SELECT count(*) {_THINGS} WHERE attrs #>> '{{a,0}}' = 'x'",
+        f"SELECT count(*) {_THINGS} WHERE attrs -> 'a' ->> 'b' = 'x' OR attrs -> 'a' ->> 0 = 'y'",
+    ),
+    "Count what is in an array one by one: count(*) FILTER (WHERE 'a' = ANY(column)). A list stands after IN:"
+    " column IN (1, 2).": _case(
+        f"SELECT unnest(tags), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT count(*) FILTER (WHERE 'a' = ANY(tags)) {_THINGS} WHERE int IN (1, 2)",
+    ),
+    """Write it like '{"key": "value"}', '["a"]' or '1', without \\\\u0000.""": _case(
+        f"SELECT count(*) {_THINGS} WHERE attrs @> '{{a'",
+        f"""SELECT count(*) {_THINGS} WHERE attrs @> '{{"key": "value"}}' OR attrs @> '["a"]'"""
+        " OR attrs @> '1'",
+    ),
+    "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
+    " cardinality(column) > 1, column IS NULL; an interval column > interval '1 day'.": _case(
+        f"SELECT count(*) {_THINGS} WHERE tags IS DISTINCT FROM tags",
+        f"SELECT count(*) {_THINGS} WHERE attrs ->> 'key' = 'a' OR attrs @> '{{\"key\": 1}}' OR 'a' = ANY(tags)"
+        " OR cardinality(tags) > 1 OR tags IS NULL OR lasted > interval '1 day'",
+    ),
     "Write {}(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.": _case(
         f"SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY total) {_ORDERS}",
         f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
