@@ -21,6 +21,7 @@ _BENEATH = (
     *("smallint", "integer", "bigint", "numeric(8,2)", "numeric", "real", "double precision"),
     *("text", "character(2)", "character varying(20)", "boolean", "date", MOOD),
     *("timestamp without time zone", "timestamp with time zone"),
+    *("jsonb", "text[]", "integer[]", "interval"),
 )
 
 
@@ -37,7 +38,7 @@ def _types(more: tuple[str, ...]) -> Iterator[str]:
 
 
 def _domain(type_name: str) -> str:
-    words = re.findall(r"\w+", type_name.removeprefix("public."))
+    words = re.findall(r"\w+", type_name.removeprefix("public.").replace("[]", "_array"))
     return f"public.own_{'_'.join(words)}"
 
 

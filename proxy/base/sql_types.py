@@ -25,10 +25,14 @@ class SqlType(Enum):
     TID = ("tid", -2)  # of ctid, the place of a row; a column of this type is OTHER
     ENUM = ("text", -1)  # any enumeration, read as the text of its label, as the shadow shows it
     COLLATED = ("text", -3)  # texts of several collations, all read in the database's own
-    INTERVAL = (
-        "interval",
-        -4,
-    )  # constants and differences of times; a column of this type is OTHER
+    INTERVAL = ("interval", -4)  # constants and differences of times
+    # What is in such a column can be asked about, not the value as a whole.
+    JSONB = ("jsonb", -5)
+    TEXT_ARRAY = ("text[]", -6)  # and those of character varying
+    INT2_ARRAY = ("smallint[]", -7)
+    INT4_ARRAY = ("integer[]", -8)
+    INT8_ARRAY = ("bigint[]", -9)
+    DURATION = ("interval", -10)  # a column of type interval
     OTHER = ("", 0)
 
     @property
@@ -61,6 +65,17 @@ class SqlType(Enum):
         """Date or timestamp: ordered, bounded, MIN and MAX apply."""
         return self in (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 
+    @property
+    def element(self) -> SqlType | None:
+        """Of an array, the type of what is in it."""
+        return _HELD.get(self)
+
+    @property
+    def is_compound(self) -> bool:
+        """jsonb, an array, an interval that is stored: neither grouped by nor bounded as a whole. Equal
+        intervals can have different parts."""
+        return self in (SqlType.JSONB, SqlType.DURATION) or self in _HELD
+
     def meets_blank_padded(self, other: SqlType) -> bool:
         """Whether values are compared without their trailing blanks though they have them on one side: a
         character(n) that meets character varying is compared as character(n), so that 'a' and 'a ' equal one
@@ -75,6 +90,22 @@ class SqlType(Enum):
         return {self, other} == {SqlType.BPCHAR, SqlType.VARCHAR}
 
 
+_HELD = {
+    SqlType.TEXT_ARRAY: SqlType.TEXT,
+    SqlType.INT2_ARRAY: SqlType.INT2,
+    SqlType.INT4_ARRAY: SqlType.INT4,
+    SqlType.INT8_ARRAY: SqlType.INT8,
+}
+# Of columns -> what is no type of a constant.
+_OF_COLUMNS = {
+    3802: SqlType.JSONB,
+    1009: SqlType.TEXT_ARRAY,
+    1015: SqlType.TEXT_ARRAY,
+    1005: SqlType.INT2_ARRAY,
+    1007: SqlType.INT4_ARRAY,
+    1016: SqlType.INT8_ARRAY,
+    1186: SqlType.DURATION,
+}
 _BY_OID = {member.oid: member for member in SqlType}
 # Of arrays -> the type of an element (pg_type.dat, stable).
 _ELEMENTS = {
@@ -101,6 +132,15 @@ def by_oid(oid: int) -> SqlType:
     <SqlType.INT4: ('integer', 23)>
     """
     return _BY_OID.get(oid, SqlType.OTHER)
+
+
+def of_column(oid: int) -> SqlType:
+    """The type of a column, which may be one that no constant has.
+
+    >>> of_column(3802), by_oid(3802)
+    (<SqlType.JSONB: ('jsonb', -5)>, <SqlType.OTHER: ('', 0)>)
+    """
+    return _OF_COLUMNS.get(oid) or by_oid(oid)
 
 
 def element_of(oid: int) -> SqlType:

@@ -15,8 +15,9 @@ from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
-from proxy.compiler.comparison_types import constants_type, same_family
+from proxy.compiler.comparison_types import constants_type, real_beside, same_family
 from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.real_sql import real_call_sql
 from proxy.compiler.text_sql import beginning, concat_sql, matches_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
@@ -38,6 +39,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -93,6 +95,8 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
 def value_sql(expression: Expression, binds: Binds) -> str:
     """Any expression, in a form that keeps its kind: numbers may come as numeric."""
     match expression:
+        case Inside():
+            return inside_sql(expression, binds)
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
             return condition_sql(expression, binds)
         case ColumnRef():
@@ -191,7 +195,7 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             return numeric_sql(expression.operand, binds)
         case Parameter():
             return binds.scalar(expression, "numeric")
-        case Extract() | TextCall() | ColumnRef() | Bucket():
+        case Extract() | TextCall() | ColumnRef() | Bucket() | Inside():
             return f"({value_sql(expression, binds)})::numeric"
         case _:
             raise AssertionError(f"{type(expression).__name__} is no number")
@@ -272,7 +276,8 @@ def _pair(left: Expression, right: Expression, binds: Binds) -> tuple[str, str]:
         case ColumnRef(), ColumnRef() if same_family(left, right):
             return value_sql(left, binds), value_sql(right, binds)
         case _:
-            return numeric_sql(left, binds), numeric_sql(right, binds)
+            of_left, of_right = real_beside(left, right), real_beside(right, left)
+            return numeric_sql(of_left, binds), numeric_sql(of_right, binds)
 
 
 def _column_and_constants(
@@ -299,7 +304,7 @@ def _in(expression: In, binds: Binds) -> str:
         displayed, items = _column_and_constants(operand, constants, binds)
     else:  # answers of other blocks are numerics
         displayed = numeric_sql(operand, binds)
-        items = [numeric_sql(item, binds) for item in expression.items]
+        items = [numeric_sql(real_beside(item, operand), binds) for item in expression.items]
     return f"({displayed} IN ({', '.join(items)}))"
 
 

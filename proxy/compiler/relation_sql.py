@@ -24,6 +24,7 @@ from proxy.query.ir.expressions import (
     Concat,
     Constant,
     Expression,
+    Inside,
     NullIf,
     NumericCall,
     Parameter,
@@ -76,7 +77,8 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
     there = [f"{column_sql(column)} IS NOT NULL" for column in truncate.present]
     if truncate.where is not None:
         there.append(condition_sql(truncate.where, binds))
-    source = f"{relation_sql(truncate.source, binds)} WHERE {' AND '.join(there)}"
+    where = f" WHERE {' AND '.join(there)}" if there else ""
+    source = f"{relation_sql(truncate.source, binds)}{where}"
     # One by one, as the role may be allowed to read no others.
     listed = ", ".join(f"{truncate.alias}.{identifier(name)}" for name in truncate.columns)
     if truncate.by is None:
@@ -88,6 +90,8 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
         order = _hash_order(truncate, binds)
         found = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
         condition = f"<= {binds.number(truncate.most, 'bigint')}"
+    if truncate.with_null:
+        condition += f" OR {key} IS NULL"
     placed = f"SELECT {listed}, {found} AS {place} FROM {source}"
     return f"SELECT * FROM ({placed}) AS {truncate.alias} WHERE {place} {condition}"
 
@@ -165,7 +169,7 @@ def _output(expression: Expression, binds: Binds) -> str:
 def _makes_text(expression: Expression) -> bool:
     """Whether it may be a new text: a stored one stands in a sorted row as a pointer to where it is, a new
     one with its whole length."""
-    if isinstance(expression, TextCall | Concat):
+    if isinstance(expression, TextCall | Concat | Inside):
         return True
     return any(map(_makes_text, children(expression)))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NoReturn
 
 from typing_extensions import assert_never
 
@@ -25,9 +24,11 @@ from proxy.planner.calendar_clamps import (
     with_calendar,
     within_calendar,
 )
-from proxy.planner.constant_checks import check_text_call, checked_divisor
+from proxy.planner.constant_checks import check_inside, check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
+from proxy.planner.intrinsic_bounds import clamped_by_type, unlimited, with_ends
+from proxy.planner.leaf_bounds import of_column, of_constant, unbounded
 from proxy.planner.number_texts import cast_of_text, printed
 from proxy.planner.text_lengths import longest
 from proxy.policy.policy_model import Bounds
@@ -51,6 +52,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -108,11 +110,11 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
 def _bounded(expression: Expression, columns: Facts) -> Bounded:
     match expression:
         case Constant():
-            return Bounded(expression, _of_constant(expression))
+            return Bounded(expression, of_constant(expression))
         case ColumnRef():
-            bounds = _of_column(expression, columns)
+            bounds = of_column(expression, columns)
             if not (expression.type.is_number or expression.type.is_time):
-                _unbounded(f'column "{expression.column}"', expression.position)
+                unbounded(f'column "{expression.column}"', expression.position)
             return Bounded(Clamped(expression, bounds.low, bounds.high, expression.type), bounds)
         case Clamped():
             return Bounded(expression, Bounds(expression.low, expression.high))
@@ -138,6 +140,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Case():
             return _case(expression, columns)
         case Choose():
+            expression = with_ends(expression)
             parts = [bounded(part, columns) for part in expression.operands]
             operands = tuple(part.expression for part in parts)
             span = intervals.hull([part.interval for part in parts])
@@ -155,10 +158,13 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case TextCall() if expression.type is SqlType.INT4:
             most = longest(expression.operand, columns)
             if most is None:
-                _unbounded("the length of a text", expression.position)
+                unbounded("the length of a text", expression.position)
             return _measured(expression, most, columns)
+        case Inside() if clamped_by_type(expression) is not None:
+            raise unlimited(expression)
         case (
             Parameter()
+            | Inside()
             | Comparison()
             | Connective()
             | Not()
@@ -173,7 +179,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             | Shift()
             | TimeBin()
         ):
-            _unbounded("this expression", None)
+            unbounded("this expression", None)
         case _:
             assert_never(expression)
 
@@ -211,6 +217,9 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case Like():
             check_pattern(expression)
             return replace(expression, operand=again(expression.operand))
+        case Inside():
+            check_inside(expression)
+            return expression
         case TextCall():
             check_text_call(expression)
             return replace(expression, operand=again(expression.operand))
@@ -243,40 +252,13 @@ def _with_lengths(expression: Expression, columns: Facts) -> Expression:
     def change(part: Expression) -> Expression:
         if isinstance(part, TextCall) and part.type is SqlType.INT4:
             return _measured(part, 2**30 - 1, columns).expression
+        if (by_type := clamped_by_type(part)) is not None:
+            return by_type
         if isinstance(part, Clamped) and isinstance(part.operand, Clamped):
             return replace(part, operand=part.operand.operand)  # it had been clamped before
         return part
 
     return rebuild(expression, change)
-
-
-def _unbounded(what: str, position: int | None) -> NoReturn:
-    raise Refusal(
-        Code.NO_BOUNDS,
-        f"{what} has no public bounds, so its sum or average cannot be protected",
-        "Aggregate a column that has bounds in the policy.",
-        position,
-    )
-
-
-def _of_constant(constant: Constant) -> Bounds | None:
-    if constant.value is None:
-        return None
-    if not isinstance(constant.value, Fraction):
-        _unbounded("a constant that is not a number", constant.position)
-    return Bounds(constant.value, constant.value)
-
-
-def _of_column(column: ColumnRef, columns: Facts) -> Bounds:
-    known = columns.get((column.relation, column.column))
-    if known is None or known.bounds is None:
-        raise Refusal(
-            Code.NO_BOUNDS,
-            f'column "{column.column}" has no bounds in the policy, so its values cannot be aggregated',
-            "Ask the data owner for `bounds` on this column, or count its rows instead.",
-            column.position,
-        )
-    return known.bounds
 
 
 def _quotient(quotient: Quotient, columns: Facts) -> Bounded:
@@ -296,9 +278,9 @@ def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
         return Bounded(changed, None)
     interval = intervals.of_rounding(rounded, inner.interval)
     if rounded.function in intervals.STEPWISE and not intervals.fits(rounded.type, interval):
-        _unbounded(f"a cast to {rounded.type.sql} of values this large", None)
+        unbounded(f"a cast to {rounded.type.sql} of values this large", None)
     if rounded.below is not None and max(abs(interval.low), abs(interval.high)) >= rounded.below:
-        _unbounded("a cast to a numeric of fewer digits than the values have", None)
+        unbounded("a cast to a numeric of fewer digits than the values have", None)
     return Bounded(changed, interval)
 
 
@@ -315,7 +297,7 @@ def _extracted(extract: Extract, columns: Facts) -> Bounded:
         )
     interval = intervals.of_fixed_field(extract.field)
     if interval is None:
-        of = _of_column(column, columns)
+        of = of_column(column, columns)
         # Another clock shows another day, at most; what is added moves it further.
         slack = Fraction(
             shifted_by(extract.operand) * (1 if column.type is SqlType.DATE else 86_400)
@@ -344,6 +326,6 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
     if cast.operand.type is not None and cast.operand.type.is_text:
         raise cast_of_text(cast)
     if cast.type.is_time:
-        _unbounded("a timestamp turned into another type", None)
+        unbounded("a timestamp turned into another type", None)
     bounded_inner = bounded(cast.operand, columns)
     return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)

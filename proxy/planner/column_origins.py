@@ -8,24 +8,26 @@ from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 
-def origin(relation: Relation, column: ColumnRef) -> ColumnRef | None:
+def origin(relation: Relation, column: ColumnRef, *, or_null: bool = False) -> ColumnRef | None:
     """
-    Given    column: of a relation, or of a part of it
+    Given    column: of a relation, or of a part of it; or_null: it may be NULL in rows of an outer join
     Gives    the column of a table that it is in every row; None where it is computed, or NULL in some rows
     """
     match relation:
         case Scan():
             return column if column.relation == relation.alias else None
         case Join():
-            left = origin(relation.left, column)
-            return (
-                left if left is not None or relation.left_outer else origin(relation.right, column)
-            )
+            left = origin(relation.left, column, or_null=or_null)
+            if left is not None or (relation.left_outer and not or_null):
+                return left
+            return origin(relation.right, column, or_null=or_null)
         case Subquery():
             if column.relation != relation.alias:
                 return None
             found = dict(relation.outputs).get(column.column)
-            return origin(relation.source, found) if isinstance(found, ColumnRef) else None
+            if not isinstance(found, ColumnRef):
+                return None
+            return origin(relation.source, found, or_null=or_null)
         case Truncate() | GroupByUnit() | UnionAll():
             return None
         case _:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.ir.expressions import Constant, Quotient, TextCall, TextFunction
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import Constant, Inside, Quotient, TextCall, TextFunction
 
 
 def checked_divisor(quotient: Quotient) -> Fraction:
@@ -42,4 +43,22 @@ def check_text_call(call: TextCall) -> None:
             if is_part
             else "Use a small length that is not negative.",
             call.position,
+        )
+
+
+def check_inside(inside: Inside) -> None:
+    """Paths and what is looked for are constants; places are whole numbers that PostgreSQL takes."""
+    parts = (*inside.path, *inside.arguments)
+    values = [part.value for part in parts if isinstance(part, Constant)]
+    too_large = any(
+        part.type is SqlType.INT4 and isinstance(part.value, Fraction) and abs(part.value) >= 2**31
+        for part in inside.path
+        if isinstance(part, Constant)
+    )
+    if len(values) != len(parts) or too_large:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{inside.look.value} on a protected table takes constants",
+            "Write a text or a small whole number.",
+            inside.position,
         )

@@ -13,6 +13,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
 from proxy.planner.facts import Facts
+from proxy.planner.intrinsic_bounds import constant_number
 from proxy.planner.real_intervals import (
     enclosed,
     is_apart_from_zero,
@@ -77,8 +78,7 @@ def without_constant(nullif: NullIf, operand: Bounds | None, facts: Facts) -> Bo
 
 def chosen(interval: Bounds | None, ends: Iterable[Expression], *, is_least: bool) -> Bounds | None:
     """Where greatest(x, constant) lies, or least(): on one side of the constant, which is not NULL."""
-    constants = [end.value for end in ends if isinstance(end, Constant)]
-    numbers = [value for value in constants if isinstance(value, Fraction)]
+    numbers = [value for value in map(constant_number, ends) if value is not None]
     if interval is None or not numbers:
         return interval
     if is_least:

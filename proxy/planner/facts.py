@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.planner.truncated_parts import TruncatedPart
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -40,11 +41,22 @@ class PublicRow:
     is_outer: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedOf:
+    """What a subquery computes a column of: columns that can be named beside it, and others, whose facts are
+    here as far as the subquery's own condition leaves them."""
+
+    expression: Expression
+    facts: Mapping[tuple[str, str], ColumnFacts] = field(compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
     """bounds: of its values after clamping; grid: on which its values lie; values: public keys; ranges: where
     its values lie by the statement's conditions, before clamping, for public keys alone;
-    partitions: the policy's number of partitions; type: in the backend (computed columns are numeric)."""
+    partitions: the policy's number of partitions; type: in the backend (computed columns are numeric);
+    held: within which the values of a public table were when it was read. It may have changed since, so where
+    they are computed with they are clamped like others (ADR 0058)."""
 
     type: SqlType
     bounds: Bounds | None = None
@@ -64,6 +76,8 @@ class ColumnFacts:
     per_unit: Bounds | None = None  # of the sum over all rows of a unit
     chooses_per_unit: bool = False
     of_row: PublicRow | None = None
+    computed_of: ComputedOf | None = None
+    held: Bounds | None = None
 
 
 # (alias of the relation, name of the column)
@@ -71,6 +85,9 @@ Facts = Mapping[tuple[str, str], ColumnFacts]
 
 # Distinct values of columns of public tables, as PostgreSQL prints them.
 PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
+
+# Between which the numbers and times of a column of a public table are.
+PublicBounds = Mapping[tuple[TableName, str], Bounds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +99,12 @@ class PublicRows:
 class ProtectedRows:
     """Each row is protected by itself; neighbours differ in `rows` of them. hashed_by: what sends a row to its
     partition: its key, where it is stored (ctid), or nothing; of one row only, unless `partitions` says in how
-    many partitions those rows can be."""
+    many partitions those rows can be. parts: of a join by truncation, which can be cut once more."""
 
     rows: int
     hashed_by: tuple[ColumnRef, ...]
     partitions: int | None = None
+    parts: tuple[TruncatedPart, ...] = ()
 
     @property
     def named_by(self) -> tuple[ColumnRef, ...]:
@@ -145,12 +163,14 @@ class RelationWithUnit:
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
-    """What is public: the policy, the catalogue, the values of public tables, the rows of small ones."""
+    """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
+    bounds of their numbers and times."""
 
     policy: Policy
     catalog: Catalog
     public: PublicValues
     rows: PublicRowsOf = field(default_factory=dict)
+    bounds: PublicBounds = field(default_factory=dict)
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

@@ -13,12 +13,10 @@ from proxy.query.ir.relations import Join
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlongForeignKey:
-    """units: the columns of the units, which ON has to set equal as well; key: that is referred to; rows: so
-    many of a unit come of its rows on both sides at most."""
+    """units: the columns of the units, which ON has to set equal as well; key: that is referred to."""
 
     units: tuple[ColumnRef, ColumnRef]
     key: ColumnRef
-    rows: int
 
 
 def along_a_foreign_key(
@@ -41,10 +39,9 @@ def along_a_foreign_key(
         if not can_be_truncated_by(x, y):
             continue
         if _refers(joined, x, y, known):
-            return AlongForeignKey(units=(a.column, b.column), key=y, rows=a.rows)
-        if _refers(joined, y, x, known):  # of a LEFT JOIN rows stay to which nothing refers
-            rows = b.rows + (a.rows if joined.left_outer else 0)
-            return AlongForeignKey(units=(a.column, b.column), key=x, rows=rows)
+            return AlongForeignKey(units=(a.column, b.column), key=y)
+        if _refers(joined, y, x, known):
+            return AlongForeignKey(units=(a.column, b.column), key=x)
     return None
 
 

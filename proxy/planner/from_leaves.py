@@ -23,10 +23,21 @@ def leaf(relation: Relation, alias: str) -> Scan | Subquery | None:
             return None
 
 
+def truncated_leaf(relation: Relation, alias: str) -> Scan | Subquery | Truncate | None:
+    """The table or subquery of this alias, with what has been cut of it."""
+    match relation:
+        case Scan() | Subquery() | Truncate():
+            return relation if relation.alias == alias else None
+        case Join():
+            return truncated_leaf(relation.left, alias) or truncated_leaf(relation.right, alias)
+        case _:
+            return None
+
+
 def replaced(relation: Relation, truncated: Scan | Subquery | Truncate) -> Relation:
     """The join with the table or subquery of the same alias exchanged."""
     match relation:
-        case Scan() | Subquery():
+        case Scan() | Subquery() | Truncate():
             return truncated if relation.alias == truncated.alias else relation
         case Join():
             left, right = replaced(relation.left, truncated), replaced(relation.right, truncated)

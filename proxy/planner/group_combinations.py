@@ -9,9 +9,12 @@ from itertools import product
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.planner.computed_keys import as_computed
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import Facts, Values
-from proxy.planner.narrowing import WORK, holds, public_rows
+from proxy.planner.label_work import allowed
+from proxy.planner.narrowing import has_listed_parts, holds, public_rows
+from proxy.planner.number_combinations import numbers_together
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
 from proxy.planner.public_keys import key_parts, label_values
 from proxy.planner.time_combinations import times_together
@@ -30,7 +33,8 @@ def combinations(
     Given    facts: narrowed by the condition
     Refuses  TOO_COMPLEX: more than a limit
     """
-    domains = list(_domains(keys, values, facts))
+    computed, every = as_computed(keys, facts)
+    domains = list(_domains(computed, values, every))
     number = math.prod(len(domain) for _, domain in domains)
     if number > limits.GROUPS_PER_STATEMENT:
         raise _too_many(number, keys, values)
@@ -60,19 +64,25 @@ def combinations(
 def _domains(
     keys: Sequence[Expression], values: Sequence[Values], facts: Facts
 ) -> Iterator[_Domain]:
-    """Keys of one public row together, those that are parts of one time, each other key by itself."""
+    """Keys of one public row together, those that are parts of one time or number, each other key by itself."""
     together: dict[str, list[int]] = {}
-    of_times: set[int] = set()
-    for places, groups in _computed(keys, values, facts):
-        of_times |= set(places)
+    taken: set[int] = set()
+    for places, numbered in numbers_together(keys, facts):
+        taken |= set(places)
+        yield places, _listed(numbered, [values[place] for place in places])
+    left = [place for place in range(len(keys)) if place not in taken]
+    parts = _computed([keys[place] for place in left], [values[place] for place in left], facts)
+    for found, groups in parts:
+        places = tuple(left[place] for place in found)
+        taken |= set(places)
         yield places, groups
-    simple = [place for place in range(len(keys)) if place not in of_times]
+    simple = [place for place in range(len(keys)) if place not in taken]
     for found, listed_times in times_together([keys[place] for place in simple], facts):
         places = tuple(simple[place] for place in found)
-        of_times |= set(places)
+        taken |= set(places)
         yield places, _listed(listed_times, [values[place] for place in places])
     for place, key in enumerate(keys):
-        if place in of_times:
+        if place in taken:
             continue
         row = facts[key.relation, key.column].of_row if isinstance(key, ColumnRef) else None
         together.setdefault(str(place) if row is None else f"row {row.alias}", []).append(place)
@@ -88,17 +98,24 @@ def _domains(
 def _computed(
     keys: Sequence[Expression], values: Sequence[Values], facts: Facts
 ) -> Iterator[_Domain]:
-    """Keys that are computed of the same columns, one of them of several parts: what they are together."""
+    """Keys that are computed of the same columns, or public row, one of them of several parts."""
     parts = [key_parts(key, facts) for key in keys]
-    left = list(range(len(keys)))
+    # A row where one of these is not listed is in no group. Of others, a condition may be true or false of it.
+    listed_parts = {
+        part
+        for key, each in zip(keys, parts, strict=True)
+        if each is not None and (each == (key,) or has_listed_parts(key, facts))
+        for part in each
+    }
+    left = [n for n, each in enumerate(parts) if each is None or listed_parts.issuperset(each)]
     while left:
         first = left.pop(0)
-        places, named = [first], columns(keys[first])
+        places, named = [first], _bases(keys[first], facts)
         for place in [*left, *left]:  # again, for those that another has brought
-            if place in left and columns(keys[place]) & named:
+            if place in left and _bases(keys[place], facts) & named:
                 places.append(place)
                 left.remove(place)
-                named |= columns(keys[place])
+                named |= _bases(keys[place], facts)
         of_each = [parts[place] for place in sorted(places)]
         is_computed = any(
             each != (keys[place],) for place, each in zip(sorted(places), of_each, strict=True)
@@ -117,6 +134,13 @@ def _computed(
             yield tuple(sorted(places)), _listed(found, listed)
 
 
+def _bases(key: Expression, facts: Facts) -> frozenset[tuple[str, ...]]:
+    """The columns that a key is computed of; those of one public row are one."""
+    return frozenset(
+        name if (row := facts[name].of_row) is None else (row.alias,) for name in columns(key)
+    )
+
+
 def _listed(groups: Iterable[Values], values: Sequence[Values]) -> list[Values]:
     """Those of which each part is among the values of its key."""
     listed = [frozenset(each) for each in values]
@@ -131,7 +155,7 @@ def _tests(
     """The conditions that speak of several keys."""
     known = {key: place for place, key in enumerate(keys)}
     for part in conjuncts(where):
-        if sum(holds(part, key) for key in keys) > 1 and number * size(part) <= WORK:
+        if sum(holds(part, key) for key in keys) > 1 and allowed(number * size(part)):
             yield truths(part, known)
 
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner import truncation, unit_truncation
+from proxy.planner import truncation, truncation_hints, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.column_origins import origin, part_of_table, whole_table
 from proxy.planner.facts import (
@@ -29,6 +29,8 @@ from proxy.planner.unit_truncation import with_join_condition
 from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, scans
+
+_Sides = tuple[RelationWithUnit, RelationWithUnit]
 
 
 def joined_rows(
@@ -71,8 +73,7 @@ def joined_rows(
             if along is not None:
                 relation = replace(relation, equal=(*relation.equal, along.units))
                 if not _is_repeated(_target(left, right, along.key), along.key):
-                    with_unit = _referred(relation, facts, left, right, along.key, known)
-                    return _with_rows(with_unit, along.rows)
+                    return _referred(relation, facts, left, right, along.key, known)
                 if _is_one_row(left) or _is_one_row(right):
                     return _multiplied(relation, facts, left, right, known)
             refused = "a join of protected tables must be on the privacy unit they share"
@@ -82,7 +83,7 @@ def joined_rows(
     if not isinstance(left.ownership, PublicRows):
         found = truncated_join(relation, left, right, known)
     if found is None:
-        _refuse(refused, truncation.hint(relation, left, right, known))
+        _refuse(refused, truncation_hints.hint(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
 
 
@@ -96,7 +97,7 @@ def _facts(
     taken = narrowed(both, on)
     if not joined.left_outer:
         return _with_equal(joined, taken)
-    if _has_partners(joined, left.facts, known):
+    if _has_partners(joined, (left, right), known):
         return _with_equal(joined, {**left.facts, **{key: taken[key] for key in right.facts}})
     facts = dict(left.facts)
     for key in right.facts:
@@ -105,7 +106,7 @@ def _facts(
         if values is not None and None not in values:
             values = (*values, None)
         of_row = None if column.of_row is None else replace(column.of_row, is_outer=True)
-        facts[key] = replace(column, values=values, nullable=True, of_row=of_row)
+        facts[key] = replace(column, values=values, nullable=True, of_row=of_row, computed_of=None)
     return facts
 
 
@@ -135,20 +136,24 @@ def _prints_equally(one: SqlType, other: SqlType) -> bool:
     return one is other and not (one.is_float or one in (SqlType.NUMERIC, SqlType.BPCHAR))
 
 
-def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
+def _has_partners(joined: Join, sides: _Sides, known: PlanningContext) -> bool:
     """Whether each row of the left side meets one of the right, by a reference that the server enforces for all
-    rows and that is never NULL. Of the right table no row may be left out."""
+    rows and that is never NULL. Of the right table no row may be left out; of a protected one those that belong
+    to another unit than the row that refers to them are, which the data should not have."""
     table = whole_table(joined.right)
     if joined.rest is not None or table is None:
         return False
     policy = known.policy.tables[table.table]
-    if isinstance(policy, ProtectedTable) or policy.join_keys:
+    if isinstance(policy, ProtectedTable):
+        if _is_truncated(joined, sides, known):
+            return False
+    elif policy.join_keys:
         return False
     target = known.catalog.tables[table.table]
     found = [
-        (origin(joined.left, a), origin(joined.right, b))
+        (origin(joined.left, a, or_null=True), origin(joined.right, b))
         for a, b in joined.equal
-        if not left[a.relation, a.column].nullable
+        if not sides[0].facts[a.relation, a.column].nullable
     ]
     for scan in scans(joined.left):
         pairs = {
@@ -165,6 +170,19 @@ def _has_partners(joined: Join, left: Facts, known: PlanningContext) -> bool:
             ):
                 return True
     return False
+
+
+def _is_truncated(joined: Join, sides: _Sides, known: PlanningContext) -> bool:
+    """Whether the join can leave out rows of its right side, a table of protected rows."""
+    left, right = sides
+    a, b = left.ownership, right.ownership
+    if not isinstance(a, UnitRows) or not isinstance(b, UnitRows) or a.identifier != b.identifier:
+        return True
+    if on_the_unit(joined, left, right, a, b):
+        return not _is_one_row(left) and not _is_one_row(right)
+    return along_the_reference(joined, left, right, known) is None and (
+        along_a_foreign_key(joined, left, right, known) is None
+    )
 
 
 def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:
@@ -213,7 +231,8 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
     match ownership:
         case ProtectedRows() if most > 1:
             partitions = (ownership.partitions or ownership.rows) if ownership.hashed_by else None
-            return replace(ownership, rows=ownership.rows * most, partitions=partitions)
+            rows = ownership.rows * most
+            return replace(ownership, rows=rows, partitions=partitions, parts=())
         case UnitRows() if most > 1:
             formed = unit_truncation.multiplied(ownership.formed, most)
             rows = ownership.rows * most
@@ -259,29 +278,42 @@ def _referred(
     referred: ColumnRef,
     known: PlanningContext,
 ) -> RelationWithUnit:
-    """Each row meets the one row that it refers to, in the side of `met`: nothing is multiplied, but where an
-    earlier join has repeated that row."""
+    """Each row meets the one row that it refers to, the one with the key `referred`: nothing is multiplied, but
+    where an earlier join has repeated that row. So a unit has as many joined rows as rows that refer; and where
+    rows of the left side stay to which none does, these as well: all but one, if there is one that does."""
     a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    rows, formed = max(a.rows, b.rows), max(a.formed, b.formed)
-    if relation.left_outer:  # rows without a partner stay
-        formed = a.formed + b.formed
-    if _is_repeated(_target(left, right, referred), referred):
+    target = _target(left, right, referred)
+    if _is_repeated(target, referred):
         found = _multiplied(relation, facts, left, right, known)
         assert isinstance(found.ownership, UnitRows)
         return replace(found, ownership=replace(found.ownership, unique=False))
-    untruncated = (*a.untruncated, *b.untruncated)
+    referring = a if target is b else b
+    rows, formed = referring.rows, max(a.formed, b.formed)
+    groups, rows_per_group = referring.groups, referring.rows_per_group
+    if relation.left_outer:
+        formed = a.formed + b.formed
+        if target is a:
+            rows = a.rows + b.rows - 1
+            groups = _together(a.groups, b.groups)
+            rows_per_group = _together(a.rows_per_group, b.rows_per_group)
     ownership = replace(
         a,
         rows=rows,
         unique=False,
+        groups=groups,
+        rows_per_group=rows_per_group,
         named_by=(),
-        untruncated=untruncated,
+        untruncated=(*a.untruncated, *b.untruncated),
         formed=formed,
         is_chosen=a.is_chosen or b.is_chosen,
         is_unbounded=a.is_unbounded or b.is_unbounded,
     )
     return RelationWithUnit(relation, facts, ownership)
+
+
+def _together(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _target(left: RelationWithUnit, right: RelationWithUnit, referred: ColumnRef) -> UnitRows:
@@ -296,12 +328,6 @@ def _is_repeated(target: UnitRows, referred: ColumnRef) -> bool:
     """Whether an earlier join can have repeated the row that is referred to."""
     once = [part.rows for part in target.untruncated if part.alias == referred.relation]
     return target.formed > 1 and [target.formed] != once
-
-
-def _with_rows(found: RelationWithUnit, rows: int) -> RelationWithUnit:
-    """Where nothing has been repeated: at most so many rows of a unit."""
-    assert isinstance(found.ownership, UnitRows)
-    return replace(found, ownership=replace(found.ownership, rows=rows))
 
 
 def _both(a: UnitRows, b: UnitRows) -> UnitRows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -14,6 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Bucket,
     Case,
     Cast,
     Choice,
@@ -82,6 +84,9 @@ def evaluated(expression: Expression, held: Held) -> LabelValue:
         case NumericCall():
             number = _number(of(expression.operand))
             return None if number is None else _rounded(expression, number)
+        case Bucket():
+            number = _number(of(expression.operand))
+            return None if number is None else Decimal(bucket_place(expression, Fraction(number)))
         case TextCall():
             return text_called(expression, of(expression.operand))
         case Concat():
@@ -332,3 +337,9 @@ def _argument(argument: Expression) -> int | str:
 
 def _trimmed(given: list[int | str]) -> str:
     return str(given[0]) if given else " "
+
+
+def bucket_place(bucket: Bucket, value: Fraction) -> int:
+    """width_bucket: 0 before the first end, count + 1 from the second one on."""
+    share = (value - bucket.low) / (bucket.high - bucket.low)
+    return 0 if share < 0 else min(math.floor(share * bucket.count) + 1, bucket.count + 1)

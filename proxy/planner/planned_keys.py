@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
+from proxy.planner.computed_keys import as_computed, computed_values
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
 from proxy.planner.key_plans import KeyPlan
 from proxy.planner.mapped_keys import key_by_parts
 from proxy.planner.mapped_texts import depends_on_locale, key_by_text
-from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     ColumnRef,
     Constant,
@@ -65,6 +68,12 @@ def _as_whole_number(key: Key, facts: Facts) -> Key:
     return replace(key, expression=Quotient(column, one, False, column.type, column.position))
 
 
+def columns_of_keys(keys: Sequence[Expression], facts: Facts) -> frozenset[tuple[str, str]]:
+    """Those that say which values keys have: also what subqueries have computed them of."""
+    opened, _ = as_computed(keys, facts)
+    return frozenset[tuple[str, str]]().union(*map(columns, (*keys, *opened)))
+
+
 def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
     """public: the facts as far as the question's own conditions leave them."""
     expression = typed(key.expression, facts)
@@ -77,11 +86,18 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             "after a LEFT JOIN it is the left table's.",
             key.position,
         )
-    values = key_values(expression, public, where)
+    values = computed_values(expression, public, where)
     mapped = key_by_text(expression, facts) or key_by_parts(expression, facts)
     planned = condition(expression if mapped is None else mapped, facts)
     if mapped is None and depends_on_locale(expression) and is_computed(expression, public):
         values = None  # what the database makes of it is not what was computed here
+    if key.type.is_compound:
+        raise Refusal(
+            Code.NO_VALUES,
+            f"{_named(expression)} is a jsonb or an array, of which a whole value is no key",
+            "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).",
+            key.position,
+        )
     if values is None and not _can_be_private(expression, key.type):
         raise Refusal(
             Code.NO_VALUES,
@@ -112,7 +128,7 @@ def _omits_null(
     if column.values is None or not column.nullable:
         return False
     with_null = {**public, place: replace(column, values=(*column.values, None))}
-    return None in (narrowed(with_null, where)[place].values or ())
+    return None in (narrowed(with_null, where, {place})[place].values or ())
 
 
 def listed_groups(
@@ -121,8 +137,9 @@ def listed_groups(
     """Which combinations of public keys are answered, and the keys with the values that these have."""
     where = None if block.where is None else typed(block.where, facts)
     expressions = [typed(key.expression, facts) for key in block.keys]
+    named = columns_of_keys(expressions, facts)
     found = combinations(
-        expressions, [key.values or () for key in keys], narrowed(facts, where), where
+        expressions, [key.values or () for key in keys], narrowed(facts, where, named), where
     )
     if found is None:
         return keys, None

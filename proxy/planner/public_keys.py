@@ -16,6 +16,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
+from proxy.planner.label_evaluation import bucket_place
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
@@ -37,6 +38,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -80,7 +82,7 @@ def _within_ranges(
     for one in known.ranges:
         labels = _labels(
             expression,
-            {**facts, name: replace(known, bounds=_clamped(known.bounds, one), ranges=(one,))},
+            {**facts, name: replace(known, bounds=clamped(known.bounds, one), ranges=(one,))},
         )
         if labels is None:
             return None
@@ -90,7 +92,7 @@ def _within_ranges(
     return found
 
 
-def _clamped(bounds: Bounds, one: Range) -> Bounds:
+def clamped(bounds: Bounds, one: Range) -> Bounds:
     """As the compiled statement clamps what lies beyond the bounds."""
     ends = (
         bounds.low if one.low is None else one.low,
@@ -145,6 +147,8 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
                 return None
             return tuple(dict.fromkeys(constant_text(label) for label in labels))
         case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
+            return ("true", "false")
+        case Inside(type=SqlType.BOOL):
             return ("true", "false")
         case Extract():
             return extracted(expression, facts)
@@ -333,11 +337,5 @@ def _buckets(bucket: Bucket, facts: Facts) -> Values:
         found = None
     places = [0, bucket.count + 1]
     if found is not None:
-        places = [_place(bucket, end) for end in (found.low, found.high)]
+        places = [bucket_place(bucket, end) for end in (found.low, found.high)]
     return tuple(str(n) for n in range(min(places), max(places) + 1))
-
-
-def _place(bucket: Bucket, value: Fraction) -> int:
-    """width_bucket: 0 before the first end, count + 1 from the second one on."""
-    share = (value - bucket.low) / (bucket.high - bucket.low)
-    return 0 if share < 0 else min(math.floor(share * bucket.count) + 1, bucket.count + 1)

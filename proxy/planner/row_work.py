@@ -27,10 +27,13 @@ from proxy.query.ir.expressions import (
     Concat,
     Constant,
     Expression,
+    Inside,
+    InsideLook,
     Like,
     TextCall,
     TextFunction,
 )
+from proxy.query.ir.json_constants import number_of_values
 from proxy.query.ir.pattern_checks import text_pattern
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
@@ -52,10 +55,12 @@ _SEARCHES = (
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """Of one expression, subqueries put in: bytes of the text constants in it, and its nodes."""
+    """Of one expression, subqueries put in: bytes of the text constants in it, its nodes, and how often it
+    looks into a jsonb or an array."""
 
     octets: int
     nodes: int
+    looks: int = 0
 
 
 _NOTHING = _Cost(0, 1)
@@ -77,19 +82,24 @@ def check_row_work(block: AggregateBlock) -> None:
             "the text constants in subquery columns and GROUP BY keys of this query are too long together: at "
             f"most {limits.CARRIED_BYTES} bytes"
         )
-    work = searched = nodes = 0
+    work = searched = nodes = looks = 0
     for part in parts_of(block):
         work += _work(part, outputs)
         searched += _searched(part)
-        nodes += (
-            outputs.get((part.relation, part.column), _NOTHING).nodes
-            if isinstance(part, ColumnRef)
-            else 1
-        )
+        if isinstance(part, ColumnRef):
+            below = outputs.get((part.relation, part.column), _NOTHING)
+            nodes, looks = nodes + below.nodes, looks + below.looks
+        else:
+            nodes, looks = nodes + 1, looks + _looks(part)
     if work > limits.TEXT_WORK:
         raise _too_much(
             "the text constants of this query, multiplied by what is searched for in them, are too long "
             "together"
+        )
+    if looks > limits.INSIDE_LOOKS:
+        raise _too_much(
+            "this query looks into columns of jsonb and arrays too often: each step of a path and each constant"
+            f" counts, at most {limits.INSIDE_LOOKS}"
         )
     if searched > limits.SEARCHED_TOGETHER:
         raise _too_much(
@@ -152,17 +162,37 @@ def _collect(relation: Relation, outputs: _Outputs) -> None:
 
 
 def _cost(expression: object, outputs: _Outputs) -> _Cost:
-    carried = nodes = 0
+    carried = nodes = looks = 0
     growth = 1
     for part in parts_of(expression):
         if isinstance(part, ColumnRef):
             below = outputs.get((part.relation, part.column), _NOTHING)
             carried, nodes = carried + below.octets, nodes + below.nodes
+            looks += below.looks
         else:
             carried, nodes = carried + octets(part) + _padded(part), nodes + 1
+            looks += _looks(part)
             growth = min(growth * _growth(part), limits.CARRIED_BYTES)
     carried *= growth
-    return _Cost(min(carried, limits.CARRIED_BYTES + 1), min(nodes, limits.EXPANDED_NODES + 1))
+    return _Cost(
+        min(carried, limits.CARRIED_BYTES + 1),
+        min(nodes, limits.EXPANDED_NODES + 1),
+        min(looks, limits.INSIDE_LOOKS + 1),
+    )
+
+
+def _looks(part: object) -> int:
+    """Each unpacks the value, or goes through it. An element of a jsonb constant is compared with all that is
+    there."""
+    if not isinstance(part, Inside):
+        return 0
+    if part.look is InsideLook.HOLDS:
+        return len(part.path) + sum(
+            number_of_values(one) for one in part.arguments if isinstance(one, Constant)
+        )
+    # The text of a member is looked at three times, to see how long it is.
+    times = 3 if part.look is InsideLook.TEXT else 1
+    return times * len(part.path) + max(len(part.arguments), 1)
 
 
 def _growth(part: object) -> int:
@@ -185,7 +215,11 @@ def _padded(part: object) -> int:
 
 
 def _larger(one: _Cost, other: _Cost) -> _Cost:
-    return _Cost(max(one.octets, other.octets), max(one.nodes, other.nodes))
+    return _Cost(
+        max(one.octets, other.octets),
+        max(one.nodes, other.nodes),
+        max(one.looks, other.looks),
+    )
 
 
 def _work(part: object, outputs: _Outputs) -> int:

@@ -102,7 +102,7 @@ def _key(key: Expression, facts: Facts, where: Expression | None) -> tuple[Expre
     """
     Refuses  UNSUPPORTED: a type that may have no equality, which raises once there is a row
     """
-    if key.type is None or key.type is SqlType.OTHER:
+    if key.type is None or key.type is SqlType.OTHER or key.type.is_compound:
         _refuse(
             "GROUP BY a column of this type is not available on a protected table",
             "Group by a number, a text, a date, a timestamp, a boolean or a uuid.",

@@ -18,7 +18,7 @@ from proxy.planner.facts import (
     Values,
 )
 from proxy.planner.text_lengths import type_characters
-from proxy.policy.grid import grid_of, type_least, type_step
+from proxy.policy.grid import grid_of, grid_within, type_least, type_step
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan
@@ -29,18 +29,21 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     policy = known.policy.tables[scan.table]
     if not isinstance(policy, ProtectedTable):
         listed, held = known.rows.get(scan.table, ((), ()))
-        facts = {
-            (scan.alias, c.name): ColumnFacts(
+        facts = {}
+        for c in described.columns:
+            within = known.bounds.get((scan.table, c.name))
+            facts[scan.alias, c.name] = ColumnFacts(
                 c.type,
+                grid=None if within is None else grid_within(c, within),
                 values=_labels(c, known.public.get((scan.table, c.name))),
                 step=type_step(c) if c.is_enforced else None,
+                nullable=c.nullable,
                 characters=type_characters(c),
                 of_row=PublicRow(scan.alias, listed.index(c.name), held)
                 if c.name in listed
                 else None,
+                held=within,
             )
-            for c in described.columns
-        }
         return RelationWithUnit(scan, facts, PublicRows())
     columns = {column.name: column for column in described.columns}
     facts = {
@@ -63,7 +66,8 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     if unit.path is not None:
         relation, column = _through(scan, ref(unit.column), unit.path, known)
         key = (scan.alias, unit.column)
-        facts.setdefault(key, ColumnFacts(columns[unit.column].type))
+        of_unit = columns[unit.column]
+        facts.setdefault(key, ColumnFacts(of_unit.type, nullable=of_unit.nullable))
         facts[key] = replace(facts[key], leads_to=unit.path.table)
         facts[column.relation, column.column] = ColumnFacts(column.type, is_unit=True)
         most = policy.max_rows_per_unit
@@ -80,7 +84,10 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             is_unbounded=policy.is_unbounded,
         )
         return RelationWithUnit(relation, facts, ownership)
-    facts[scan.alias, unit.column] = ColumnFacts(columns[unit.column].type, is_unit=True)
+    of_unit = columns[unit.column]
+    facts[scan.alias, unit.column] = ColumnFacts(
+        of_unit.type, is_unit=True, nullable=of_unit.nullable
+    )
     unique = described.is_unique(unit.column)
     rows = 1 if unique else policy.max_rows_per_unit
     named = keys if policy.join_keys else ()

@@ -17,6 +17,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner import grids
 from proxy.planner.bounds import condition
 from proxy.planner.computed_columns import computed_column
+from proxy.planner.computed_keys import with_origins
 from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,
@@ -91,6 +92,7 @@ def _subquery(
         planned, known = computed_column(typed(expression, source.facts), public, own)
         outputs.append((name, planned))
         facts[subquery.alias, name] = known
+    facts.update(with_origins(subquery, public, facts))
     windows = subquery.windows
     if windows:
         passed = tuple(part for _, part in outputs)
@@ -123,7 +125,7 @@ def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hid
             return (), ownership
         case ProtectedRows():
             outputs, hashed_by = named(ownership.hashed_by)
-            return outputs, replace(ownership, hashed_by=hashed_by)
+            return outputs, replace(ownership, hashed_by=hashed_by, parts=())
         case UnitRows():
             name = free(UNIT)
             ref = ColumnRef(name, ownership.column.type, None, alias)

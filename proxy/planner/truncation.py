@@ -12,9 +12,9 @@ from typing import NoReturn
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import TableName
 from proxy.planner.facts import (
     PlanningContext,
     ProtectedRows,
@@ -22,7 +22,8 @@ from proxy.planner.facts import (
     RelationWithUnit,
     UnitRows,
 )
-from proxy.planner.from_leaves import is_unique, leaf, origin, replaced
+from proxy.planner.from_leaves import is_unique, leaf, origin, replaced, truncated_leaf
+from proxy.planner.truncated_parts import KeyTruncation, TruncatedPart, changed_rows, joined_parts
 from proxy.policy.policy_model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
@@ -42,27 +43,6 @@ class KeyRule:
     most: int
     changed: int
     truncation: JoinKey | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """An equality of ON with a rule for both sides."""
-
-    columns: tuple[ColumnRef, ColumnRef]
-    rules: tuple[KeyRule, KeyRule]
-
-
-def stability(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) -> int:
-    """How many joined rows change when left_rows of the left side and right_rows of the right side do.
-
-    Source   T_l S_r M_r + T_r S_l M_l (docs/design/mechanisms.md 3.3; Tumult Analytics,
-             "Understanding sensitivity")
-
-    >>> excess, unique = KeyRule(2, 2, JoinKey(2)), KeyRule(1, 1, JoinKey(None))
-    >>> stability(excess, 1, excess, 1), stability(unique, 1, excess, 1)
-    (8, 4)
-    """
-    return left.most * right.changed * right_rows + right.most * left.changed * left_rows
 
 
 def key_rule(relation: Relation, column: ColumnRef, known: PlanningContext) -> KeyRule | None:
@@ -88,6 +68,8 @@ def can_be_truncated_by(a: ColumnRef, b: ColumnRef) -> bool:
     x, y = a.type, b.type
     if x is None or y is None or SqlType.OTHER in (x, y) or x.is_float or y.is_float:
         return False
+    if x.is_compound:
+        return False
     exact = (*(k for k in SqlType if k.is_integer), SqlType.NUMERIC)
     texts = x.is_text and y.is_text and not x.meets_blank_padded(y)
     return x is y or texts or (x in exact and y in exact)
@@ -99,48 +81,58 @@ def truncated_join(
     """The join of two protected sides with both cut, and whose rows it has; None: the policy has no keys.
 
     Given    joined: with the relations of left and right
-    Refuses  UNSUPPORTED: outer joins, a table with itself, sides whose rows cannot be told apart
+    Refuses  UNSUPPORTED: a table with itself, sides whose rows cannot be told apart; TOO_COMPLEX: more changed
+             rows than a limit
     """
     for ownership in (left.ownership, right.ownership):
-        if isinstance(ownership, ProtectedRows) and ownership.partitions is not None:
-            _refuse_unnamed_rows()  # rows of an earlier join, by truncation or with repeated public rows
+        is_whole = isinstance(ownership, ProtectedRows) and not ownership.parts
+        if isinstance(ownership, ProtectedRows) and is_whole and ownership.partitions is not None:
+            _refuse_unnamed_rows()  # rows that have been joined, and repeated or named anew since
     pairs = [
-        _Pair((a, b), (ours, theirs))
+        (a, b)
         for a, b in joined.equal
         if can_be_truncated_by(a, b)
-        and (ours := key_rule(left.relation, a, known)) is not None
-        and (theirs := key_rule(right.relation, b, known)) is not None
+        and key_rule(left.relation, a, known) is not None
+        and key_rule(right.relation, b, known) is not None
     ]
     if not pairs:
         return None
-    if joined.left_outer:
-        _refuse(
-            "a LEFT JOIN of protected tables must be on the privacy unit they share", "Use JOIN."
-        )
-    if _same_table(left, right):
+    if same_table(left, right, known):
         _refuse("a table can be joined with itself on its privacy unit only", "Join on the unit.")
-    sizes = _rows(left), _rows(right)
-
-    def changed(pair: _Pair) -> int:
-        return stability(pair.rules[0], sizes[0], pair.rules[1], sizes[1])
-
-    pairs = [
-        pair
-        for pair in pairs
-        if _names_of_rows(left, pair.columns[0], pair.rules[0]) is not None
-        and _names_of_rows(right, pair.columns[1], pair.rules[1]) is not None
+    sides = [
+        (ours, theirs)
+        for a, b in pairs
+        if (ours := _truncated_side(left, a, known, with_null=joined.left_outer)) is not None
+        and (theirs := _truncated_side(right, b, known, with_null=False)) is not None
     ]
-    if not pairs:
+    if not sides:
         _refuse_unnamed_rows()
-    best = min(pairs, key=changed)
-    a, b = best.columns
-    truncation = replace(
-        joined,
-        left=_truncate_side(left, a, best.rules[0], known),
-        right=_truncate_side(right, b, best.rules[1], known),
-    )
+
+    def parts(pair: tuple[_TruncatedSide, _TruncatedSide]) -> tuple[TruncatedPart, ...]:
+        ours, theirs = pair
+        return joined_parts(
+            ours.parts,
+            theirs.parts,
+            (ours.most, theirs.most),
+            (ours.place, theirs.place),
+            outer_on=theirs.key.column if joined.left_outer else None,
+        )
+
+    best = min(sides, key=lambda pair: changed_rows(parts(pair)))
+    found = parts(best)
+    changed = changed_rows(found)
+    if len(found) > 2 and changed > limits.JOINED_ROWS_PER_UNIT:
+        raise Refusal(
+            Code.TOO_COMPLEX,
+            f"one privacy unit can change {changed} rows of this join, more than {limits.JOINED_ROWS_PER_UNIT}",
+            "Join fewer tables, or ask the data owner for a smaller `keep` of the join keys in the policy.",
+        )
+    truncation = replace(joined, left=best[0].relation, right=best[1].relation)
+    key = best[0].key
+    if len(found) > 2 or (joined.left_outer and left.facts[key.relation, key.column].nullable):
+        return truncation, ProtectedRows(changed, (), changed, found)
     # Rows of one value of the key are in one partition, and so many values are touched.
-    return truncation, ProtectedRows(changed(best), (a,), sum(sizes))
+    return truncation, ProtectedRows(changed, (key,), sum(part.rows for part in found), found)
 
 
 def truncate_public(
@@ -158,43 +150,19 @@ def truncate_public(
     return replaced(relation, truncated)
 
 
-def hint(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-) -> str:
-    """Which keys of the policy would allow a join, or nothing."""
-    if joined.left_outer or _same_table(left, right):
-        return ""
-    for a, b in joined.equal:
-        if not can_be_truncated_by(a, b):
-            continue
-        missing: list[str] = []
-        for side, column in ((left, a), (right, b)):
-            place = leaf(side.relation, column.relation)
-            found = None if place is None else origin(place, column.column)
-            if found is None or _is_found_through_reference(found[0], known):
-                break
-            if place is None or not _holds_the_rows(side, place):
-                break
-            if key_rule(side.relation, column, known) is None:
-                missing.append(f"{found[1]} of {found[0]}")
-        else:
-            listed = " and ".join(missing)
-            return f"; or ask the data owner for `join_keys` in the policy: {listed}"
-    return ""
-
-
-def _is_found_through_reference(name: TableName, known: PlanningContext) -> bool:
-    table = known.policy.tables[name]
-    unit = table.unit if isinstance(table, ProtectedTable) else None
-    return isinstance(unit, IdentifierUnit) and unit.path is not None
-
-
 def _refuse(message: str, advice: str) -> NoReturn:
     raise Refusal(Code.UNSUPPORTED, message, advice)
 
 
-def _same_table(left: RelationWithUnit, right: RelationWithUnit) -> bool:
-    ours, theirs = ({s.table for s in scans(side.relation)} for side in (left, right))
+def same_table(left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext) -> bool:
+    ours, theirs = (
+        {
+            scan.table
+            for scan in scans(side.relation)
+            if isinstance(known.policy.tables[scan.table], ProtectedTable)
+        }
+        for side in (left, right)
+    )
     return bool(ours & theirs)
 
 
@@ -212,24 +180,65 @@ def _rows(side: RelationWithUnit) -> int:
             assert_never(ownership)
 
 
-def _truncate_side(
-    side: RelationWithUnit, key: ColumnRef, rule: KeyRule, known: PlanningContext
-) -> Relation:
-    place, ownership = leaf(side.relation, key.relation), side.ownership
-    assert isinstance(place, Scan | Subquery)
-    columns = _columns(place, known)
-    truncated: Scan | Subquery | Truncate = place
-    names = _names_of_rows(side, key, rule)
-    assert names is not None
-    if isinstance(ownership, UnitRows):
-        # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
-        by = None if ownership.unique else ownership.column
-        truncated = _truncate(
-            truncated, by, ownership.joined, names, ownership.column, columns, _PLACE_OF_UNIT
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TruncatedSide:
+    """A side of a join, cut by a column of it. place: of the part that has the column; most: so many rows of
+    that part have one value of it."""
+
+    relation: Relation
+    key: ColumnRef
+    parts: tuple[TruncatedPart, ...]
+    place: int
+    most: int
+
+
+def _truncated_side(
+    side: RelationWithUnit, key: ColumnRef, known: PlanningContext, *, with_null: bool
+) -> _TruncatedSide | None:
+    """None: its rows are not those that the policy's rule counts, or nothing names them."""
+    rule, leaf_of_key = key_rule(side.relation, key, known), leaf(side.relation, key.relation)
+    if rule is None or leaf_of_key is None:
+        return None
+    ownership, row_leaf = side.ownership, truncated_leaf(side.relation, key.relation)
+    assert row_leaf is not None
+    columns = _columns(leaf_of_key, known)
+    parts: tuple[TruncatedPart, ...]
+    if isinstance(ownership, ProtectedRows) and ownership.parts:
+        parts = ownership.parts
+        place = next((n for n, part in enumerate(parts) if part.alias == key.relation), None)
+        if place is None or (_needs_order(rule) and not parts[place].names):
+            return None
+    else:
+        names = _names_of_rows(side, key, rule)
+        if names is None:
+            return None
+        place, parts = 0, (TruncatedPart(alias=key.relation, rows=_rows(side), names=names),)
+        if isinstance(ownership, UnitRows):
+            # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
+            by = None if ownership.unique else ownership.column
+            row_leaf = _truncate(
+                row_leaf, by, ownership.joined, names, ownership.column, columns, _PLACE_OF_UNIT
+            )
+    wanted = None
     if rule.truncation is not None:
-        truncated = _truncate(truncated, key, rule.truncation.keep, names, key, columns, _PLACE)
-    return replaced(side.relation, truncated)
+        wanted = KeyTruncation(column=key.column, most=rule.most, changed=rule.changed)
+    part = parts[place].truncated(wanted)
+    if part != parts[place]:
+        assert rule.truncation is not None
+        row_leaf = _truncate(row_leaf, key, rule.truncation.keep, part.names, key, columns, _PLACE)
+        if with_null:
+            row_leaf = replace(row_leaf, present=(), with_null=True)
+    return _TruncatedSide(
+        relation=replaced(side.relation, row_leaf),
+        key=key,
+        parts=(*parts[:place], part, *parts[place + 1 :]),
+        place=place,
+        most=rule.most,
+    )
+
+
+def _needs_order(rule: KeyRule) -> bool:
+    return rule.truncation is not None and rule.truncation.keep is not None
 
 
 def _names_of_rows(
@@ -238,25 +247,26 @@ def _names_of_rows(
     """What names the rows that a rule for the key counts; none where it needs no order of them. None: the rule
     is not about the rows of this side."""
     place, ownership = leaf(side.relation, key.relation), side.ownership
-    if place is None or not _holds_the_rows(side, place):
+    if place is None or not holds_the_rows(side, place):
         return None
     match ownership:
         case UnitRows():
             names = (ownership.column,) if ownership.unique else ownership.named_by
             return names if _are_of(names, place.alias) else None
         case ProtectedRows():
-            ordered = rule.truncation is not None and rule.truncation.keep is not None
-            return None if ordered and not ownership.named_by else ownership.named_by
+            return None if _needs_order(rule) and not ownership.named_by else ownership.named_by
         case _:
             return None
 
 
-def _holds_the_rows(side: RelationWithUnit, place: Scan | Subquery) -> bool:
+def holds_the_rows(side: RelationWithUnit, place: Scan | Subquery) -> bool:
     """Whether a leaf has the protected rows of the side, each once. A public table beside them has not: any
     number of protected rows may meet its one row of a value; and it may have repeated rows without a name."""
     match side.ownership:
         case UnitRows() as ownership:
             return ownership.column.relation == place.alias
+        case ProtectedRows(parts=parts) if parts:
+            return any(part.alias == place.alias for part in parts)
         case ProtectedRows() as ownership:
             return place is side.relation or _are_of(ownership.named_by, place.alias)
         case PublicRows():
@@ -273,7 +283,7 @@ def _refuse_unnamed_rows() -> NoReturn:
     _refuse(
         "the rows of this relation are joined, grouped or united already, so they cannot be truncated for a "
         "join",
-        "Join two protected tables at a time, as they are or as subqueries that filter and rename rows.",
+        "Join protected tables side by side, as they are or as subqueries that filter and rename rows.",
     )
 
 

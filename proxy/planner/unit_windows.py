@@ -280,7 +280,8 @@ class _WindowPlanner:
         Refuses  UNSUPPORTED: a type that may have no order, which raises once there is a row
         """
         expression = typed(part, self._source.facts)
-        if expression.type is None or expression.type is SqlType.OTHER:
+        kind = expression.type
+        if kind is None or kind is SqlType.OTHER or kind.is_compound:
             _refuse(
                 "rows cannot be ordered by a column of this type",
                 "Order and partition by numbers, texts, dates, timestamps, booleans or uuids.",

@@ -32,7 +32,7 @@ def _wrong(
     if column is None:
         yield f"'{there.name}' has no column '{name}'", ""
         return
-    if column.type is SqlType.OTHER or column.type.is_float:
+    if column.type is SqlType.OTHER or column.type.is_compound or column.type.is_float:
         yield (
             f"a column of type {column.type_name} cannot be a join key",
             "equal values must be one value: a whole number, numeric, text, uuid, date, timestamp, boolean",

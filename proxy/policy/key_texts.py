@@ -42,7 +42,7 @@ def has_keys(column: Column) -> bool:
     """
     if column.type is SqlType.NUMERIC:
         return column.precision is not None and column.scale is not None
-    return not (column.type.is_float or column.type in _UNPRINTABLE)
+    return not (column.type.is_float or column.type.is_compound or column.type in _UNPRINTABLE)
 
 
 def printed(key: str, column: Column) -> str:
@@ -86,6 +86,12 @@ def printed(key: str, column: Column) -> str:
             | SqlType.TIMESTAMPTZ
             | SqlType.TID
             | SqlType.INTERVAL
+            | SqlType.DURATION
+            | SqlType.JSONB
+            | SqlType.TEXT_ARRAY
+            | SqlType.INT2_ARRAY
+            | SqlType.INT4_ARRAY
+            | SqlType.INT8_ARRAY
             | SqlType.OTHER
         ):
             raise ValueError(f"is of type {column.type_name}, which has no list of values")

@@ -8,7 +8,7 @@ from importlib.resources import files
 import psycopg
 from psycopg.rows import dict_row
 
-from proxy.base.sql_types import SqlType, by_oid
+from proxy.base.sql_types import SqlType, of_column
 from proxy.catalog.catalog_model import (
     Catalog,
     Column,
@@ -108,7 +108,7 @@ def read_catalog(dsn: str) -> Catalog:
 
 
 def _column(row: dict[str, object], can_conflict: bool) -> Column:
-    kind = SqlType.ENUM if row["is_enum"] else by_oid(int(str(row["type_oid"])))
+    kind = SqlType.ENUM if row["is_enum"] else of_column(int(str(row["type_oid"])))
     type_name = str(row["type_name"])
     if row["is_loose"]:
         kind, type_name = SqlType.OTHER, f"{type_name}, in a nondeterministic collation"

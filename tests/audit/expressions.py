@@ -16,6 +16,7 @@ EXACT = ("int", "decimal")
 NUMBERS = ("int", "decimal", "float")
 COMPARED = ("int", "decimal", "float", "free")
 TIMES = ("date", "ts", "tz")
+COMPOUND = ("json", "texts", "ints", "span")
 TEXTS = ("text", "enum")
 
 
@@ -49,6 +50,10 @@ DATA = (
     Column("tz", "tz"),
     Column("free", "free"),
     Column("e", "enum", True),
+    Column("j", "json"),
+    Column("ta", "texts"),
+    Column("ia", "ints"),
+    Column("iv", "span"),
 )
 
 
@@ -58,6 +63,11 @@ class Scope:
 
     def of(self, kinds: Iterable[str]) -> tuple[str, ...]:
         return tuple(c.text for c in self.columns if c.kind in kinds)
+
+    @property
+    def distinct(self) -> tuple[str, ...]:
+        """What can be counted with DISTINCT: of a jsonb or an array only what is in it."""
+        return tuple(c.text for c in self.columns if c.kind not in COMPOUND)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -138,9 +148,29 @@ _CONDITIONS: tuple[Template, ...] = (
     ("{} < {}", (("date",), ("ts",))),
     ("{} + interval '1 month' > '2010-01-01'", (("ts",),)),
     ("{} - 7 < '2015-01-01'", (("date",),)),
+    ("{} ->> 'k' = 'x'", (("json",),)),
+    ("{} -> 'o' ->> 'k' IS NULL", (("json",),)),
+    ("""{} @> '{{"k": ["x"]}}'""", (("json",),)),
+    ("{} ? 'n'", (("json",),)),
+    ("{} ->> 0 = {}", (("json",), TEXTS)),
+    ("'x' = ANY({})", (("texts",),)),
+    ("'y' <> ALL({})", (("texts",),)),
+    ("{} @> ARRAY['x', 'y']", (("texts",),)),
+    ("{} && '{{z,unlisted}}'", (("texts",),)),
+    ("{}[1] = {}", (("texts",), TEXTS)),
+    ("cardinality({}) > 1", (("texts", "ints"),)),
+    ("7 = ANY({})", (("ints",),)),
+    ("{} > interval '30 days'", (("span",),)),
+    ("extract(epoch FROM {}) / 60 < 90", (("span",),)),
     ("{} - interval '90 minutes' < {}", (("tz",), ("tz",))),
     ("date_trunc('week', {} + interval '1 day') - interval '1 day' <= '2012-03-04'", (("ts",),)),
     ("{} - {} > interval '30 days'", (("ts",), ("ts",))),
+    ("{0} - extract(dow FROM {0})::int <= '2010-07-04'", (("date",),)),
+    (
+        "timestamp '2001-01-01' + interval '2 weeks' * floor(extract(epoch FROM {} - timestamp '2001-01-01')"
+        " / extract(epoch FROM interval '2 weeks')) > '2010-07-01'",
+        (("ts",),),
+    ),
     ("{} - {} < 100", (("date",), ("date",))),
     ("extract(year FROM age('2019-05-31', {})) >= 9", (("date", "ts"),)),
     ("date_bin('7 days', {}, timestamp '2001-01-01') > '2011-01-01'", (("ts",),)),
@@ -159,6 +189,8 @@ _LEAVES: tuple[Template, ...] = (
     ("({} - {})", (("date",), ("date",))),
     ("extract(day FROM {} - {})", (("ts",), ("ts",))),
     ("extract(month FROM {} + interval '40 days')", (("ts",),)),
+    ("greatest(least(extract(epoch FROM {}), 900), -900)", (("span",),)),
+    ("least(cardinality({}), 3)", (("texts", "ints"),)),
 )
 
 

@@ -149,16 +149,28 @@ def _joined(joined: Join) -> Reach | None:
         return _repeated(left or right, joined, left is None)
     columns = {column.column for pair in joined.equal for column in pair}
     if "order_id" in columns:  # a row meets the one row that its reference names
-        rows = max(left.rows, right.rows)
-        groups = left.groups if left.groups < left.rows else rows
         is_path = isinstance(joined.right, Scan) and joined.right.alias.endswith("u")
-        return left if is_path else replace(left, rows=rows, groups=groups)
+        return left if is_path else _along_the_reference(joined, left, right)
     if not (left.by_unit and right.by_unit and _is_on_the_unit(joined)):
         return _truncated(joined, left, right)
     rows = left.rows * right.rows
     cuts = [r.groups for r in (left, right) if r.rows > 1 and r.groups < r.rows]
     per_group = [r.per_group for r in (left, right) if r.per_group is not None]
     return Reach(rows, min([rows, *cuts]), True, per_group=min(per_group, default=None))
+
+
+def _along_the_reference(joined: Join, left: Reach, right: Reach) -> Reach:
+    """As many rows as refer, and all others of a left side that is referred to: where one does, all but one."""
+    is_left = any(a.column == "order_id" for a, _ in joined.equal)
+    refers, target = (left, joined.right) if is_left else (right, joined.left)
+    if _degrees(target)[0] > 1:  # an earlier join has repeated what is referred to
+        rows = left.rows * right.rows
+        return replace(left, rows=rows, groups=rows, per_group=None)
+    rows, groups, per_group = refers.rows, refers.groups, refers.per_group
+    if joined.left_outer and not is_left:
+        rows = left.rows + right.rows - 1
+        groups, per_group = rows, None
+    return replace(left, rows=rows, groups=min(rows, groups), per_group=per_group)
 
 
 def _is_on_the_unit(joined: Join) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import psycopg
 
 from tests.audit.selected_groups import show
-from tests.pipeline_world import CATALOG, DATA, MOODS, PLACES, PROTECTED, RATES
+from tests.pipeline_world import CATALOG, DATA, FEES, MOODS, PLACES, PROTECTED, RATES
 from tests.stored_types import MOOD, columns_sql, create_types
 
 _VALUES: dict[str, tuple[str, ...]] = {
@@ -62,6 +62,26 @@ _VALUES: dict[str, tuple[str, ...]] = {
         "'S\u00fc_%'",
     ),
 }
+# Drawn beside the others, so that theirs stay what they are.
+_COMPOUND: dict[str, tuple[str, ...]] = {
+    "j": (
+        *("NULL", "'null'", "'{}'", "'[]'", "'1'", "'\"x\"'", "'{\"k\": null}'"),
+        *('\'{"k": "x", "n": 7}\'', '\'{"k": "y", "o": {"k": "x"}}\''),
+        *('\'{"k": [1, "x", {"k": "x"}], "n": 1e300}\'', '\'["k", ["x"], 7]\''),
+    ),
+    "ta": (
+        *("NULL", "'{}'", "'{x}'", "'{x,y}'", "'{NULL}'", "'{NULL,x}'", "'{unlisted,x,x,\"\"}'"),
+        *("'{{x,y},{z,NULL}}'", "'[0:1]={x,z}'"),
+    ),
+    "iv": (
+        *("NULL", "'1 month'", "'30 days'", "'-178000000 years'", "'2147483647 days'", "'0'"),
+        *("'5 minutes 0.25 seconds'", "'-1 mons +30 days -00:00:00.000001'", "'720:00:00'"),
+    ),
+    "ia": (
+        *("NULL", "'{}'", "'{1}'", "'{1,2,NULL}'", "'{2147483647,-2147483648}'", "'{{1,7},{7,7}}'"),
+        "'[-1:0]={7,1}'",
+    ),
+}
 _TAME: dict[str, tuple[str, ...]] = {
     "i2": ("NULL", "-5", "10", "1", "2", "2"),
     "i4": ("NULL", "0", "100", "42", "7"),
@@ -87,8 +107,9 @@ _PUBLIC = ";\n".join(
         "CREATE UNLOGGED TABLE SCHEMA.regions (t text)",
         "CREATE UNLOGGED TABLE SCHEMA.places (code text, zone text)",
         f"INSERT INTO SCHEMA.places VALUES {', '.join(map(str, PLACES))}",
-        "CREATE UNLOGGED TABLE SCHEMA.rates (k bigint)",
-        f"INSERT INTO SCHEMA.rates VALUES {', '.join(f'({k})' for k in RATES)}",
+        "CREATE UNLOGGED TABLE SCHEMA.rates (k bigint, fee numeric(8,2))",
+        "INSERT INTO SCHEMA.rates VALUES "
+        + ", ".join(f"({k}, {fee})" for k, fee in zip(RATES, FEES, strict=True)),
         f"CREATE UNLOGGED TABLE SCHEMA.moods (e {MOOD})",
         f"INSERT INTO SCHEMA.moods VALUES {', '.join(f'({label!r})' for label in MOODS)}",
     )
@@ -131,9 +152,13 @@ def _rows(
     generator: random.Random, sizes: dict[int | None, int], pool: dict[str, tuple[str, ...]]
 ) -> list[Row]:
     rows: list[Row] = []
+    beside, pool = random.Random(9), {**pool, **_COMPOUND}
     for unit, size in sizes.items():
         for _ in range(size):
-            data = tuple(generator.choice(pool[column.name]) for column in DATA)
+            data = tuple(
+                (beside if column.name in _COMPOUND else generator).choice(pool[column.name])
+                for column in DATA
+            )
             rows.append(Row(len(rows) + 1, unit, data))
     generator.shuffle(rows)
     return rows
@@ -303,6 +328,7 @@ def plant(dsn: str) -> tuple[Base, ...]:
         connection.execute(create_types().encode())
         sizes: dict[int | None, int] = {unit: unit % 2 + 1 for unit in range(1, 9)}
         plant_rows(connection, MILD, _rows(random.Random(8), sizes, _TAME))
+        connection.execute(f"UPDATE {MILD}.rates SET fee = least(greatest(fee, 0), 50)".encode())
         bases = tuple(_neighbours(connection, *base) for base in _bases())
         for schema in (MILD, "tame"):
             show(connection, schema)

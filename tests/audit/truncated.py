@@ -16,11 +16,14 @@ import psycopg
 
 from proxy.base.errors import Fault, Refusal
 from proxy.catalog.catalog_model import TableName
+from proxy.planner.facts import PlanningContext, ProtectedRows, RelationWithUnit
+from proxy.planner.tracking import track
+from proxy.query.ir.relations import scans
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.movement import all_moved
-from tests.audit.reach import by_policy
-from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
+from tests.audit.reach import Reach, by_policy
+from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, SCHEMA, read, walk
 from tests.stored_types import columns_sql
 
 _TABLES = ("people", "events", "trips", "visits", "notes", "members")
@@ -57,6 +60,25 @@ QUESTIONS = (
         f"SELECT a.t, count(*), sum(b.i4), avg(a.i4) FROM {join} GROUP BY a.t"
         for join in _JOINS[:3]
     ),
+)
+# Of several tables, and with rows that have no partner: (join, what tells its rows apart).
+_OF_THREE = "a.i4 + 101 * coalesce(b.i4, 0) + 10201 * coalesce(c.i4, 0)"
+_OF_TWO = "a.i4 + 101 * coalesce(b.i4, 0)"
+WIDER = (
+    ("people a LEFT JOIN trips b ON a.t = b.t", _OF_TWO),
+    ("people a LEFT JOIN events b ON a.i4 = b.i4", _OF_TWO),
+    ("visits a LEFT JOIN members b ON a.i2 = b.uid", _OF_TWO),
+    ("trips a LEFT JOIN visits b ON a.t = b.t AND b.i4 > 3", _OF_TWO),
+    ("notes a RIGHT JOIN visits b ON a.i2 = b.i2", "b.i4 + 101 * coalesce(a.i4, 0)"),
+    ("people a JOIN trips b ON a.t = b.t JOIN visits c ON c.t = b.t", _OF_THREE),
+    ("people a JOIN visits b ON a.t = b.t JOIN notes c ON b.i2 = c.i2", _OF_THREE),
+    ("people a JOIN trips b ON a.t = b.t LEFT JOIN notes c ON c.i2 = a.i2", _OF_THREE),
+    ("visits a LEFT JOIN people b ON a.i2 = b.i2 JOIN trips c ON b.t = c.t", _OF_THREE),
+    ("visits a LEFT JOIN people b ON a.i2 = b.i2 LEFT JOIN trips c ON b.t = c.t", _OF_THREE),
+    ("people a JOIN trips b ON a.t = b.t JOIN members c ON a.i2 = c.uid", _OF_THREE),
+    ("people a LEFT JOIN (trips b JOIN notes c ON c.t = b.t) ON a.t = b.t", _OF_THREE),
+    ("people a LEFT JOIN trips b ON a.t = b.t LEFT JOIN events c ON c.i4 = b.i4", _OF_THREE),
+    ("visits a LEFT JOIN members b ON a.i2 = b.uid JOIN people c ON b.t = c.t", _OF_THREE),
 )
 # A side is not cut by the key of a public table in it, which any number of its rows may meet.
 REFUSED = tuple(
@@ -181,9 +203,12 @@ def too_dear(questions: Sequence[str] = QUESTIONS, policy: str = "joins") -> Ite
 
 
 def violations(
-    auditor: Auditor, questions: Sequence[str] = QUESTIONS, policy: str = "joins"
+    auditor: Auditor, questions: Sequence[str] = QUESTIONS, policy: str = "joins", rows: int = 0
 ) -> Iterator[str]:
-    """Everything in which a change of one table or of both moves a join by more than was promised."""
+    """Everything in which a change of one table or of all moves a join by more than was promised.
+
+    Given    rows: that many rows of the join are said to change; 0: what tests.audit.reach says
+    """
     states = synthetic(auditor)
     for question in questions:
         pipeline = walk(question, POLICIES[policy])
@@ -191,7 +216,7 @@ def violations(
         block = pipeline.plan.blocks[0]
         tables = [name.split(".")[1] for name in block.tables() if name.split(".")[1] in states]
         base = {"places": "cut_places"} | {table: states[table].base for table in tables}
-        reach = by_policy(block)
+        reach = Reach(rows, rows, False, 3, together=rows) if rows else by_policy(block)
         try:
             here = auditor.exact(block, base)
             for table in tables:
@@ -223,11 +248,10 @@ def _changed(tables: list[str], states: Mapping[str, States]) -> Iterator[dict[s
     one = ({table: schema} for table in tables for schema in states[table].neighbours)
     if len(tables) < 2:
         return one
-    left, right = (states[table].neighbours for table in tables)
-    pairs = list(product(left, right))
-    step = max(1, len(pairs) // _MOST_PAIRS)
-    both = (dict(zip(tables, pair, strict=True)) for pair in islice(pairs, 0, None, step))
-    return chain(one, both)
+    together = list(product(*(states[table].neighbours for table in tables)))
+    step = max(1, len(together) // _MOST_PAIRS)
+    all_of_them = (dict(zip(tables, each, strict=True)) for each in islice(together, 0, None, step))
+    return chain(one, all_of_them)
 
 
 def largest_change(auditor: Auditor, question: str) -> int:
@@ -244,6 +268,48 @@ def largest_change(auditor: Auditor, question: str) -> int:
             there = auditor.exact(block, {**base, table: schema}).numbers[0][()]
             most = max(most, _difference(here, there))
     return most
+
+
+def rows_by_table(join: str) -> Mapping[str, int]:
+    """So many joined rows change at most with each table, as the planner says."""
+    joined = _joined(join)
+    tables = {scan.alias: scan.table.name for scan in scans(joined.relation)}
+    assert isinstance(joined.ownership, ProtectedRows)
+    return {tables[part.alias]: part.joined for part in joined.ownership.parts}
+
+
+def rows_of_all(join: str) -> int:
+    """So many joined rows change at most with all tables together."""
+    ownership = _joined(join).ownership
+    assert isinstance(ownership, ProtectedRows)
+    assert ownership.rows == sum(part.joined for part in ownership.parts)
+    return ownership.rows
+
+
+def _joined(join: str) -> RelationWithUnit:
+    found = read(f"SELECT count(*) FROM {join}")
+    assert found is not None
+    known = PlanningContext(POLICIES["joins"], CATALOG, KNOWN_PUBLIC)
+    return track(found[1].query.blocks[0].source, known)
+
+
+def change_by_table(auditor: Auditor, join: str, told_apart: str) -> Mapping[str, int]:
+    """How many joined rows do change at most, of all neighbours in one table."""
+    last = f"percentile_cont(0.5) WITHIN GROUP (ORDER BY {told_apart})"
+    pipeline = walk(f"SELECT {last} FROM {join}", POLICIES["joins best"])
+    assert pipeline is not None
+    block, states = pipeline.plan.blocks[0], synthetic(auditor)
+    tables = [name.split(".")[1] for name in block.tables()]
+    base = {table: states[table].base for table in tables}
+    here = auditor.exact(block, base).numbers[0][()]
+    assert here, "no row is joined"
+    return {
+        table: max(
+            _difference(here, auditor.exact(block, {**base, table: schema}).numbers[0][()])
+            for schema in states[table].neighbours
+        )
+        for table in tables
+    }
 
 
 def _difference(here: tuple[int, ...], there: tuple[int, ...]) -> int:

@@ -21,9 +21,12 @@ _FAMILIES = (("t", "e"), ("i2", "i4"))
 
 @dataclass(frozen=True)
 class Asked:
+    """join: of three tables, or one that keeps rows without partner; None: of two."""
+
     sql: str
     policy: str
     features: frozenset[str]
+    join: str | None = None
 
 
 @st.composite
@@ -31,7 +34,12 @@ def truncated_questions(draw: DrawFn) -> Asked:
     left, right, on = draw(st.sampled_from(_PAIRS))
     features = {f"{left} and {right}", "by a label" if "e" in on else "by another column"}
     sides, columns = [], []
-    for alias, table in (("a", left), ("b", right)):
+    aliased = [("a", left), ("b", right)]
+    third = draw(st.sampled_from(_THIRD)) if one_in(draw, 4) else None
+    if third is not None and third[1] not in (left, right) and third[0] in JOIN_KEYS[left]:
+        aliased.append(("c", third[1]))
+        features.add("three tables")
+    for alias, table in aliased:
         source = table
         if one_in(draw, 3):
             features.add("subquery")
@@ -44,14 +52,26 @@ def truncated_questions(draw: DrawFn) -> Asked:
     equal = f"a.{on[0]} = b.{on[1]}"
     if one_in(draw, 4):
         features.add("another condition")
-        equal += f" AND {draw(conditions(0, scope))}"
+        both = Scope(tuple(c for c in columns if not c.text.startswith("c.")))
+        equal += f" AND {draw(conditions(0, both))}"
     keys = draw(st.sampled_from([(), (), ("a.t",), ("b.e",), ("a.e", "b.t"), ("(a.i4 > 9)",)]))
     where = f" WHERE {draw(conditions(1, scope))}" if one_in(draw, 3) else ""
     measures = [_measure(draw, scope) for _ in range(draw(st.integers(1, 3)))]
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     features.add("groups" if keys else "no groups")
-    text = f"SELECT {', '.join((*keys, *measures))} FROM {sides[0]} JOIN {sides[1]} ON {equal}"
-    return Asked(f"{text}{where}{group}", draw(st.sampled_from(_POLICIES)), frozenset(features))
+    word = draw(st.sampled_from(["JOIN", "JOIN", "LEFT JOIN"]))
+    join = f"{sides[0]} {word} {sides[1]} ON {equal}"
+    if third is not None and len(sides) == 3:
+        another = draw(st.sampled_from(["JOIN", "LEFT JOIN"]))
+        join += f" {another} {sides[2]} ON a.{third[0]} = c.{third[2]}"
+        word += another
+    if "LEFT" in word:
+        features.add("left join")
+    is_wide = "LEFT" in word or len(sides) == 3
+    text = f"SELECT {', '.join((*keys, *measures))} FROM {join}{where}{group}"
+    # Partitions of a wide join are random, so that medians of two databases cannot be compared.
+    policy = "joins best" if is_wide else draw(st.sampled_from(_POLICIES))
+    return Asked(text, policy, frozenset(features), join if is_wide else None)
 
 
 def _measure(draw: DrawFn, scope: Scope) -> str:
@@ -79,4 +99,8 @@ _PAIRS = tuple(
     for here in JOIN_KEYS[left]
     for there in JOIN_KEYS[right]
     if _family(here) == _family(there)
+)
+# A key of the first table, and another table with one of that family.
+_THIRD = tuple(
+    (here, right, there) for _, right, (here, there) in dict.fromkeys(_PAIRS) if here in ("t", "i2")
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from proxy.compiler.identifiers import column_sql
 from proxy.planner import joins, neighbours, planning, truncation
 from proxy.planner.facts import PlanningContext, RowOwnership
 from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
+from proxy.planner.truncated_parts import TruncatedPart, joined_parts
 from proxy.planner.truncation import KeyRule
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation, Truncate
@@ -32,6 +34,15 @@ def refused_join_complains(auditor: Auditor) -> bool:
 
 def truncation_is_too_dear(auditor: Auditor) -> bool:
     return next(truncated.too_dear(), None) is not None
+
+
+def wider_joins_complain(auditor: Auditor) -> bool:
+    for join, told_apart in truncated.WIDER:
+        planned = truncated.rows_by_table(join)
+        found = truncated.change_by_table(auditor, join, told_apart)
+        if any(found[table] > planned[table] for table in found):
+            return True
+    return False
 
 
 def _with_rules(patch: pytest.MonkeyPatch, change: Callable[[KeyRule], KeyRule]) -> None:
@@ -55,10 +66,7 @@ def partners_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def change_of_one_side_forgotten(patch: pytest.MonkeyPatch) -> None:
-    def of_right(left: KeyRule, left_rows: int, right: KeyRule, right_rows: int) -> int:
-        return left.most * right.changed * right_rows
-
-    patch.setattr(truncation, "stability", of_right)
+    patch.setattr(truncation, "changed_rows", lambda parts: parts[-1].joined)
 
 
 def rows_of_a_side_forgotten(patch: pytest.MonkeyPatch) -> None:
@@ -142,7 +150,7 @@ def rows_without_a_unit_compete(patch: pytest.MonkeyPatch) -> None:
 
 def side_cut_by_a_public_table_in_it(patch: pytest.MonkeyPatch) -> None:
     """The one public row of a value is taken for the one row of the side with it."""
-    patch.setattr(truncation, "_holds_the_rows", lambda side, place: True)
+    patch.setattr(truncation, "holds_the_rows", lambda side, place: True)
 
 
 def repeated_by_a_public_table_forgotten(patch: pytest.MonkeyPatch) -> None:
@@ -151,6 +159,53 @@ def repeated_by_a_public_table_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def repeated_by_a_public_table_without_a_cut(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(joins, "truncate_public", lambda relation, column, rule, known: relation)
+
+
+def partner_that_comes_alone_counts_once(patch: pytest.MonkeyPatch) -> None:
+    """The row without partner that it takes away is not counted."""
+
+    def once(part: TruncatedPart) -> int:
+        return part.rows * math.prod(cut.changed for cut in part.truncations) * part.factor
+
+    patch.setattr(TruncatedPart, "joined", property(once))
+
+
+def earlier_joins_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """A third table's rows meet rows of one of the first two, not their pairs."""
+    real = joined_parts
+
+    def forgetful(
+        left: Sequence[TruncatedPart],
+        right: Sequence[TruncatedPart],
+        most: tuple[int, int],
+        places: tuple[int, int],
+        *,
+        outer_on: str | None,
+    ) -> tuple[TruncatedPart, ...]:
+        found = real(left, right, most, places, outer_on=outer_on)
+        return tuple(
+            replace(part, factor=max(1, part.factor // max(parts[place].factor, 1)))
+            for part, parts, place in zip(
+                found,
+                (*[right] * len(left), *[left] * len(right)),
+                (*[places[1]] * len(left), *[places[0]] * len(right)),
+                strict=True,
+            )
+        )
+
+    patch.setattr(truncation, "joined_parts", forgetful)
+
+
+def cut_by_the_first_key_alone(patch: pytest.MonkeyPatch) -> None:
+    """Of a table that is joined with two others on two keys."""
+    real = relation_sql._truncate
+
+    def first(kept: Truncate, binds: Binds) -> str:
+        below = kept.source
+        is_second = isinstance(below, Truncate) and below.place == kept.place == "dp_place"
+        return real(replace(kept, most=10**6) if is_second else kept, binds)
+
+    patch.setattr(relation_sql, "_truncate", first)
 
 
 _Layer = Callable[[Auditor], bool]
@@ -169,4 +224,7 @@ TRUNCATION_MUTANTS: tuple[tuple[Callable[[pytest.MonkeyPatch], None], _Layer], .
     (side_cut_by_a_public_table_in_it, refused_join_complains),
     (repeated_by_a_public_table_forgotten, truncation_complains),
     (repeated_by_a_public_table_without_a_cut, truncation_complains),
+    (partner_that_comes_alone_counts_once, wider_joins_complain),
+    (earlier_joins_of_a_row_forgotten, wider_joins_complain),
+    (cut_by_the_first_key_alone, wider_joins_complain),
 )

@@ -103,10 +103,10 @@ def test_types_as_format_type_prints_them(catalog: Catalog) -> None:
         Column("t", SqlType.TIMESTAMPTZ, "timestamp(3) with time zone", True),
         Column("m", SqlType.ENUM, "odd.mood", True),
         Column("s", SqlType.NUMERIC, "numeric(3,2)", True, 3, 2),
-        Column("list", SqlType.OTHER, "integer[]", True),
+        Column("list", SqlType.INT4_ARRAY, "integer[]", True),
         Column("small", SqlType.NUMERIC, "numeric(3,2)", True, 3, 2),
         Column("feeling", SqlType.ENUM, "odd.mood", True),
-        Column("several", SqlType.OTHER, "integer[]", True),
+        Column("several", SqlType.INT4_ARRAY, "integer[]", True),
         Column('Odd "name', SqlType.UUID, "uuid", False),
     )
 

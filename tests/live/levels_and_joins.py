@@ -30,9 +30,12 @@ SELECT n, n % 601, nullif(n % 11, 0), date '2024-01-01' + n % 700, (ARRAY['a', '
 FROM generate_series(1, 1100) n;
 CREATE TABLE r.payments (id int PRIMARY KEY, customer int NOT NULL, rental int REFERENCES r.rentals,
     cents int NOT NULL);
+CREATE TABLE r.returns (id int PRIMARY KEY, customer int NOT NULL, rental int NOT NULL REFERENCES r.rentals,
+    late boolean NOT NULL);
 INSERT INTO r.payments
 SELECT n, g.customer, CASE WHEN n % 9 = 0 THEN NULL ELSE g.id END, n % 200
 FROM generate_series(1, 900) n JOIN r.rentals g ON g.id = 1 + n % 700;
+INSERT INTO r.returns SELECT g.id, g.customer, g.id, g.id % 7 = 0 FROM r.rentals g WHERE g.id % 2 = 0;
 """
 TABLES = """\
 tables:
@@ -54,6 +57,13 @@ tables:
       id: {}
       rental: {}
       cents: {bounds: [0, 200]}
+  r.returns:
+    unit: {customer: customer}
+    max_rows_per_unit: 3
+    columns:
+      id: {}
+      rental: {}
+      late: {}
   r.products: public
   r.makers: public
 """

@@ -25,6 +25,8 @@ CREATE TABLE trip.reports (id int PRIMARY KEY, who int, city text);
 INSERT INTO trip.reports
     SELECT row_number() OVER (), row_number() OVER () / 2, 'c' || c
     FROM generate_series(1, 900) c, generate_series(1, c % 9) n;
+CREATE TABLE trip.guides AS SELECT id, id AS report FROM trip.reports;
+ALTER TABLE trip.guides ADD PRIMARY KEY (id);
 CREATE TABLE trip.weather (id int PRIMARY KEY, city text, rain int);
 INSERT INTO trip.weather
     SELECT row_number() OVER (), 'c' || c, n FROM generate_series(1, 900) c, generate_series(1, 4) n;
@@ -39,7 +41,11 @@ tables:
     unit: {person: who}
     max_rows_per_unit: 2
     join_keys: {city: {keep: unique}}
-    columns: {city: {}}
+    columns: {city: {}, id: {}}
+  trip.guides:
+    unit: row
+    join_keys: {report: {keep: unique}}
+    columns: {report: {}}
   trip.weather: {unit: public, join_keys: {city: {keep: 2}}}
 """
 
@@ -80,6 +86,19 @@ def joined() -> Iterator[LiveProxy]:
             " JOIN trip.reports r ON s.city = r.city WHERE r.city <> 'c1'",
             "SELECT sum(least((1 + c % 50 + 6) / 7, 3)) FROM generate_series(2, 900) c WHERE c % 9 = 1",
             3 * (3 * 1 * 2 + 1 * 2 * 1),
+        ),
+        # Stays without a report that is alone stay: 3 of each city, 1 of cities with one.
+        (
+            "count(*), dp.error(count(*)) FROM trip.stays s LEFT JOIN trip.reports r ON s.city = r.city",
+            "SELECT sum(least(1 + c % 50, 3)) FROM generate_series(1, 900) c",
+            3 * (2 * 3 * 1 * 2 + 1 * 2 * 1),
+        ),
+        # Of three tables: 100 cities with one report, each with a guide; stays of cities, guides by the report.
+        (
+            "count(*), dp.error(count(*)) FROM trip.stays s JOIN trip.reports r ON s.city = r.city"
+            " JOIN trip.guides g ON g.report = r.id",
+            "SELECT sum(least(1 + c % 50, 3)) FROM generate_series(1, 900) c WHERE c % 9 = 1",
+            3 * (2 + 3 * 2 + 3),
         ),
         # Every stay meets two of the four rows of its city.
         (

@@ -18,6 +18,10 @@ _STATEMENTS = (
     " WHERE paid GROUP BY paid",
     "SELECT kind, count(*) FROM r.rentals q RIGHT JOIN r.payments p ON q.id = p.rental WHERE q.paid"
     " GROUP BY kind",
+    # Each row has a partner, by an enforced reference that is never null: no group of NULL.
+    "SELECT q.kind, count(*) FROM r.returns e LEFT JOIN r.rentals q ON e.rental = q.id GROUP BY 1",
+    "SELECT q.paid, count(*) AS count, count(q.kind) AS n FROM r.rentals q RIGHT JOIN r.returns e"
+    " ON e.rental = q.id WHERE late GROUP BY q.paid",
     "SELECT category, count(*) FROM r.payments p, r.rentals q, r.products s"
     " WHERE p.rental = q.id AND q.product = s.id GROUP BY category",
     # Public rows that no protected row meets.

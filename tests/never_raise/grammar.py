@@ -123,6 +123,18 @@ _INTERVALS = (
 _WIDTHS = ("'15 minutes'", "'31 days'", "interval '7 days'", "'1 microsecond'")
 _ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "America/New_York", "Asia/Kolkata", "UTC")
 _TEMPLATES = ("'YYYY-MM-DD HH24:MI:SS'", "'FMMonth Day'", "'IYYY-IW DDD'", "'HH12 AM'")
+_KEYS = ("'k'", "'n'", "'o'", "''", "'-1'", "0", "-1", "2147483647", "-2147483648", "$3", "$1")
+_JSONS = (
+    *("""'{"k": "x"}'""", """'{"k": {"k": "x"}}'""", "'[1]'", "'[]'", "'{}'", "'\"x\"'", "'null'"),
+    *(
+        """'["x", [7], {"k": ["x"]}]'""",
+        "'1e300'::jsonb",
+        """'{"": {}}'""",
+        f"'{'[' * 30}{']' * 30}'",
+    ),
+)
+_PATHS = ("'{k}'", "ARRAY['k', 'n']", "'{o,k}'")
+_ARRAYS = ("ARRAY[1, 7]", "'{}'", "'{2147483647}'", "ARRAY[NULL, 1]", "'{1,2}'::int[]")
 _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
 
 Make = Callable[[int], str]
@@ -152,6 +164,17 @@ class Grammar:
             self._between_times,
             self._measured_text,
             self._bucket,
+            lambda d: self._one(
+                (
+                    "cardinality(ta)",
+                    "cardinality(ia)",
+                    "array_length(ia, 1)",
+                    "least(cardinality(ta), 3)",
+                    "greatest(least(extract(epoch FROM iv), 3600), -60)",
+                    "extract(epoch FROM iv)",
+                    "ia[1]",
+                )
+            ),
             *(partial(self._case, self.number),) * 2,
             *(partial(self._choice, self.number),) * 2,
         )
@@ -178,8 +201,40 @@ class Grammar:
             partial(self._case, self.condition),
             lambda d: f"coalesce({self.condition(d)}, b)",
             self._truths,
+            *(self._inside,) * 2,
         )
         return self._one(makes)(depth - 1)
+
+    def _inside(self, depth: int) -> str:
+        """What is in a jsonb or an array."""
+        member, item = f"j{self._path()}", self._one(_TEXT_CONSTANTS)
+        number = self._one(("1", "7", "NULL", "2147483648", "$1"))
+        listed = ", ".join(
+            self.draw.sample(("'x'", "'y'", "''", "NULL", "'SECRET'"), self._one((1, 3)))
+        )
+        return self._one(
+            (
+                f"({member} @> {self._one(_JSONS)})",
+                f"({self._one(_JSONS)} <@ {member})",
+                f"({member} ? {self._one(_KEYS)})",
+                f"({member} {self._one(('?|', '?&'))} ARRAY['k', 'n'])",
+                f"({member} IS NULL)",
+                f"(j #> {self._one(_PATHS)} IS NOT NULL)",
+                f"(j #>> {self._one(_PATHS)} = {item})",
+                f"(coalesce({member} ->> 'k', 'x') = {item})",
+                f"({item} = ANY(ta))",
+                f"({item} <> ALL(ta))",
+                f"({number} = ANY(ia))",
+                f"(ta {self._one(('@>', '&&'))} ARRAY[{listed}]::text[])",
+                f"(iv {self._one(_COMPARATORS[:6])} {self._one((*_INTERVALS, 'iv'))})",
+                f"(iv BETWEEN interval '1 day' AND {self._one(_INTERVALS)})",
+                f"(extract(epoch FROM iv) {self._one(_COMPARATORS)} {number})",
+                f"(ia {self._one(('@>', '&&'))} {self._one(_ARRAYS)})",
+            )
+        )
+
+    def _path(self) -> str:
+        return "".join(f" -> {self._one(_KEYS)}" for _ in range(self._one((0, 0, 1, 2))))
 
     def text(self, depth: int) -> str:
         if depth <= 0 or self._rarely():
@@ -200,6 +255,10 @@ class Grammar:
             lambda d: f"{self._one(('lpad', 'rpad'))}({self.text(d)}, {self._one(_PADDED)})",
             lambda d: f"({self.text(d)})::varchar({self._one(('1', '20'))})",
             self._printed,
+            *(lambda d: f"(j{self._path()} ->> {self._one(_KEYS)})",) * 2,
+            lambda d: self._one(
+                (f"jsonb_typeof(j{self._path()})", "ta[1]", "ta[0]", "ta[2147483647]")
+            ),
             partial(self._case, self.text),
             partial(self._choice, self.text),
         )
@@ -247,8 +306,22 @@ class Grammar:
         if depth > 0 and self._rarely():
             return f"date_trunc('{unit}', {self._moved(depth - 1)})"
         if self._rarely():
+            return self._week()
+        if self._rarely():
             return f"({self._one(_DAYS)} {self._one(('+', '-'))} {self._one(('7', '$1', '300000', '900000'))})"
         return f"({of} {self._one(('+', '-'))} {self._one(_INTERVALS)})"
+
+    def _week(self) -> str:
+        """Its first day, as tools write it."""
+        day, local = self._one(_DAYS), f"({self._one(_INSTANTS)} AT TIME ZONE 'Asia/Kolkata')"
+        number = f"(({self._one(('6', '13'))} + extract(dow FROM {local})::int) % 7)"
+        return self._one(
+            (
+                f"({day} - extract(dow FROM {day})::int)",
+                f"({day} - (extract(isodow FROM {day})::int - 1))",
+                f"date_trunc('day', {local} - interval '1 day' * {number})",
+            )
+        )
 
     def _bin(self, depth: int) -> str:
         width, seconds = self._one(_WIDTHS), self._one(("300", "3600", "604800"))
@@ -258,6 +331,8 @@ class Grammar:
             (
                 f"date_bin({width}, {of}, {origin})",
                 f"to_timestamp(floor(extract(epoch FROM {of}) / {seconds}) * {seconds})",
+                f"(timestamp '2001-01-01' + interval '{seconds} seconds' * floor(extract(epoch FROM {of}"
+                f" - timestamp '2001-01-01') / extract(epoch FROM interval '{seconds} seconds')))",
             )
         )
 

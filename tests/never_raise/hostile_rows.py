@@ -29,6 +29,28 @@ _MORE: dict[str, tuple[str, ...]] = {
     "s": ("E'a\\\\'", "'SECRET-4242'", "'\u01c5'", "repeat('\U0001f600', 20)", "'ab%'", "'abc'"),
     "d": ("'0001-01-01'", "'9999-12-31'", "'4714-11-24 BC'"),
     "ts": ("'4714-11-24 00:00:00 BC'", "'9999-12-31 23:59:59.999999'"),
+    "j": (
+        f"jsonb_build_object('k', repeat('e', {_HUGE}))",
+        # Of which the text has gigabytes.
+        "('{\"n\": 1e131071, \"k\": [' || repeat('1e131071,', 12000) || '0]}')::jsonb",
+        f"jsonb_build_object('k', jsonb_build_array(repeat(E'\\u0001', {_HUGE})))",
+        "(repeat('[', 4000) || repeat(']', 4000))::jsonb",
+        "(repeat('{\"k\":', 3000) || '1' || repeat('}', 3000))::jsonb",
+        '\'{"": {"": "SECRET-4242"}, "k": "😀", "-1": true}\'',
+        "(SELECT jsonb_object_agg(n, n) FROM generate_series(1, 2000) n)",
+    ),
+    "ta": (
+        f"ARRAY[repeat('e', {_HUGE}), 'x']",
+        "array_fill('x'::text, ARRAY[20000])",
+        "array_fill(NULL::text, ARRAY[200000])",
+        "array_fill('x'::text, ARRAY[1, 1, 1, 1, 1, 3], ARRAY[2147483646, 1, 1, 1, -2147483648, 0])",
+        "ARRAY['SECRET-4242', E'\\\\', '😀']",
+    ),
+    "ia": (
+        "array_fill(7, ARRAY[20000])",
+        "array_fill(NULL::integer, ARRAY[200000])",
+        "'[2147483645:2147483646]={1,2}'",
+    ),
     "tz": ("'4714-11-24 00:00:00+00 BC'", "'294276-12-31 23:59:59.999999+00'"),
 }
 
@@ -40,7 +62,8 @@ def make_hostile_tables(connection: psycopg.Connection) -> None:
     connection.execute(create_types().encode())
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"SET search_path = {SCHEMA}")
-    pools = {c.name: (*synthetic._VALUES[c.name], *_MORE.get(c.name, ())) for c in DATA}
+    values = {**synthetic._VALUES, **synthetic._COMPOUND}
+    pools = {c.name: (*values[c.name], *_MORE.get(c.name, ())) for c in DATA}
     for name, units in TABLES.items():
         draw = random.Random(name)
         lines = []
@@ -68,4 +91,4 @@ def _value(pool: tuple[str, ...], number: int, draw: random.Random) -> str:
     if number <= len(pool):
         return pool[number - 1]
     value = draw.choice(pool)
-    return "''" if str(_HUGE) in value else value
+    return "NULL" if "(" in value else value

@@ -7,6 +7,7 @@ NULLs, the ends of the calendar. An evaluation is one expression on one row.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
@@ -18,6 +19,7 @@ from unittest import mock
 import psycopg
 import pytest
 
+from proxy.base import limits
 from proxy.base.errors import Fault, Refusal
 from proxy.compiler import expression_sql
 from proxy.planner import bounds, calendar_clamps, divisors, tracking
@@ -265,3 +267,27 @@ def test_without_one_type_of_its_parts_a_union_is_not_run(hostile: psycopg.Conne
     instead = mock.patch.object(tracking, "_in_numeric", lambda relation, place: relation)
     with instead, pytest.raises(Fault):
         run(hostile, _MANY, _SEED, until_error=True)
+
+
+_LONG_ARRAY = "SELECT count(*) FROM people WHERE j ->> 'k' = 'x'"
+
+
+@pytest.mark.long
+def test_the_text_of_an_array_of_long_numbers_would_raise(hostile: psycopg.Connection) -> None:
+    """192 kB, of which less than 16 KiB are stored, have a text of 1.5 GB."""
+    stored = hostile.execute(
+        "SELECT max(pg_column_size(j)) FROM w.people WHERE jsonb_array_length(CASE jsonb_typeof(j -> 'k')"
+        " WHEN 'array' THEN j -> 'k' END) > 12000"
+    ).fetchone()
+    assert stored is not None and 0 < stored[0] < limits.INSIDE_STORED_BYTES
+    for most, raises in ((limits.INSIDE_PRINTED_BYTES, False), (10**9, True)):
+        with mock.patch.object(limits, "INSIDE_PRINTED_BYTES", most):
+            pipeline = walk(_LONG_ARRAY, POLICIES["world"])
+        assert pipeline is not None
+        for query in (query for several in pipeline.queries for query in several):
+            run_once = functools.partial(hostile.execute, query.sql.encode(), query.parameters)
+            if raises:
+                with pytest.raises(psycopg.errors.ProgramLimitExceeded):
+                    run_once()
+            else:
+                run_once()

@@ -43,6 +43,9 @@ _PLAIN: dict[type, ir.Expression] = {
     ir.InPublic: ir.InPublic(_COLUMN, TableName("w", "places"), "r2", _COLUMN, _COLUMN),
     ir.Like: ir.Like(_COLUMN, ir.Constant("x", TEXT), False),
     ir.Arithmetic: ir.Arithmetic(ir.Operator.ADD, _COLUMN, _COLUMN, TEXT),
+    ir.Inside: ir.Inside(
+        ir.InsideLook.ANY, _COLUMN, (ir.Constant("x", TEXT),), (ir.Constant("x", TEXT),), TEXT
+    ),
     ir.Quotient: ir.Quotient(_COLUMN, ir.Constant(Fraction(1), TEXT), False, TEXT),
     ir.NumericCall: ir.NumericCall(ir.NumericFunction.ABS, _COLUMN, 0, TEXT),
     ir.RealCall: ir.RealCall(ir.RealFunction.LN, _COLUMN, None, TEXT),

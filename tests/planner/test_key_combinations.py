@@ -69,10 +69,103 @@ def _groups(sql: str) -> list[tuple[str | None, ...]]:
         ("SELECT i2, e, count(*) FROM people WHERE NOT (i2 = 1 AND e = 'low') GROUP BY i2, e",
          [("1", "high"), ("2", "low"), ("2", "high"), ("2", None)]),
         ("SELECT t, b, count(*) FROM people WHERE t = 'no' GROUP BY t, b", []),
+        # Of a text that is not listed several conditions are false; what is made of it is in no group.
+        ("SELECT i2 = 1, i2 = 2, count(*) FROM people WHERE b GROUP BY 1, 2",
+         [("true", "true"), ("true", "false"), ("false", "true"), ("false", "false")]),
+        ("SELECT t = 'x', t || '!', count(*) FROM people WHERE t IN ('x', 'y') GROUP BY 1, 2",
+         [("true", "x!"), ("false", "y!")]),
+        # Parts of one time that tell its year end where the years of the policy do.
+        ("SELECT extract(year FROM d), extract(month FROM d), count(*) FROM people WHERE d >= '2019-12-05'"
+         " GROUP BY 1, 2",
+         [("2019", "12"), ("2020", "1")]),
+        # to_char() reads a date as a timestamp, whose parts are those of the date.
+        ("SELECT to_char(d, 'Mon YY'), extract(month FROM d), count(*) FROM people WHERE d >= '2019-12-05'"
+         " GROUP BY 1, 2",
+         [("Dec 19", "12"), ("Jan 20", "1")]),
     ],
 )  # fmt: skip
 def test_groups(sql: str, groups: list[tuple[str | None, ...]]) -> None:
     assert _groups(sql) == groups
+
+
+_WINTER = "d >= '2018-11-01' AND d < '2019-03-01'"
+_OF_TS = "ts >= '2018-12-30' AND ts < '2019-01-02'"
+
+
+@pytest.mark.parametrize(
+    "source, keys, number",
+    [
+        (f"people WHERE {_WINTER}", "date_trunc('month', d)::date, date_trunc('year', d)::date", 4),
+        (f"people WHERE {_WINTER}", "date_trunc('month', d)::date, extract(year FROM d)", 4),
+        (f"people WHERE {_WINTER}", "extract(quarter FROM date_trunc('quarter', d)), to_char(d, 'YYYY-MM')", 4),
+        (f"people WHERE {_WINTER}", "date_trunc('week', d), date_trunc('year', d)::date", 19),
+        (f"people WHERE {_OF_TS}", "date_trunc('hour', ts), date_trunc('day', ts)", 72),
+        (f"people WHERE {_OF_TS.replace('ts', 'tz')}", "date_trunc('hour', tz), tz::date", 72),
+        # computed in subqueries, the condition inside or outside
+        (f"(SELECT extract(year FROM d) AS y, extract(month FROM d)::int AS m FROM people WHERE {_WINTER}) q",
+         "y, m", 4),
+        (f"(SELECT date_trunc('month', d) AS m, date_trunc('year', d) AS y, d FROM people) q WHERE {_WINTER}",
+         "y, m", 4),
+        (f"(SELECT date_trunc('month', d) AS m, d FROM people) q WHERE {_WINTER}", "m", 4),
+        ("(SELECT date_trunc('month', d) AS m, date_trunc('year', d) AS y FROM people) q"
+         " WHERE m >= '2018-11-01' AND m < '2019-03-01'", "y, m", 4),
+        ("(SELECT *, extract(year FROM d) AS y FROM (SELECT to_char(d, 'YYYY-MM') AS m, d FROM people"
+         f" WHERE {_WINTER}) p) q", "y, m", 4),
+        (f"(SELECT *, upper(m) AS y FROM (SELECT to_char(d, 'YYYY-MM') AS m, d AS e FROM people) p) q"
+         f" WHERE {_WINTER.replace('d ', 'e ')}", "y, m", 4),
+        # of one number
+        ("people", "i4 / 10, i4 / 50", 11),
+        ("people WHERE i4 < 50", "floor(i4 / 10) * 10 || '', width_bucket(i4, 0, 100, 10)", 5),
+        ("people", "i4 / 50, CASE WHEN i4 > 200 THEN 'beyond' ELSE 'within' END", 6),  # is not clamped
+        # of one public row
+        ("people JOIN places ON t = code", "code, upper(zone)", 3),
+        ("(SELECT code, zone || '!' AS z FROM people JOIN places ON t = code) q", "z, code", 3),
+        # beside another table
+        ("members JOIN (SELECT uid, extract(year FROM d) AS y, extract(month FROM d) AS m FROM calls"
+         f" WHERE {_WINTER}) q ON members.uid = q.uid", "y, m", 4),
+    ],
+)  # fmt: skip
+def test_keys_of_one_column_are_together_what_it_can_be(
+    source: str, keys: str, number: int
+) -> None:
+    places = ", ".join(str(n) for n, _ in enumerate(_split(keys), start=1))
+    assert len(_groups(f"SELECT {keys}, count(*) FROM {source} GROUP BY {places}")) == number
+
+
+def _split(keys: str) -> list[str]:
+    """At commas outside of brackets."""
+    parts, depth = [""], 0
+    for character in keys:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+@pytest.mark.parametrize("number", [8, 9, 25])
+def test_a_chain_of_subqueries_is_not_written_out(number: int) -> None:
+    """Each doubles the key: up to 500 nodes it is looked into, beyond 4,000 the statement is refused anyway."""
+    source = "people"
+    for n in range(number):
+        doubled = "t AS x" if n == 0 else "x || x AS x"
+        source = f"(SELECT t, {doubled} FROM {source}) q"
+    sql = f"SELECT x, t, count(*) FROM {source} GROUP BY x, t"
+    if number == 25:
+        with pytest.raises(Refusal, match="too large together"):
+            _block(sql)
+        return
+    assert _block(sql).keys[1].values is not None
+
+
+def test_parts_of_a_time_that_do_not_tell_its_year() -> None:
+    """A row beyond the policy's bounds is in a month and on a day of the week too, and meets the condition."""
+    keys = "extract(month FROM d), extract(dow FROM d)"
+    sql = f"SELECT {keys}, count(*) FROM people WHERE d >= '2019-12-31' GROUP BY 1, 2"
+    assert len(_groups(sql)) == 12 * 7
+    sql = sql.replace("GROUP", "AND d < '2020-01-02' GROUP")
+    assert _groups(sql) == [("1", "3"), ("12", "2")]
 
 
 def test_the_sensitivity_is_of_so_many_groups() -> None:

@@ -89,6 +89,33 @@ def test_subqueries_do_not_multiply_expressions() -> None:
         asked(5)
 
 
+_LOOKED_TOO_OFTEN = (
+    " OR ".join(f"j -> '{n}' ->> 'k' = 'x'" for n in range(20)),
+    " OR ".join(f"'{n}' = ANY(ta)" for n in range(limits.INSIDE_LOOKS + 1)),
+    f"ia @> ARRAY[{', '.join(map(str, range(limits.INSIDE_LOOKS + 1)))}]",
+    f"j @> '[{', '.join(map(str, range(limits.INSIDE_LOOKS)))}]'",
+    " AND ".join(f"cardinality(ta) > {n}" for n in range(limits.INSIDE_LOOKS + 1)),
+)
+
+
+@pytest.mark.parametrize("condition", _LOOKED_TOO_OFTEN)
+def test_one_row_is_not_looked_into_too_often(condition: str) -> None:
+    """Each look unpacks what is stored."""
+    with pytest.raises(Refusal, match="too often"):
+        walk(f"SELECT count(*) FROM people WHERE {condition}")
+    half = " OR ".join(condition.split(" OR ")[:8]) if " OR " in condition else "ia @> ARRAY[1, 2]"
+    assert walk(f"SELECT count(*) FROM people WHERE {half}") is not None
+
+
+def test_looks_are_counted_through_subqueries() -> None:
+    """PostgreSQL puts a subquery's columns in where they are used."""
+    used = " OR ".join(f"q.k = '{n}'" for n in range(40))
+    inner = "SELECT j -> 'a' ->> 'b' AS k FROM people"
+    with pytest.raises(Refusal, match="too often"):
+        walk(f"SELECT count(*) FROM ({inner}) q WHERE {used}")
+    assert walk(f"SELECT count(*) FROM ({inner}) q WHERE q.k = 'x' OR q.k = 'y'") is not None
+
+
 @pytest.mark.parametrize(("columns", "is_refused"), [(16, False), (17, True)])
 def test_computed_texts_that_windows_sort(columns: int, is_refused: bool) -> None:
     """A sorted row has them at their length, where a stored text is a pointer."""

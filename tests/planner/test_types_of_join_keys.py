@@ -16,7 +16,8 @@ _PADDED = {
     SqlType.VARCHAR,
     SqlType.BPCHAR,
 }  # compared without trailing blanks, which one of them keeps
-_NEVER = {SqlType.FLOAT4, SqlType.FLOAT8, SqlType.OTHER, None}
+_WHOLES = {kind for kind in SqlType if kind.is_compound}
+_NEVER = {SqlType.FLOAT4, SqlType.FLOAT8, SqlType.OTHER, None, *_WHOLES}
 
 
 def _expected(x: SqlType | None, y: SqlType | None) -> bool:

@@ -21,7 +21,13 @@ from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.
 _NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast, exp.Anonymous, exp.RegexpILike}
+_NO_FUNCTIONS |= {
+    *(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar),
+    *(exp.JSONBContainsTopKey, exp.JSONBContainsAnyTopKeys, exp.JSONBContainsAllTopKeys),
+    *(exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps),
+}
 _CALLS = {
+    "array_length": "array_length(ta, 1) = 1",
     "round": "round(i4) > 1",
     "mod": "mod(i4, 3) = 1",
     "width_bucket": "width_bucket(i4, 0, 10, 5) = 1",
@@ -55,7 +61,7 @@ _CALLS = {
 _ARGUMENTS = (
     *("i4", "f8", "t", "d", "b", "'x'", "NULL", "5", "-1", "1.5", "i4 = 1", "date '2020-01-01'"),
 )
-_COLUMNS = ("i4", "t", "ts", "tz")  # of a number, a text and times
+_COLUMNS = ("i4", "t", "ts", "tz", "ta")  # of a number, a text, times, an array
 _OF_TWO = re.compile("corr|covar_|regr_|jsonb?_object_agg")
 
 
@@ -152,12 +158,19 @@ def test_a_refused_use_says_how_the_function_is_written() -> None:
         assert part in _hint_of(f"SELECT {rest}"), rest
 
 
-@pytest.mark.parametrize("fraction", ["ARRAY[0.5]", "'{0.5}'::float8[]", "2", "NULL", "i4", "'x'"])
+@pytest.mark.parametrize(
+    "fraction",
+    [
+        *("2", "NULL", "i4", "'x'", "ARRAY[0.5, NULL]", "ARRAY[[0.5]]", "ARRAY[2]", "ARRAY[i4]"),
+        *("'{}'::float8[]", "'{x}'::float8[]", "'0.5'::float8[]", "ARRAY[0.5]::int[]"),
+    ],
+)
 @pytest.mark.parametrize("name", ["percentile_cont", "percentile_disc"])
-def test_a_percentile_takes_one_fraction(name: str, fraction: str) -> None:
+def test_a_percentile_takes_fractions(name: str, fraction: str) -> None:
     hint = _hint_of(f"SELECT {name}({fraction}) WITHIN GROUP (ORDER BY i4) FROM people")
-    assert f"Write {name}(0.5) WITHIN GROUP (ORDER BY column)" in hint
-    assert walk(f"SELECT {name}(0.5) WITHIN GROUP (ORDER BY i4) FROM people") is not None
+    assert f"Write {name}(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5]" in hint
+    for one in ("0.5", "ARRAY[0.25, 0.5]", "'{0.5}'::float8[]", "CAST(ARRAY[0, 1] AS numeric[])"):
+        assert walk(f"SELECT {name}({one}) WITHIN GROUP (ORDER BY i4) FROM people") is not None
 
 
 @pytest.mark.parametrize(

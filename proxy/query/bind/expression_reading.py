@@ -6,6 +6,8 @@ and we did not can get lost (docs/design/sql.md 3.2).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from proxy.base import limits
@@ -14,25 +16,45 @@ from proxy.query.bind.nodes import (
     choices,
     columns,
     conditions,
+    insides,
     numbers,
     texts,
     time_arithmetic,
     times,
 )
-from proxy.query.bind.scope import Readers, Scope
+from proxy.query.bind.scope import Reader, Readers, Scope, unknown
 from proxy.query.ir.expression_walk import depth
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.tokens import too_complex
 
+# Of which the parser has no node of their own.
+_BY_NAME: Mapping[str, Reader] = {
+    "timezone": times.timezone,
+    "cardinality": insides.cardinality,
+    "jsonb_typeof": insides.json_kind,
+    "jsonb_extract_path": insides.extracted,
+    "jsonb_extract_path_text": insides.extracted_text,
+}
+
+
+def _by_name(node: exp.Expr, scope: Scope) -> Expression:
+    reader = _BY_NAME.get(str(node.this).lower())
+    if reader is None:
+        raise unknown(node)
+    return reader(node, scope)
+
+
 READERS: Readers = {
     **columns.READERS,
     **conditions.READERS,
+    **insides.READERS,
     **numbers.READERS,
     **texts.READERS,
     **times.READERS,
     **time_arithmetic.READERS,
     **choices.READERS,
     **casts.READERS,
+    exp.Anonymous: _by_name,
 }
 
 

@@ -110,6 +110,7 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
     ),
     exp.Concat: _form("concat", "column, '-', column", of=_PRINTED),
     exp.ConcatWs: _form("concat_ws", "'-', column, column", of="a constant text and " + _PRINTED),
+    exp.ArraySize: _form("array_length", "column, 1", of="an array"),
     exp.Trim: _form("btrim", "column", "column, 'a'", of="a text and a constant text"),
 }
 FUNCTIONS: Mapping[type[exp.Expr], str] = {kind: form.name for kind, form in FORMS.items()}

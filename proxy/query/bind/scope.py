@@ -218,11 +218,16 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
 }
 # What to write instead, where there is something of the same meaning.
 _LIST = "Write the list after IN: column IN (1, 2), column NOT IN (1, 2), or column IN ($1, $2)."
+_UNNEST = (
+    "Count what is in an array one by one: count(*) FILTER (WHERE 'a' = ANY(column)). A list stands after IN:"
+    " column IN (1, 2)."
+)
 _PATTERN = (
     "Write column LIKE 'a%' or column ILIKE 'a%', in which % is any text and _ any character."
 )
 _INSTEAD: Mapping[str, str] = {
-    **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "UNNEST"), _LIST),
+    **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY"), _LIST),
+    "UNNEST": _UNNEST,
     **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO"), _PATTERN),
 }
 _NOW = (

@@ -20,6 +20,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -55,6 +56,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (expression.operand, expression.pattern)
         case Quotient():
             return (expression.operand, expression.divisor)
+        case Inside():
+            return (expression.operand, *expression.path, *expression.arguments)
         case TextCall():
             return (expression.operand, *expression.arguments)
         case Case():

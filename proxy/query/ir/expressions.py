@@ -15,6 +15,7 @@ from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.function_names import Choice as Choice
 from proxy.query.ir.function_names import Comparator as Comparator
+from proxy.query.ir.function_names import InsideLook as InsideLook
 from proxy.query.ir.function_names import NumericFunction as NumericFunction
 from proxy.query.ir.function_names import Operator as Operator
 from proxy.query.ir.function_names import RealFunction as RealFunction
@@ -186,6 +187,21 @@ class TextCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """What is in a column of jsonb or an array: no such value is ever looked at as a whole.
+
+    path: keys (texts) and places (whole numbers), the outer first. arguments: what is looked for.
+    """
+
+    look: InsideLook
+    operand: Expression
+    path: tuple[Constant | Parameter, ...]
+    arguments: tuple[Constant | Parameter, ...]
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Concat:
     """operand || operand ... of texts, NULL where one is."""
 
@@ -319,6 +335,7 @@ Expression = (
     | NumericCall
     | RealCall
     | TextCall
+    | Inside
     | Concat
     | Extract
     | DateTrunc

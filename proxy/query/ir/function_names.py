@@ -67,3 +67,27 @@ class TextFunction(Enum):
     RPAD = "rpad"
     REVERSE = "reverse"
     INITCAP = "initcap"
+
+
+class InsideLook(Enum):
+    """What can be asked of a jsonb, an array or a stored interval; the first five of jsonb.
+
+    MEMBER: the value at a path, as jsonb; TEXT: its text; KIND: jsonb_typeof(); HAS_KEY: `?`; HOLDS: `@>`.
+    ANY: a constant is among the elements; ALL_OF: all constants are (`@>`); SOME_OF: one of them (`&&`).
+    EPOCH, COMPARED: seconds of an interval, by extract() (a year has 365.25 days) and by their order
+    (360 days).
+    """
+
+    MEMBER = "->"
+    TEXT = "->>"
+    KIND = "jsonb_typeof"
+    HAS_KEY = "?"
+    HOLDS = "@> of jsonb"
+    ANY = "= ANY"
+    ALL_OF = "@>"
+    SOME_OF = "&&"
+    CARDINALITY = "cardinality"
+    LENGTH = "array_length"
+    ELEMENT = "a subscript"
+    EPOCH = "extract"
+    COMPARED = "a comparison of intervals"

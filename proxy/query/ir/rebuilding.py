@@ -25,6 +25,7 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     In,
     InPublic,
+    Inside,
     Is,
     Like,
     Not,
@@ -83,6 +84,11 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case TextCall():
             given = tuple(map(constant, expression.arguments))
             return change(replace(expression, operand=again(expression.operand), arguments=given))
+        case Inside():
+            path = tuple(map(constant, expression.path))
+            given = tuple(map(constant, expression.arguments))
+            operand = again(expression.operand)
+            return change(replace(expression, operand=operand, path=path, arguments=given))
         case Case():
             whens = tuple((again(a), again(b)) for a, b in expression.whens)
             return change(replace(expression, whens=whens, otherwise=again(expression.otherwise)))

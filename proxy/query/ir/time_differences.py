@@ -16,9 +16,12 @@ from proxy.base.time_spans import TimeSpan, span_of
 from proxy.query.ir.expressions import (
     Arithmetic,
     Cast,
+    ColumnRef,
     Constant,
     Expression,
     Extract,
+    Inside,
+    InsideLook,
     Operator,
     Parameter,
     Quotient,
@@ -68,6 +71,8 @@ def as_seconds(part: Expression) -> Expression:
 
     Refuses  SYNTAX: a text that is no interval
     """
+    if isinstance(part, ColumnRef):
+        return Inside(InsideLook.COMPARED, part, (), (), SqlType.NUMERIC, part.position)
     if isinstance(part, Parameter):  # whose value becomes its seconds when it is bound
         return replace(part, type=SqlType.NUMERIC)
     if not isinstance(part, Constant):

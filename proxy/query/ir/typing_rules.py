@@ -14,6 +14,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
+from proxy.base.type_ranges import nearest_real
 from proxy.query.ir.expressions import Constant, Expression
 
 _NUMBERS = (
@@ -106,6 +107,12 @@ def is_value_of(value: Fraction, kind: SqlType) -> bool:
     return True
 
 
+def held(value: Fraction, kind: SqlType) -> Fraction:
+    """A number as a constant of the type stands for it: of a real what that holds, which a comparison with
+    other types tells from the decimal that was written. A double is sent as it was written."""
+    return nearest_real(value) if kind is SqlType.FLOAT4 else value
+
+
 def literal_type(text: str) -> SqlType:
     """Type of an unquoted number (PostgreSQL 17 documentation, section 4.1.2.6).
 
@@ -127,6 +134,15 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
              do not know, even of the same kind: equality of texts of nondeterministic collations raises
     """
     distinct = set(types)
+    if any(kind.is_compound for kind in distinct):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "values of jsonb, arrays and intervals cannot be compared in this way on a protected table",
+            "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
+            " cardinality(column) > 1, column IS NULL;"
+            " an interval column > interval '1 day'.",
+            position,
+        )
     if distinct & {SqlType.OTHER, SqlType.INTERVAL}:
         raise Refusal(
             Code.UNSUPPORTED,
@@ -190,8 +206,8 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
         value = text
     elif wanted.is_number:
         value = number(stripped)
-        if value is not None and not is_value_of(value, wanted):
-            value = None
+        if value is not None:
+            value = held(value, wanted) if is_value_of(value, wanted) else None
     elif wanted is SqlType.BOOL:
         value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
     elif wanted is SqlType.DATE:

@@ -189,7 +189,7 @@ SELECT count(*) FROM people WHERE t IN (SELECT max(code) FROM places)
 -- => refused
 -- FUNCTION at 48: max(code)
 -- function max is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: values of a public table of another type
 SELECT count(*) FROM people WHERE i4 IN (SELECT code FROM places)
@@ -203,14 +203,14 @@ SELECT count(*) FROM people WHERE i4 IN (SELECT pg_sleep(5)::int FROM places)
 -- => refused
 -- FUNCTION at 49: pg_sleep(5)::int
 -- function pg_sleep is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: a list that sleeps in its condition
 SELECT count(*) FROM people WHERE t IN (SELECT code FROM places WHERE pg_sleep(5) IS NULL)
 -- => refused
 -- FUNCTION at 71: pg_sleep(5)
 -- function pg_sleep is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: values of a public table and others
 SELECT count(*) FROM people WHERE t IN (SELECT code FROM places UNION VALUES ('x'))

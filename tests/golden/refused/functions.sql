@@ -3,14 +3,14 @@ SELECT sum(cosd(i4)) FROM people
 -- => refused
 -- FUNCTION at 12: cosd(i4))
 -- function cosd is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: own function
 SELECT count(*) FROM people WHERE evil(s)
 -- => refused
 -- FUNCTION at 35: evil(s)
 -- function evil is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: array_agg
 SELECT array_agg(i4) FROM people
@@ -66,7 +66,7 @@ SELECT sum(count(*)) FROM people
 -- => refused
 -- FUNCTION at 12: count(*))
 -- function count is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: interval of no aggregate
 SELECT dp.low(5), count(*) FROM people
@@ -80,14 +80,14 @@ SELECT count(*) FROM people WHERE pg_sleep(1) IS NULL
 -- => refused
 -- FUNCTION at 35: pg_sleep(1)
 -- function pg_sleep is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: query inside a string
 SELECT count(query_to_xml('select 1', true, true, '')) FROM people
 -- => refused
 -- FUNCTION at 14: query_to_xml('select
 -- function query_to_xml is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws and btrim.
+-- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
 
 -- case: pattern of a regular expression
 SELECT count(*) FROM people WHERE substring(s from 'a(') = 'a'
@@ -347,3 +347,45 @@ SELECT count(*) FROM people WHERE concat(c, 'x') = 'x'
 -- UNSUPPORTED at 35: concat(c,
 -- concat() of a character(n) is not available on a protected table
 -- Write it with the operator: coalesce(column, '') || 'a'.
+
+-- case: an array of percentiles as a constant
+SELECT count(*) FROM people WHERE i4 > (SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY i4) FROM people)[1]
+-- => refused
+-- UNSUPPORTED at 48: percentile_cont(ARRAY[0.
+-- an array of percentiles cannot stand here
+-- Take the percentiles one by one: percentile_cont(0.5) WITHIN GROUP (ORDER BY column).
+
+-- case: percentiles by an array of arrays
+SELECT percentile_cont(ARRAY[[0.5], [0.75]]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont(ARRAY[[0
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: percentiles by an array with null
+SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont(ARRAY[0.
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: percentiles by an array of rounded numbers
+SELECT percentile_cont(ARRAY[0.5, 1]::int[]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont(ARRAY[0.
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: percentiles by no fraction
+SELECT percentile_cont('{}'::float8[]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont('{}'::fl
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: an array of percentiles per unit
+SELECT count(*) FROM (SELECT uid, percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY i4) AS p FROM visits GROUP BY uid) q
+-- => refused
+-- UNSUPPORTED at 35: percentile_cont(ARRAY[0.
+-- percentiles per unit are not available
+-- Use count, sum, avg, min or max.

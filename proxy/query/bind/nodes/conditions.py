@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,32 +11,31 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.nodes.insides import compound
 from proxy.query.bind.nodes.labels import by_label
 from proxy.query.bind.nodes.operands import (
     compared,
+    no_condition_as_operand,
     parameter_text,
     read_constant,
+    reals_among,
     repeated,
     text_operand,
     together,
     typed,
 )
+from proxy.query.bind.nodes.quantified import list_of, quantified_comparison
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.syntax.placeholders import (
-    ClientArray,
-    EvaluatedConstant,
     PublicSubquery,
     RowSubquery,
     of_token,
 )
 from proxy.query.syntax.tokens import too_complex
-
-# As PostgreSQL reads it where nothing is quoted (PostgreSQL 17 documentation, section 8.15.2).
-_PLAIN_ARRAY = re.compile(r"[ \t\n\r\f\v]*\{([^{}\"\\]*)\}[ \t\n\r\f\v]*")
-_SPACE = " \t\n\r\f\v"
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
     exp.EQ: ir.Comparator.EQ,
@@ -65,13 +63,11 @@ def condition(node: exp.Expr, scope: Scope) -> Expression:
 
 def comparison(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
-    listed = _list_of(node.expression, scope)
-    if listed is not None:
-        return _in_list(node, listed, scope)
-    if (elements := _written(node)) is not None:
-        return _in_written(node, elements, scope)
+    if (found := quantified_comparison(node, scope)) is not None:
+        return found
     if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
         return _in_rows(node.this, [node.expression], scope)
+    _refuse_wholes(node, scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
     if (
         isinstance(node, exp.EQ)
@@ -82,12 +78,20 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
         if isinstance(truth, ir.Constant) and truth.value is True:
             return operands[0]  # (condition) = true, as tools write it; NULL stays NULL
     (left, right), meeting = compared(operands, node)
-    _no_condition_as_operand(node, *_not_in_brackets((node.this, left), (node.expression, right)))
+    no_condition_as_operand(node, *_not_in_brackets((node.this, left), (node.expression, right)))
     if meeting is SqlType.OTHER:
         raise unknown(node)
     comparator = _COMPARATORS[type(node)]
     ordered = by_label(comparator, left, right, node, scope)
     return _of_truth(comparator, left, right) if ordered is None else ordered
+
+
+def _refuse_wholes(node: exp.Expr, scope: Scope) -> None:
+    """Before what a jsonb or an array is compared with, which may be something that is read nowhere."""
+    for side in (node.this, node.expression):
+        whole = compound(side, scope)
+        if whole is not None and whole.type is not None:
+            typing_rules.common([whole.type], position_of(node))
 
 
 def _not_in_brackets(*operands: tuple[exp.Expr, Expression]) -> list[Expression]:
@@ -111,86 +115,6 @@ def _of_truth(comparator: ir.Comparator, left: Expression, right: Expression) ->
             return ir.Is(operand, value)
         case _:
             return ir.Comparison(comparator, left, right)
-
-
-def _quantified(node: exp.Expr) -> tuple[str, exp.Expr] | None:
-    """any, some or all, and what stands in its brackets."""
-    if isinstance(node, exp.Any | exp.All):
-        return type(node).__name__.lower(), node.this.unnest()
-    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
-        return str(node.this).lower(), node.expressions[0]
-    return None
-
-
-def _written(node: exp.Expr) -> list[str | None] | None:
-    """The elements of = ANY('{1,2}') or <> ALL('{}'), an array of the type of what is compared, where none of
-    them is in quotes."""
-    found = _quantified(node.expression)
-    wanted = (("any", exp.EQ), ("some", exp.EQ), ("all", exp.NEQ))
-    if found is None or not any(found[0] == word and type(node) is kind for word, kind in wanted):
-        return None
-    is_text = isinstance(found[1], exp.Literal) and found[1].is_string
-    plain = _PLAIN_ARRAY.fullmatch(str(found[1].name)) if is_text else None
-    if plain is None:
-        return None
-    parts = [part.strip(_SPACE) for part in plain[1].split(",")] if plain[1].strip(_SPACE) else []
-    if "" in parts:
-        return None
-    return [None if part.lower() == "null" else part for part in parts]
-
-
-def _in_written(node: exp.Expr, elements: list[str | None], scope: Scope) -> Expression:
-    items: list[Expression] = [ir.Constant(text, None, position_of(node)) for text in elements]
-    (operand, *settled), _ = together([scope.read(node.this), *items], node)
-    _no_condition_as_operand(node, operand)
-    constants = tuple(item for item in settled if isinstance(item, ir.Constant))
-    is_negated = isinstance(node, exp.NEQ)
-    if not constants:
-        return ir.Constant(is_negated, SqlType.BOOL)
-    found = ir.In(operand, constants)
-    return ir.Not(found) if is_negated else found
-
-
-def _list_of(node: exp.Expr, scope: Scope) -> tuple[ClientArray, SqlType] | None:
-    """The array that the shadow evaluates, in ANY or ALL, and the type of its elements."""
-    found = _quantified(node)
-    if found is None:
-        return None
-    word, inner = found
-    placeholder = of_token(parameter_text(inner)) if isinstance(inner, exp.Parameter) else None
-    if not isinstance(placeholder, EvaluatedConstant):
-        return None
-    known = scope.constants.get(placeholder.index)
-    if known is None or not known.is_list or word not in ("any", "some", "all"):
-        return None
-    return ClientArray(placeholder.index, word == "all"), known.type
-
-
-def _in_list(node: exp.Expr, listed: tuple[ClientArray, SqlType], scope: Scope) -> Expression:
-    """= ANY(array) is IN, <> ALL(array) NOT IN."""
-    array, kind = listed
-    if not isinstance(node, exp.NEQ if array.is_all else exp.EQ):
-        raise unknown(node.expression)
-    (operand, items), _ = together([scope.read(node.this), ir.Parameter(array, kind)], node)
-    _no_condition_as_operand(node, operand)
-    if not isinstance(items, ir.Parameter):
-        raise unknown(node)
-    found = ir.In(operand, (items,))
-    return ir.Not(found) if array.is_all else found
-
-
-def _no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
-    """NOT, IN and friends under a comparison are where parsers differ (docs/design/sql.md 3.2)."""
-    for operand in operands:
-        if operand.type is SqlType.BOOL and not isinstance(
-            operand, ir.ColumnRef | ir.Constant | ir.Parameter
-        ):
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "a condition cannot be an operand of another comparison",
-                "Combine conditions with AND, OR and NOT.",
-                position_of(node),
-            )
 
 
 def _connective(node: exp.Expr, scope: Scope) -> Expression:
@@ -233,14 +157,13 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
         (operand, output), _ = together([scope.read(node.this), public.output], node)
         if not isinstance(output, ir.ColumnRef):
             raise unknown(node)
-        _no_condition_as_operand(node, operand)
+        no_condition_as_operand(node, operand)
         return ir.InPublic(operand, public.table, public.alias, output, public.condition)
     if isinstance(node.this, exp.Tuple):
         return _in_rows(node.this, node.expressions, scope)
     items = [read_constant(item, scope) for item in node.expressions]
     settled, _ = together([scope.read(node.this), *items], node)
-    constants = [item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter)]
-    return ir.In(settled[0], tuple(constants))
+    return ir.In(settled[0], reals_among(settled))
 
 
 def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Expression:
@@ -259,7 +182,7 @@ def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Exp
     settled = []
     for operand, items in zip(read, columns, strict=True):
         parts, meeting = together([operand, *items], operands)
-        _no_condition_as_operand(operands, parts[0])
+        no_condition_as_operand(operands, parts[0])
         if meeting is SqlType.OTHER:
             raise unknown(operands)
         equal = ir.Comparator.EQ
@@ -289,7 +212,7 @@ def _between(node: exp.Expr, scope: Scope) -> Expression:
     operand = repeated(scope.read(node.this))
     parts = [operand, scope.read(node.args["low"]), scope.read(node.args["high"])]
     (operand, low, high), _ = compared(parts, node)
-    _no_condition_as_operand(node, operand, low, high)
+    no_condition_as_operand(node, operand, low, high)
     ends = ((ir.Comparator.GE, low), (ir.Comparator.LE, high))
     within = tuple(
         by_label(comparator, operand, end, node, scope) or ir.Comparison(comparator, operand, end)
@@ -301,7 +224,7 @@ def _between(node: exp.Expr, scope: Scope) -> Expression:
 def _like(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression", "negate")
     where, operand = position_of(node), text_operand(node.this, scope)
-    listed = _list_of(node.expression, scope)
+    listed = list_of(node.expression, scope)
     if listed is None:
         pattern = typed(read_constant(node.expression, scope))
     else:

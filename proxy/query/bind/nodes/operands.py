@@ -59,8 +59,8 @@ def read_constant(
 
 def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
     """As `together`, of what is compared: intervals as the seconds by which they are."""
-    if SqlType.INTERVAL in {part.type for part in parts}:
-        if any(part.type not in (None, SqlType.INTERVAL) for part in parts):
+    if {SqlType.INTERVAL, SqlType.DURATION} & {part.type for part in parts}:
+        if any(part.type not in (None, SqlType.INTERVAL, SqlType.DURATION) for part in parts):
             raise unknown(node)
         parts = [as_seconds(part) for part in parts]
     return together(parts, node)
@@ -73,6 +73,20 @@ def repeated(expression: Expression) -> Expression:
             f"of a BETWEEN or CASE on an expression of more than {limits.REPEATED_NODES} parts"
         )
     return expression
+
+
+def no_condition_as_operand(node: exp.Expr, *operands: Expression) -> None:
+    """NOT, IN and friends under a comparison are where parsers differ (docs/design/sql.md 3.2)."""
+    for operand in operands:
+        if operand.type is SqlType.BOOL and not isinstance(
+            operand, ir.ColumnRef | ir.Constant | ir.Parameter
+        ):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a condition cannot be an operand of another comparison",
+                "Combine conditions with AND, OR and NOT.",
+                position_of(node),
+            )
 
 
 def number_operands(
@@ -109,3 +123,20 @@ def text_operand(node: exp.Expr, scope: Scope) -> Expression:
     if expression.type is None or not expression.type.is_text:
         raise unknown(node.parent or node)
     return expression
+
+
+def reals_among(settled: Sequence[Expression]) -> tuple[ir.Constant | ir.Parameter, ...]:
+    """The elements of a list, after what they are compared with. Beside a real all meet in one type before they
+    are compared, exact numbers in real (PostgreSQL 17 documentation, section 10.5)."""
+    items = tuple(item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter))
+    is_real = settled[0].type is SqlType.FLOAT4
+    if not is_real or any(item.type is SqlType.FLOAT8 for item in items):
+        return items
+    return tuple(map(_as_real, items))
+
+
+def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
+    value = item.value if isinstance(item, ir.Constant) else None
+    if not isinstance(value, Fraction) or not typing_rules.is_value_of(value, SqlType.FLOAT4):
+        return item
+    return ir.Constant(typing_rules.held(value, SqlType.FLOAT4), SqlType.FLOAT4, item.position)

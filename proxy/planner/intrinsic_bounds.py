@@ -1,0 +1,88 @@
+"""Bounds that a value has by its type, of what is looked for in arrays and intervals: far too wide for noise,
+so that least() and greatest() with constants have to make them narrow."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from proxy.base.errors import Code, Refusal
+from proxy.planner.constant_checks import check_inside
+from proxy.policy.policy_model import Bounds
+from proxy.query.ir.expressions import (
+    Choice,
+    Choose,
+    Clamped,
+    Constant,
+    Expression,
+    Inside,
+    InsideLook,
+    NumericCall,
+    NumericFunction,
+)
+
+# No array has more elements (src/include/utils/array.h, MaxArraySize); no interval more than 178 million years.
+_ELEMENTS = Bounds(Fraction(0), Fraction(2**27))
+_SECONDS = Bounds(Fraction(-(10**16)), Fraction(10**16))
+_BY_TYPE = {
+    InsideLook.CARDINALITY: _ELEMENTS,
+    InsideLook.LENGTH: _ELEMENTS,
+    InsideLook.EPOCH: _SECONDS,
+    InsideLook.COMPARED: _SECONDS,
+}
+
+
+def clamped_by_type(part: Expression) -> Clamped | None:
+    """None: it has no bounds by its type."""
+    if not isinstance(part, Inside) or part.look not in _BY_TYPE:
+        return None
+    check_inside(part)
+    span = _BY_TYPE[part.look]
+    return Clamped(part, span.low, span.high, part.type)
+
+
+def with_ends(choose: Choose) -> Choose:
+    """least(cardinality(x), 10) and greatest(least(extract(epoch FROM x), 3600), 0), clamped by their types."""
+    parts: list[Expression] = []
+    for part in choose.operands:
+        if choose.choice is Choice.LEAST and isinstance(part, Inside) and _is_counted(part):
+            parts.append(clamped_by_type(part) or part)
+        elif isinstance(part, Choose) and _is_other_end(part, choose):
+            inner = tuple(clamped_by_type(one) or one for one in part.operands)
+            parts.append(Choose(part.choice, inner, part.type))
+        else:
+            parts.append(part)
+    return Choose(choose.choice, tuple(parts), choose.type)
+
+
+def unlimited(inside: Inside) -> Refusal:
+    what, form = (
+        "the seconds of an interval have",
+        "greatest(least(extract(epoch FROM column), 3600), 0)",
+    )
+    if _is_counted(inside):
+        what, form = (
+            "the number of elements of an array has",
+            f"least({inside.look.value}(...), 10)",
+        )
+    return Refusal(Code.NO_BOUNDS, f"{what} no public bounds", f"Write {form}.", inside.position)
+
+
+def constant_number(part: Expression) -> Fraction | None:
+    """Of 3 and -3."""
+    is_negated = isinstance(part, NumericCall) and part.function is NumericFunction.NEGATE
+    constant = part.operand if isinstance(part, NumericCall) and is_negated else part
+    value = constant.value if isinstance(constant, Constant) else None
+    if not isinstance(value, Fraction):
+        return None
+    return -value if is_negated else value
+
+
+def _is_counted(inside: Inside) -> bool:
+    return inside.look in (InsideLook.CARDINALITY, InsideLook.LENGTH)
+
+
+def _is_other_end(inner: Choose, outer: Choose) -> bool:
+    return {inner.choice, outer.choice} == {Choice.LEAST, Choice.GREATEST} and all(
+        any(constant_number(part) is not None for part in choose.operands)
+        for choose in (inner, outer)
+    )

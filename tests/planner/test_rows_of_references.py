@@ -1,0 +1,50 @@
+"""Along a reference a unit has as many joined rows as rows that refer, and those that stay without partner."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.planner.plan import NoisyStatistic
+from tests.pipeline_world import walk
+
+_ORDERS, _LINES, _CALLS = 6, 7, 2  # rows of a unit; lines lead to orders, calls refer to them
+
+
+@pytest.mark.parametrize(
+    "source, rows",
+    [
+        ("lines l JOIN orders o ON l.order_id = o.id", _LINES),
+        ("lines l LEFT JOIN orders o ON l.order_id = o.id", _LINES),
+        ("orders o JOIN lines l ON l.order_id = o.id", _LINES),
+        # of 6 orders 5 have no line, and the other one 7
+        ("orders o LEFT JOIN lines l ON l.order_id = o.id", _ORDERS + _LINES - 1),
+        ("lines l RIGHT JOIN orders o ON l.order_id = o.id", _ORDERS + _LINES - 1),
+        ("calls c JOIN orders o ON c.i2 = o.id", _CALLS),
+        ("calls c LEFT JOIN orders o ON c.i2 = o.id", _CALLS),
+        ("orders o LEFT JOIN calls c ON c.i2 = o.id", _ORDERS + _CALLS - 1),
+    ],
+)
+def test_rows_of_a_unit(source: str, rows: int) -> None:
+    pipeline = walk(f"SELECT count(*) FROM {source}")
+    assert pipeline is not None
+    (release,) = pipeline.plan.blocks[0].releases
+    assert isinstance(release, NoisyStatistic)
+    assert release.sensitivity == rows
+
+
+@pytest.mark.parametrize(
+    "source, per_group",
+    [
+        # Two orders of a group are what the policy lets count; how many lines they have is another matter.
+        ("orders o JOIN lines l ON l.order_id = o.id", None),
+        ("calls c LEFT JOIN orders o ON c.i2 = o.id", None),
+        ("orders o LEFT JOIN calls c ON c.i2 = o.id", None),
+        ("orders o", 2),
+    ],
+)
+def test_rows_in_a_group_are_those_that_refer(source: str, per_group: int | None) -> None:
+    pipeline = walk(f"SELECT o.b, count(*) FROM {source} GROUP BY 1")
+    assert pipeline is not None
+    unit = pipeline.plan.blocks[0].neighbours
+    assert isinstance(unit, UnitNeighbours) and unit.rows_per_group == per_group
