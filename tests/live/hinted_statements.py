@@ -38,7 +38,7 @@ HINTED: dict[str, HintedStatement] = {
         " UNION ALL ".join([f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1"] * 6),
         f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1",
         " UNION ALL ".join(
-            [f"SELECT {_HOUR}, count(*) {_THINGS} WHERE at BETWEEN '2020-01-01' AND '2020-01-09' GROUP BY 1"] * 6
+            [f"SELECT {_HOUR}, count(*) {_THINGS} WHERE at < '2020-01-09' GROUP BY 1"] * 6
         ),
     ),
     "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).": _case(
@@ -63,7 +63,7 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) FILTER (WHERE 'a' = ANY(tags)) {_THINGS} WHERE int IN (1, 2)",
     ),
     """Write it like '{"key": "value"}', '["a"]' or '1', without \\\\u0000.""": _case(
-        f"SELECT count(*) {_THINGS} WHERE attrs @> '{{a'",
+        f"SELECT count(*) {_THINGS} WHERE attrs @> " + r"""'{"a": "\\u0000"}'""",
         f"""SELECT count(*) {_THINGS} WHERE attrs @> '{{"key": "value"}}' OR attrs @> '["a"]'"""
         " OR attrs @> '1'",
     ),
