@@ -104,8 +104,8 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT dp.error(count(*)) {_JOINED}",
         f"SELECT o.status, dp.error(count(*)) {_JOINED} GROUP BY o.status",
     ),
-    "Use names of several letters without dp_: SELECT sum(x) AS total ...": _case(
-        f"SELECT sum(o.total) AS k1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
+    "Use names that do not begin with {}: SELECT sum(x) AS total ...": _case(
+        f"SELECT sum(o.total) AS dp_b1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
     ),
     "Use count and sum, or GROUP BY all that is joined or compared with the answers.": _case(
         f"SELECT avg(o.total) {_JOINED}",

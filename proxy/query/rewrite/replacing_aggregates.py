@@ -75,13 +75,15 @@ def _edits(
     lexed: Lexed, subquery: AggregateSubquery, parameter: int, with_errors: bool
 ) -> Iterator[Edit]:
     alias = noisy_relation(subquery.number)
+    # of a column, with what it begins with
+    before = f"{alias}.{'' if subquery.joined is None else subquery.joined.prefix}"
     is_summed = subquery.joined is not None and subquery.joined.is_summed
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
         if isinstance(meaning, SureTruth):
-            yield Edit(start, end, _truth(subquery.block, alias, meaning))
+            yield Edit(start, end, _truth(subquery.block, before, meaning))
             continue
-        value = f"{alias}.{_column(subquery, meaning)}"
+        value = f"{before}{_column(subquery, meaning)}"
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
         yield Edit(start, end, value)
@@ -90,9 +92,9 @@ def _edits(
     errors = error_columns((subquery,)) if with_errors else ()
     if errors:
         end = lexed.lexemes[subquery.select.items[1] - 1].end
-        yield Edit(end, end, "".join(f", {alias}.{error_column(place)}" for place in errors))
+        yield Edit(end, end, "".join(f", {before}{error_column(place)}" for place in errors))
     if subquery.joined is not None:
-        columns = {key: f"{alias}.{key_column(n)}" for n, key in enumerate(subquery.block.keys, 1)}
+        columns = {key: f"{before}{key_column(n)}" for n, key in enumerate(subquery.block.keys, 1)}
         relation = noisy_rows(parameter, subquery, errors)
         yield from joined_edits(
             lexed, subquery.select, subquery.joined, relation, parameter, columns
@@ -108,12 +110,12 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
-def _truth(block: AggregateBlock, alias: str, meaning: SureTruth) -> str:
+def _truth(block: AggregateBlock, before: str, meaning: SureTruth) -> str:
     """One of the two decides, if there surely is such a row; else the other does."""
 
     def surely(rows: Aggregate) -> str:
         low = IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name
-        return f"{alias}.{low} OPERATOR(pg_catalog.>) 0"
+        return f"{before}{low} OPERATOR(pg_catalog.>) 0"
 
     true, false = f"{surely(meaning.true)} THEN true", f"{surely(meaning.false)} THEN false"
     first, then = (true, false) if meaning.is_or else (false, true)

@@ -204,3 +204,39 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "z", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: names like those of a noisy relation's columns
+SELECT t, count(*) AS a1 FROM people JOIN (SELECT t AS k2, count(*) AS c1 FROM people GROUP BY t) x1 ON t = k2 GROUP BY t, c1 HAVING count(*) > 3 ORDER BY a1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.dp_k1 AS "t", dp_b1.dp_a1 AS a1 FROM (SELECT k1 AS dp_k1, a1 AS dp_a1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) AS dp_b1 JOIN (SELECT dp_b2.k1 AS k2, dp_b2.a1 AS c1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) x1 ON dp_b1.dp_k1 = k2 WHERE (true OR (c1) IS NULL) AND (dp_b1.dp_a1 > 3) ORDER BY a1
+
+-- case: names like those that take their place
+SELECT dp_k1, sum(i4) AS k1 FROM people JOIN (SELECT t AS dp_k1, count(*) AS c1 FROM people GROUP BY t) dp__q ON t <> dp_k1 GROUP BY dp_k1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_k1, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.dp___a1) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.dp___a1), -9223372036854775808), 9223372036854775807)::bigint END AS k1 FROM (SELECT k1 AS dp___k1, a1 AS dp___a1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) AS dp_b1 JOIN (SELECT dp_b2.k1 AS dp_k1, dp_b2.a1 AS c1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) dp__q ON dp_b1.dp___k1 <> dp_k1 GROUP BY dp_k1

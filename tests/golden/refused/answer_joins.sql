@@ -97,11 +97,11 @@ SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people WHERE t IN (S
 -- Run the inner query by itself and write its result as a constant.
 
 -- case: a name of the noisy relation
-SELECT t, count(*) AS k1 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
+SELECT t, count(*) AS dp_b1 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
 -- => refused
--- UNSUPPORTED at 23: k1
--- the name "k1" cannot be used where a protected table is joined with answers
--- Use names of several letters without dp_: SELECT sum(x) AS total ...
+-- UNSUPPORTED at 23: dp_b1
+-- the name "dp_b1" cannot be used where a protected table is joined with answers
+-- Use names that do not begin with dp_b: SELECT sum(x) AS total ...
 
 -- case: an aggregate of answers among rows
 SELECT t, max(q.n) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
