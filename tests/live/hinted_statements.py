@@ -14,6 +14,10 @@ _PER_UNIT = f"(SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY customer_id)
 _WITH_PRODUCTS = "FROM shop.products p LEFT JOIN shop.orders o ON o.product_id = p.id"
 _IN_ORDERS = "EXISTS (SELECT 1 FROM shop.orders o WHERE"
 
+_IN_OTHERS = (
+    "EXISTS (SELECT 1 FROM shop.orders p WHERE p.customer_id = o.customer_id AND p.total > 100)"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HintedStatement:
@@ -103,6 +107,12 @@ HINTED: dict[str, HintedStatement] = {
     "Take dp.error(...) in a SELECT that groups by what is joined or compared.": _case(
         f"SELECT dp.error(count(*)) {_JOINED}",
         f"SELECT o.status, dp.error(count(*)) {_JOINED} GROUP BY o.status",
+    ),
+    "Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM"
+    " ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.": _case(
+        f"SELECT o.status, count(*) {_JOINED} WHERE {_IN_OTHERS} OR q.n > 3 GROUP BY o.status",
+        f"SELECT o.status, count(*) FROM (SELECT *, {_IN_OTHERS} AS found FROM shop.orders o) o"
+        f" JOIN {_BY_STATUS} ON q.status = o.status WHERE found OR q.n > 3 GROUP BY o.status",
     ),
     "Use names that do not begin with {}: SELECT sum(x) AS total ...": _case(
         f"SELECT sum(o.total) AS dp_b1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
