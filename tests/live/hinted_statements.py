@@ -114,6 +114,19 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT o.status, count(*) FROM (SELECT *, {_IN_OTHERS} AS found FROM shop.orders o) o"
         f" JOIN {_BY_STATUS} ON q.status = o.status WHERE found OR q.n > 3 GROUP BY o.status",
     ),
+    "Compare the units of both tables in it: EXISTS (... AND {}.{} = {}.{}); or write {}.{} IN (SELECT {}"
+    " FROM {} WHERE ...).": _case(
+        f"{_COUNT} o WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.status = o.status)",
+        f"{_COUNT} o WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.status = o.status"
+        " AND p.customer_id = o.customer_id)",
+        f"{_COUNT} o WHERE o.customer_id IN (SELECT customer_id FROM shop.orders WHERE status = 'paid')",
+    ),
+    "Compare the units of both tables in it: table.unit = outer_table.unit, or along the reference.": _case(
+        f"SELECT count(*) FROM (SELECT * {_ORDERS}) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.orders o WHERE o.status = q.status)",
+        f"SELECT count(*) FROM (SELECT * {_ORDERS}) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.orders o WHERE o.customer_id = q.customer_id)",
+    ),
     "Use names that do not begin with {}: SELECT sum(x) AS total ...": _case(
         f"SELECT sum(o.total) AS dp_b1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
     ),

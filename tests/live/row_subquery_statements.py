@@ -170,7 +170,8 @@ _BUYS = "EXISTS (SELECT 1 FROM w.orders o WHERE o.customer_id = c.id AND o.total
 BESIDE_ANSWERS = (
     f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} WHERE {_BUYS} GROUP BY region",
     f"SELECT region, count(*) FROM w.customers c LEFT JOIN {_REGIONS} WHERE NOT {_BUYS} GROUP BY region",
-    f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} AND NOT {_BUYS} WHERE q.n > 50 GROUP BY region",
+    f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} AND NOT {_BUYS} WHERE q.n > 50"
+    " GROUP BY region",
     f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} WHERE (SELECT count(*) FROM w.orders o"
     " WHERE o.customer_id = c.id) > 1 GROUP BY region",
     "SELECT status, count(*) FROM w.orders c JOIN (SELECT status AS s, count(*) AS n FROM w.orders WHERE"
@@ -188,11 +189,14 @@ REFUSED = (
     ),
     (
         f"{_ORDERS} EXISTS (SELECT 1 FROM w.orders p WHERE p.product = o.product AND p.total > 190)",
-        "orders.customer_id",
+        "AND p.customer_id = o.customer_id)",
     ),
     (
         f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} WHERE {_BUYS} OR n > 9 GROUP BY region",
         "AS found",
     ),
-    (f"{_ORDERS} product IN (SELECT product FROM w.orders WHERE total > 190)", "customer_id IN"),
+    (
+        f"{_ORDERS} product IN (SELECT product FROM w.orders WHERE total > 190)",
+        "o.customer_id IN (SELECT",
+    ),
 )

@@ -139,8 +139,8 @@ def _is_settled(sources: Sources, span: Span, scope: Scope) -> bool:
 
 
 def _row_subqueries(sources: Sources, span: Span, scope: Scope) -> Iterator[tuple[int, set[bool]]]:
-    """Subqueries that are asked of each row, by their first lexemes: whether they name rows of the SELECT around
-    them (True), as each of a protected table does, and answers beside these (False)."""
+    """Subqueries that are asked of each row, by their first lexemes: whether they name rows of the SELECT
+    around them (True), as each of a protected table does, and answers beside these (False)."""
     for index in range(*span):
         placeholder = sources.placeholders.get(index)
         if not isinstance(placeholder, RowSubquery):
@@ -156,7 +156,9 @@ def _row_subqueries(sources: Sources, span: Span, scope: Scope) -> Iterator[tupl
                 for leaf in leaves(join.answers)
             )
         )
-        found = {name not in answers for name in named if _is_around(name, scope) or name in answers}
+        found = {
+            name not in answers for name in named if _is_around(name, scope) or name in answers
+        }
         yield index, found | ({True} if nature_of(sources, select) is Nature.ROWS else set())
 
 
