@@ -22,11 +22,12 @@ from proxy.base.result_columns import (
 )
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
+    AnswerArray,
     ExpressionInterval,
     GroupingValue,
     IntervalValue,
     KeyValue,
-    SpanMeaning,
+    OneValue,
     SureTruth,
 )
 from proxy.query.ir.query import AggregateBlock
@@ -83,7 +84,7 @@ def _edits(
         if isinstance(meaning, SureTruth):
             yield Edit(start, end, _truth(subquery.block, before, meaning))
             continue
-        value = f"{before}{_column(subquery, meaning)}"
+        value = _value(subquery, before, meaning)
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
         yield Edit(start, end, value)
@@ -110,6 +111,13 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
+def _value(subquery: AggregateSubquery, before: str, meaning: OneValue | AnswerArray) -> str:
+    if isinstance(meaning, AnswerArray):
+        elements = (f"{before}{_column(subquery, part)}" for part in meaning.parts)
+        return f"(ARRAY[{', '.join(elements)}])"
+    return f"{before}{_column(subquery, meaning)}"
+
+
 def _truth(block: AggregateBlock, before: str, meaning: SureTruth) -> str:
     """One of the two decides, if there surely is such a row; else the other does."""
 
@@ -122,7 +130,7 @@ def _truth(block: AggregateBlock, before: str, meaning: SureTruth) -> str:
     return f"(CASE WHEN {first} WHEN {then} END)"
 
 
-def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
+def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:
     block = subquery.block
     match meaning:
         case Aggregate():
@@ -137,8 +145,6 @@ def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
             return f"{column}::pg_catalog.float8" if meaning.as_float else column
         case GroupingValue():
             return grouping_column(groupings(subquery).index(meaning) + 1)
-        case SureTruth():
-            raise AssertionError("a truth is made of two columns")
         case _:
             assert_never(meaning)
 
