@@ -281,6 +281,9 @@ POLICIES: Mapping[str, Policy] = {
     "joins": _with_join_keys(_policy("8", "1e-3")),
     "joins best": _with_join_keys(_policy("8", "1e-3", mechanism=Mechanism.BEST)),
     "joins gaussian": _with_join_keys(_policy("8", "1e-3", noise=Noise.GAUSSIAN)),
+    "joins best gaussian": _with_join_keys(
+        _policy("8", "1e-3", mechanism=Mechanism.BEST, noise=Noise.GAUSSIAN)
+    ),
     "clipped": _policy("8", "1e-3", mechanism=Mechanism.CLIPPED_MEAN),
     "ratio": _policy("8", "1e-3", mechanism=Mechanism.SUM_OVER_COUNT),
     "weighted": _policy(

@@ -15,6 +15,10 @@ _PER_UNIT = f"(SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY customer_id)
 _WITH_PRODUCTS = "FROM shop.products p LEFT JOIN shop.orders o ON o.product_id = p.id"
 _IN_ORDERS = "EXISTS (SELECT 1 FROM shop.orders o WHERE"
 
+_IN_OTHERS = (
+    "EXISTS (SELECT 1 FROM shop.orders p WHERE p.customer_id = o.customer_id AND p.total > 100)"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HintedStatement:
@@ -154,8 +158,27 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT dp.error(count(*)) {_JOINED}",
         f"SELECT o.status, dp.error(count(*)) {_JOINED} GROUP BY o.status",
     ),
-    "Use names of several letters without dp_: SELECT sum(x) AS total ...": _case(
-        f"SELECT sum(o.total) AS k1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
+    "Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM"
+    " ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.": _case(
+        f"SELECT o.status, count(*) {_JOINED} WHERE {_IN_OTHERS} OR q.n > 3 GROUP BY o.status",
+        f"SELECT o.status, count(*) FROM (SELECT *, {_IN_OTHERS} AS found FROM shop.orders o) o"
+        f" JOIN {_BY_STATUS} ON q.status = o.status WHERE found OR q.n > 3 GROUP BY o.status",
+    ),
+    "Compare the units of both tables in it: EXISTS (... AND {}.{} = {}.{}); or write {}.{} IN (SELECT {}"
+    " FROM {} WHERE ...).": _case(
+        f"{_COUNT} o WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.status = o.status)",
+        f"{_COUNT} o WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.status = o.status"
+        " AND p.customer_id = o.customer_id)",
+        f"{_COUNT} o WHERE o.customer_id IN (SELECT customer_id FROM shop.orders WHERE status = 'paid')",
+    ),
+    "Compare the units of both tables in it: table.unit = outer_table.unit, or along the reference.": _case(
+        f"SELECT count(*) FROM (SELECT * {_ORDERS}) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.orders o WHERE o.status = q.status)",
+        f"SELECT count(*) FROM (SELECT * {_ORDERS}) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.orders o WHERE o.customer_id = q.customer_id)",
+    ),
+    "Use names that do not begin with {}: SELECT sum(x) AS total ...": _case(
+        f"SELECT sum(o.total) AS dp_b1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
     ),
     "Use count and sum, or GROUP BY all that is joined or compared with the answers.": _case(
         f"SELECT avg(o.total) {_JOINED}",
