@@ -17,6 +17,7 @@ from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.times_of_day import INSTEAD
 from proxy.query.syntax.placeholders import ClientParameter
 
 CAST_TYPES: Mapping[exp.DType, SqlType] = {
@@ -32,6 +33,7 @@ CAST_TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.DATE: SqlType.DATE,
     exp.DType.TIMESTAMP: SqlType.TIMESTAMP,
     exp.DType.TIMESTAMPTZ: SqlType.TIMESTAMPTZ,
+    exp.DType.TIME: SqlType.TIME_OF_DAY,
 }
 
 
@@ -160,7 +162,9 @@ def as_text(operand: Expression, node: exp.Expr, target: SqlType = SqlType.TEXT)
     elif kind.is_number or kind is SqlType.BOOL:
         return ir.Cast(operand, target)
     hint = "Write to_char(column, 'YYYY-MM-DD HH24:MI:SS')."
-    if kind is None or not kind.is_time:
+    if kind is SqlType.TIME_OF_DAY:
+        hint = INSTEAD
+    elif kind is None or not kind.is_time:
         hint = (
             "Use numbers, dates and texts; of a number with digits after its point"
             " round(column::numeric, 2)."

@@ -14,6 +14,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import age_field, interval_field
+from proxy.query.ir.times_of_day import INSTEAD, part_of_day
 from proxy.query.ir.typing_rules import (
     TRUNCATIONS,
     check_template,
@@ -54,6 +55,11 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if operand.type is SqlType.DURATION and isinstance(operand, ir.ColumnRef) and name == "epoch":
         where = position_of(node)
         return ir.Inside(ir.InsideLook.EPOCH, operand, (), (), SqlType.NUMERIC, where)
+    if operand.type is SqlType.TIME_OF_DAY:
+        part = part_of_day(name, operand, position_of(node))
+        if part is None:
+            raise _of_day(node)
+        return part
     if operand.type is SqlType.INTERVAL:
         found = interval_field(name, operand)
         if found is None or isinstance(operand, ir.Constant | ir.Parameter):
@@ -63,6 +69,15 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if name not in _FIELDS or operand.type is None or not operand.type.is_time or on_clock:
         raise unknown(node)
     return ir.Extract(name, operand)
+
+
+def _of_day(node: exp.Expr) -> Refusal:
+    return Refusal(
+        Code.FUNCTION,
+        "of a time of day there are the hour, minute, second and epoch on a protected table",
+        INSTEAD,
+        position_of(node),
+    )
 
 
 def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
@@ -167,6 +182,8 @@ def _text(node: exp.Expr, scope: Scope) -> tuple[str, ClientParameter | None] | 
 def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "unit", "zone")
     operand = scope.read(node.this)
+    if operand.type is SqlType.TIME_OF_DAY:
+        raise _of_day(node)
     written = _text(node.args["unit"], scope)
     if written is None or operand.type is None or not operand.type.is_time:
         raise unknown(node)
@@ -197,6 +214,8 @@ def _formatted(node: exp.Expr, scope: Scope) -> Expression:
     """to_char() of a time, which prints what the session's clock shows."""
     only(node, "this", "format")
     operand, written = scope.read(node.this), _text(node.args["format"], scope)
+    if operand.type is SqlType.TIME_OF_DAY:
+        raise _of_day(node)
     if operand.type is None or not operand.type.is_time or written is None:
         raise unknown(node)
     if written[1] is None:
