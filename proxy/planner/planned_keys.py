@@ -94,8 +94,9 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
     if key.type.is_compound:
         raise Refusal(
             Code.NO_VALUES,
-            f"{_named(expression)} is a jsonb or an array, of which a whole value is no key",
-            "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).",
+            f"{_named(expression)} is a jsonb, an array or an interval, of which a whole value is no key",
+            "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column),"
+            " of an interval extract(epoch FROM column).",
             key.position,
         )
     if values is None and not _can_be_private(expression, key.type):

@@ -22,7 +22,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.times_of_day import INSTEAD, as_seconds_of_day
+from proxy.query.ir.times_of_day import as_seconds_of_day
 
 _AGGREGATES: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Count: AggregateKind.COUNT,
@@ -198,10 +198,16 @@ def _aggregate_of(
         raise Refusal(
             Code.UNSUPPORTED,
             f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",
-            INSTEAD if of is SqlType.TIME_OF_DAY else hint,
+            _seconds_instead(kind) if of is SqlType.TIME_OF_DAY else hint,
             position,
         )
     return Aggregate(kind, operand, condition, _result_type(kind, of))
+
+
+def _seconds_instead(kind: AggregateKind) -> str:
+    plain = (AggregateKind.MIN, AggregateKind.MAX, AggregateKind.AVG, AggregateKind.SUM)
+    form = "extract(epoch FROM column)"
+    return f"Write {f'{kind.value}({form})' if kind in plain else form}, of the seconds since midnight."
 
 
 def _result_type(kind: AggregateKind, of: SqlType) -> SqlType:

@@ -95,7 +95,9 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
     raise Refusal(
         Code.UNSUPPORTED,
         f"a cast from {source.sql} to {target.sql} may fail on some rows and is not allowed",
-        "Compare the column in its own type.",
+        "Write extract(hour FROM column), extract(minute FROM column)."
+        if target is SqlType.TIME_OF_DAY and source.is_time
+        else "Compare the column in its own type.",
         position_of(node),
     )
 
