@@ -75,7 +75,6 @@ REFUSED_OF_DAY = (
         "came > interval '1 hour'",
         "came + interval '1 hour' > '12:00'",
         "day + came > at",
-        "came > at",
     ),
     *(
         "came::text = '12:00:00'",
