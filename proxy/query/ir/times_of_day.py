@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
-from proxy.base.times_of_day import seconds_since_midnight
 from proxy.query.ir.expressions import (
     Arithmetic,
     ColumnRef,

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
-from proxy.base.times_of_day import seconds_since_midnight
 from proxy.query.ir.expressions import Constant, Expression
 
 _NUMBERS = (
