@@ -10,7 +10,8 @@ All tables have the same data columns, so that every question can be asked of ev
     calls    person uid int4, 2 rows; i2 refers to orders.id
     lines    person through order_id -> orders.uid, 7 rows
 
-and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key), moods (e, the key).
+and public ones: regions (no key), places (code, zone; key code), rates (k int8, the key; fee numeric(8,2)),
+moods (e, the key).
 
 e is an enumeration: its labels are keys by the policy of some tables, private ones in the others. How columns
 are stored: tests/stored_types.py.
@@ -31,7 +32,7 @@ from proxy.compiler.compiling import compile_block
 from proxy.engine.arguments import constants
 from proxy.engine.settings import read_settings
 from proxy.mechanisms.loss import Loss
-from proxy.planner.facts import PlanningContext, PublicValues
+from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
 from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import ChosenBounds, plan
 from proxy.policy.policy_model import (
@@ -134,7 +135,14 @@ _TABLES = (
         (Column("code", SqlType.TEXT, "text", False), _column("zone", SqlType.TEXT)),
         ("code",),
     ),
-    Table(TableName(SCHEMA, "rates"), (Column("k", SqlType.INT8, "bigint", False),), ("k",)),
+    Table(
+        TableName(SCHEMA, "rates"),
+        (
+            Column("k", SqlType.INT8, "bigint", False),
+            Column("fee", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2),
+        ),
+        ("k",),
+    ),
     Table(TableName(SCHEMA, "moods"), (Column("e", SqlType.ENUM, MOOD, False),), ("e",)),
 )
 CATALOG = Catalog({table.name: table for table in _TABLES})
@@ -219,10 +227,18 @@ PUBLIC = (_name("regions"), _name("places"), _name("rates"), _name("moods"))
 # What the public tables hold, as the database of the audit has it too.
 PLACES = (("x", "north"), ("y", "south"), ("w", "south"))
 RATES = (1, 7, 42, 2**53, 2**53 + 1)
+# Two of them are beyond the bounds that were read, as in a table that has changed since.
+FEES = ("3.50", "-9000", "99999.99", "NULL", "20")
 MOODS = ("low", "x", "a ", "unlisted")
 KNOWN_PUBLIC: PublicValues = {
     (_name("places"), "zone"): ("north", "south"),
     (_name("moods"), "e"): tuple(sorted(MOODS)),
+}
+
+
+KNOWN_HELD: PublicBounds = {
+    (_name("rates"), "k"): Bounds(Fraction(1), Fraction(2**53 + 1)),
+    (_name("rates"), "fee"): Bounds(Fraction(0), Fraction(50)),
 }
 
 
@@ -348,7 +364,7 @@ def walk(
     bound = Query(
         tuple(bind(block, values) for block in reading.query.blocks), reading.query.scalars
     )
-    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC)
+    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD)
     private = plan(bound, known, wanted)
     if chosen is not None:
         private = plan(bound, known, wanted, chosen(private))

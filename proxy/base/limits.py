@@ -19,8 +19,10 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | levels of GROUPING SETS, ROLLUP and CUBE, written out | GROUPING_SETS | each is a query of its own |
 | nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
+| values of public keys, of all queries together | KEY_VALUES_TOGETHER | time of planning |
 | digits of the fraction of a percentile | FRACTION_DIGITS | time of a draw, which data sets off |
 | digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
+| tables and subqueries, with CTEs put in | RELATIONS | time of reading and planning |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
 | rows between one and that of its lag() or lead() | WINDOW_OFFSET | rows kept in memory |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
@@ -54,6 +56,7 @@ NOISY_PARTS_PER_BLOCK = (
     1_000_000  # of all such intervals, group by group: some seconds of a processor
 )
 GROUPS_PER_STATEMENT = 10_000
+KEY_VALUES_TOGETHER = 50_000  # of the keys of all queries of a statement: a second of planning
 TIMES_FORMATTED = 20_000  # by to_char(), to find what its texts are: some tenths of a second
 JOINED_ROWS_PER_UNIT = 10_000  # that a join of several rows of a unit with several others may form
 PUBLIC_LIST_ELEMENTS = 50_000  # of all lists of public tables (IN (SELECT ...)) of a statement
@@ -87,6 +90,7 @@ FRACTION_DIGITS = 15
 BOUND_DIGITS = (
     1_000  # of a public bound that arithmetic on such numbers leads to: Python's own time
 )
+RELATIONS = 1_000  # two thirds of a millisecond each
 LIST_ELEMENTS = 2_000
 WINDOW_OFFSET = 1_000
 TEXT_CHARACTERS = 1024 * 1024

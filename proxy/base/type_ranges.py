@@ -38,3 +38,31 @@ def clamped_number(value: Fraction, kind: SqlType) -> Fraction:
     if abs(value) <= _SMALLEST[kind]:
         return Fraction(0)
     return min(max(value, Fraction(-largest)), Fraction(largest))
+
+
+_BITS, _LEAST_POWER = 24, -149
+
+
+def nearest_real(value: Fraction) -> Fraction:
+    """What a real holds of a number that is within its range: the nearest, of two the even one (IEEE 754).
+
+    >>> float(nearest_real(Fraction("1.1"))), nearest_real(Fraction(5, 2))
+    (1.100000023841858, Fraction(5, 2))
+    """
+    size = abs(value)
+    if not size:
+        return value
+    power = size.numerator.bit_length() - size.denominator.bit_length() - _BITS
+    while size >= Fraction(2) ** (power + _BITS):
+        power += 1
+    step = Fraction(2) ** max(power, _LEAST_POWER)
+    return round(value / step) * step
+
+
+def real_as_numeric(value: Fraction) -> Fraction:
+    """A real as PostgreSQL makes a numeric of it: with six digits (numeric.c, float4_numeric).
+
+    >>> real_as_numeric(nearest_real(Fraction("1.1")))
+    Fraction(11, 10)
+    """
+    return Fraction(f"{float(value):.6g}")

@@ -21,7 +21,11 @@ from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import read_public_rows, read_public_values
+from proxy.protected.public_values import (
+    read_public_bounds,
+    read_public_rows,
+    read_public_values,
+)
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
@@ -56,7 +60,8 @@ class Database:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
         self.shadow.refresh_public_tables(self.policy, self.catalog)
         values = read_public_values(self.policy, self.catalog)
-        self.engine.renew(values, read_public_rows(self.policy, self.catalog))
+        rows = read_public_rows(self.policy, self.catalog)
+        self.engine.renew(values, rows, read_public_bounds(self.policy, self.catalog))
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
@@ -127,6 +132,7 @@ def assemble(
     protected = ProtectedDatabase(policy.source)
     ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source))
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
+    bounds = read_public_bounds(policy, catalog)
     engine = Engine(
         policy,
         catalog,
@@ -136,6 +142,7 @@ def assemble(
         bits or OsRandom(),
         public,
         rows,
+        bounds=bounds,
         read_as=shadow.label_oids(),
     )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)

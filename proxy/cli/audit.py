@@ -17,7 +17,11 @@ from proxy.cli.loading import CheckedPolicy
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import read_public_rows, read_public_values
+from proxy.protected.public_values import (
+    read_public_bounds,
+    read_public_rows,
+    read_public_values,
+)
 from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
 
 
@@ -74,7 +78,8 @@ async def _on(
     bits = Choices(size.seed + 1)
     public = read_public_values(policy, checked.catalog)
     rows = read_public_rows(policy, checked.catalog)
-    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, public, rows)
+    bounds = read_public_bounds(policy, checked.catalog)
+    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, public, rows, bounds)
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:

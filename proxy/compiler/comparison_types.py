@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expressions import ColumnRef, Constant
+from proxy.base.type_ranges import real_as_numeric
+from proxy.query.ir.expression_walk import children
+from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 
 # float8 keeps 15 decimal digits; constants beyond these are compared in numeric instead.
 _FLOAT_LARGEST = Fraction(10) ** 300
@@ -32,3 +35,17 @@ def constants_type(column: ColumnRef, constants: tuple[Constant, ...]) -> str | 
     if kind.is_float and all(n == 0 or _FLOAT_SMALLEST < abs(n) < _FLOAT_LARGEST for n in numbers):
         return "double precision"
     return None
+
+
+def real_beside(part: Expression, beside: Expression) -> Expression:
+    """A real as a numeric has six digits, of a column and so of a constant beside it."""
+    value = part.value if isinstance(part, Constant) and part.type is SqlType.FLOAT4 else None
+    if not isinstance(part, Constant) or not isinstance(value, Fraction) or not _has_reals(beside):
+        return part
+    return replace(part, value=real_as_numeric(value))
+
+
+def _has_reals(expression: Expression) -> bool:
+    if isinstance(expression, ColumnRef):
+        return expression.type is SqlType.FLOAT4
+    return any(map(_has_reals, children(expression)))

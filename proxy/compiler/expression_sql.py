@@ -15,7 +15,7 @@ from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
-from proxy.compiler.comparison_types import constants_type, same_family
+from proxy.compiler.comparison_types import constants_type, real_beside, same_family
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.real_sql import real_call_sql
@@ -276,7 +276,8 @@ def _pair(left: Expression, right: Expression, binds: Binds) -> tuple[str, str]:
         case ColumnRef(), ColumnRef() if same_family(left, right):
             return value_sql(left, binds), value_sql(right, binds)
         case _:
-            return numeric_sql(left, binds), numeric_sql(right, binds)
+            of_left, of_right = real_beside(left, right), real_beside(right, left)
+            return numeric_sql(of_left, binds), numeric_sql(of_right, binds)
 
 
 def _column_and_constants(
@@ -303,7 +304,7 @@ def _in(expression: In, binds: Binds) -> str:
         displayed, items = _column_and_constants(operand, constants, binds)
     else:  # answers of other blocks are numerics
         displayed = numeric_sql(operand, binds)
-        items = [numeric_sql(item, binds) for item in expression.items]
+        items = [numeric_sql(real_beside(item, operand), binds) for item in expression.items]
     return f"({displayed} IN ({', '.join(items)}))"
 
 

@@ -90,7 +90,7 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
         order = _hash_order(truncate, binds)
         found = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
         condition = f"<= {binds.number(truncate.most, 'bigint')}"
-    if truncate.keeps_null:
+    if truncate.with_null:
         condition += f" OR {key} IS NULL"
     placed = f"SELECT {listed}, {found} AS {place} FROM {source}"
     return f"SELECT * FROM ({placed}) AS {truncate.alias} WHERE {place} {condition}"

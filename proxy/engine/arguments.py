@@ -9,7 +9,7 @@ from typing import Any
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant
-from proxy.query.ir.typing_rules import constant, is_value_of, number
+from proxy.query.ir.typing_rules import constant, held, is_value_of, number
 
 
 def constants(
@@ -63,5 +63,5 @@ def _constant(value: Any, kind: SqlType) -> Constant:
             raise Refusal(
                 Code.UNSUPPORTED, "this parameter is not a number", "Pass a number in digits."
             )
-        return Constant(exact, kind)
+        return Constant(held(exact, kind), kind)
     return constant(value, kind, None)

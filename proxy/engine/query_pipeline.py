@@ -43,7 +43,7 @@ from proxy.engine.settings import Settings, read_settings
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.facts import PlanningContext, PublicRowsOf, PublicValues
+from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
 from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
@@ -67,14 +67,16 @@ class Engine:
         bits: RandomBits,
         public: PublicValues | None = None,
         rows: PublicRowsOf | None = None,
+        bounds: PublicBounds | None = None,
         *,
         read_as: Mapping[int, int] | None = None,
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
-        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together."""
+        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
+        their numbers and times."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = PlanningContext(policy, catalog, public or {}, rows or {})
+        self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._data = data
         self._ledger = ledger
@@ -88,9 +90,9 @@ class Engine:
         }
         self._compile = lru_cache(maxsize=_CACHED_STATEMENTS)(self._compiled)
 
-    def renew(self, public: PublicValues, rows: PublicRowsOf) -> None:
+    def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
-        self._known = replace(self._known, public=public, rows=rows)
+        self._known = replace(self._known, public=public, rows=rows, bounds=bounds)
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
     async def run(

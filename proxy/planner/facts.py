@@ -54,7 +54,9 @@ class ComputedOf:
 class ColumnFacts:
     """bounds: of its values after clamping; grid: on which its values lie; values: public keys; ranges: where
     its values lie by the statement's conditions, before clamping, for public keys alone;
-    partitions: the policy's number of partitions; type: in the backend (computed columns are numeric)."""
+    partitions: the policy's number of partitions; type: in the backend (computed columns are numeric);
+    held: within which the values of a public table were when it was read. It may have changed since, so where
+    they are computed with they are clamped like others (ADR 0058)."""
 
     type: SqlType
     bounds: Bounds | None = None
@@ -75,6 +77,7 @@ class ColumnFacts:
     chooses_per_unit: bool = False
     of_row: PublicRow | None = None
     computed_of: ComputedOf | None = None
+    held: Bounds | None = None
 
 
 # (alias of the relation, name of the column)
@@ -82,6 +85,9 @@ Facts = Mapping[tuple[str, str], ColumnFacts]
 
 # Distinct values of columns of public tables, as PostgreSQL prints them.
 PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
+
+# Between which the numbers and times of a column of a public table are.
+PublicBounds = Mapping[tuple[TableName, str], Bounds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +163,14 @@ class RelationWithUnit:
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
-    """What is public: the policy, the catalogue, the values of public tables, the rows of small ones."""
+    """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
+    bounds of their numbers and times."""
 
     policy: Policy
     catalog: Catalog
     public: PublicValues
     rows: PublicRowsOf = field(default_factory=dict)
+    bounds: PublicBounds = field(default_factory=dict)
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

@@ -23,13 +23,13 @@ def leaf(relation: Relation, alias: str) -> Scan | Subquery | None:
             return None
 
 
-def cut_leaf(relation: Relation, alias: str) -> Scan | Subquery | Truncate | None:
+def truncated_leaf(relation: Relation, alias: str) -> Scan | Subquery | Truncate | None:
     """The table or subquery of this alias, with what has been cut of it."""
     match relation:
         case Scan() | Subquery() | Truncate():
             return relation if relation.alias == alias else None
         case Join():
-            return cut_leaf(relation.left, alias) or cut_leaf(relation.right, alias)
+            return truncated_leaf(relation.left, alias) or truncated_leaf(relation.right, alias)
         case _:
             return None
 

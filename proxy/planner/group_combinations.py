@@ -12,7 +12,8 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.computed_keys import as_computed
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import Facts, Values
-from proxy.planner.narrowing import WORK, holds, public_rows
+from proxy.planner.label_work import allowed
+from proxy.planner.narrowing import has_listed_parts, holds, public_rows
 from proxy.planner.number_combinations import numbers_together
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
 from proxy.planner.public_keys import key_parts, label_values
@@ -99,7 +100,14 @@ def _computed(
 ) -> Iterator[_Domain]:
     """Keys that are computed of the same columns, or public row, one of them of several parts."""
     parts = [key_parts(key, facts) for key in keys]
-    left = list(range(len(keys)))
+    # A row where one of these is not listed is in no group. Of others, a condition may be true or false of it.
+    listed_parts = {
+        part
+        for key, each in zip(keys, parts, strict=True)
+        if each is not None and (each == (key,) or has_listed_parts(key, facts))
+        for part in each
+    }
+    left = [n for n, each in enumerate(parts) if each is None or listed_parts.issuperset(each)]
     while left:
         first = left.pop(0)
         places, named = [first], _bases(keys[first], facts)
@@ -147,7 +155,7 @@ def _tests(
     """The conditions that speak of several keys."""
     known = {key: place for place, key in enumerate(keys)}
     for part in conjuncts(where):
-        if sum(holds(part, key) for key in keys) > 1 and number * size(part) <= WORK:
+        if sum(holds(part, key) for key in keys) > 1 and allowed(number * size(part)):
             yield truths(part, known)
 
 

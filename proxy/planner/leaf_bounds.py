@@ -30,11 +30,12 @@ def of_constant(constant: Constant) -> Bounds | None:
 
 def of_column(column: ColumnRef, columns: Facts) -> Bounds:
     known = columns.get((column.relation, column.column))
-    if known is None or known.bounds is None:
+    bounds = None if known is None else known.bounds or known.held
+    if bounds is None:
         raise Refusal(
             Code.NO_BOUNDS,
             f'column "{column.column}" has no bounds in the policy, so its values cannot be aggregated',
             "Ask the data owner for `bounds` on this column, or count its rows instead.",
             column.position,
         )
-    return known.bounds
+    return bounds

@@ -7,76 +7,105 @@ the `values` and `ranges` of columns, for keys alone: clamps stay.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-from proxy.base import limits
 from proxy.base.sql_types import SqlType
+from proxy.planner.column_ranges import (
+    ConditionPart,
+    constants_beside,
+    meeting,
+    piece_ends,
+    pieces,
+    ranges_of,
+)
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
+from proxy.planner.label_work import allowed
 from proxy.planner.possible_truth import (
-    Between,
     OtherText,
     Unknown,
     Value,
-    constant_value,
     listed_value,
     results,
     truths,
 )
-from proxy.planner.public_keys import constant_text, key_parts, label_values
+from proxy.planner.public_keys import constant_text, is_computed, key_parts, label_values
 from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
     Case,
     ColumnRef,
     Comparison,
     Connective,
     Constant,
     Expression,
+    Extract,
     In,
     InPublic,
     Is,
     Like,
     Not,
+    NumericCall,
+    Quotient,
 )
 
-WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second
 _ROWS = 2_000  # combinations of what columns of one key can hold
-# Between numbers without a least step: no constant has so many digits.
-_TINY = Fraction(1, 10 ** (limits.NUMBER_DIGITS + 50))
 _DAY = 86_400
 
 
-def narrowed(facts: Facts, where: Expression | None) -> Facts:
-    """The facts of columns as far as rows for which the condition is true are concerned."""
+def narrowed(
+    facts: Facts, where: Expression | None, wanted: Collection[_Name] | None = None
+) -> Facts:
+    """The facts of columns as far as rows for which the condition is true are concerned.
+
+    Given    wanted: columns that are asked about; None: all
+    Gives    facts as they are of those for which too much work would be done, in the order of their names
+    """
     if where is None:
         return facts
     changed = dict(facts)
-    parts = list(conjuncts(where))
-    for name in sorted(columns(where)):
+    parts = [ConditionPart(part, columns(part), size(part)) for part in conjuncts(where)]
+    for name in sorted(frozenset[_Name]().union(*(part.columns for part in parts))):
         known = facts.get(name)
-        if known is None:
+        if known is None or not (wanted is None or name in wanted):
             continue
         column = ColumnRef(name[1], known.type, None, name[0])
-        about = [part for part in parts if name in columns(part)]
-        if known.values is not None:
-            known = replace(known, values=still_possible(column, known.values, about))
-        if is_ordered(known.type):
-            known = replace(known, ranges=_ranges(column, known, about))
-        if known.nullable and not _can_be_null(column, about):
-            known = replace(known, nullable=False)
-        changed[name] = known
-    for alias in {fact.of_row.alias for fact in facts.values() if fact.of_row is not None}:
-        changed.update(_of_public_row(alias, changed, parts))
+        about = [part for part in parts if name in part.columns]
+        changed[name] = _narrowed(column, known, about)
+    for alias in {
+        fact.of_row.alias
+        for name, fact in facts.items()
+        if fact.of_row is not None and (wanted is None or name in wanted)
+    }:
+        changed.update(_of_public_row(alias, changed, [part.whole for part in parts]))
     return changed
 
 
-def _can_be_null(column: ColumnRef, about: Iterable[Expression]) -> bool:
+_Name = tuple[str, str]
+
+
+def _narrowed(column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart]) -> ColumnFacts:
+    if known.values is not None:
+        number = len(known.values)
+        within = [part.whole for part in about if allowed(number * part.size)]
+        known = replace(known, values=still_possible(column, known.values, within))
+    if is_ordered(known.type):
+        known = replace(known, ranges=ranges_of(column, known, about))
+    if known.nullable and not _can_be_null(column, about):
+        known = replace(known, nullable=False)
+    return known
+
+
+def _can_be_null(column: ColumnRef, about: Iterable[ConditionPart]) -> bool:
     """Whether the conditions may be true of a row that has no value there."""
-    return all(True in truths(part, {column: 0})((None,)) for part in about if size(part) <= WORK)
+    return all(
+        True in truths(part.whole, {column: 0})((None,)) for part in about if allowed(part.size)
+    )
 
 
 def _of_public_row(
@@ -111,7 +140,7 @@ def public_rows(
     rows = list(dict.fromkeys(rows))
     if not about:
         return rows
-    if len(rows) * sum(map(size, about)) > WORK:
+    if not allowed(len(rows) * sum(map(size, about))):
         return None
     tests = [truths(part, {column: n for n, column in enumerate(named)}) for part in about]
     kinds = [column.type for column in named]
@@ -121,6 +150,22 @@ def public_rows(
         if all(True in test(values) for test in tests):
             found.append(row)
     return found
+
+
+# Of these the form says which values there are, whatever those of their parts are.
+_BY_FORM = (
+    *(Case, Comparison, Connective, Not, Is, In, InPublic, Like),
+    *(NumericCall, Quotient, Bucket, Arithmetic),
+)
+
+
+def has_listed_parts(key: Expression, facts: Facts) -> bool:
+    """Whether a row is in no group of a key where one of the key's parts has none of its public values:
+    state || kind, but not state = 'x', which is false of any other state. The field of a time is listed as it
+    is where it is cast to a whole number."""
+    if isinstance(key, NumericCall) and isinstance(key.operand, Extract):
+        return True
+    return not isinstance(key, _BY_FORM) or is_computed(key, facts)
 
 
 def key_values(expression: Expression, facts: Facts, where: Expression | None) -> Values | None:
@@ -146,8 +191,10 @@ def _of_parts(
     expression: Expression, facts: Facts, about: Sequence[Expression]
 ) -> frozenset[str | None] | None:
     """What a key can be whose parts have only values with which the conditions may be true; None: any."""
+    if not about or not has_listed_parts(expression, facts):
+        return None
     parts = key_parts(expression, facts)
-    if not about or parts is None or parts == (expression,):
+    if parts is None or parts == (expression,):
         return None
     values = [still_possible(part, label_values(part, facts) or (), about) for part in parts]
     found = combined([expression], parts, values, facts)
@@ -159,12 +206,13 @@ def still_possible(key: Expression, values: Values, parts: Iterable[Expression])
     kind = key.type
     if kind is None:
         return values
+    read = [(text, listed_value(text, kind)) for text in values]
     for part in parts:
-        if not holds(part, key) or len(values) * size(part) > WORK:
+        if not holds(part, key) or not allowed(len(read) * size(part)):
             continue
         test = truths(part, {key: 0})
-        values = tuple(v for v in values if True in test((listed_value(v, kind),)))
-    return values
+        read = [(text, value) for text, value in read if True in test((value,))]
+    return tuple(text for text, _ in read)
 
 
 def holds(whole: Expression, part: Expression) -> bool:
@@ -173,94 +221,6 @@ def holds(whole: Expression, part: Expression) -> bool:
 
 def is_ordered(kind: SqlType) -> bool:
     return kind.is_number or kind.is_time
-
-
-# --- ranges of a column
-
-
-def _ranges(
-    column: ColumnRef, known: ColumnFacts, parts: Sequence[Expression]
-) -> tuple[Range, ...] | None:
-    """Where numbers and times can lie, in the unit of bounds."""
-    pieces = list(_pieces(column, parts))
-    if len(pieces) == 1:
-        return known.ranges
-    tests = [truths(part, {column: 0}) for part in parts if len(pieces) * size(part) <= WORK]
-    there = [all(True in test((piece,)) for test in tests) for piece in pieces]
-    if all(there):
-        return known.ranges
-    scale = Fraction(1, _DAY) if known.type is SqlType.DATE else Fraction(1)
-    step = known.step
-    found: list[Range] = []
-    is_open = False  # the range before goes on
-    for piece, is_there in zip(pieces, there, strict=True):
-        if is_there:
-            low, high = _ends(piece, scale, step)
-            if low is not None and high is not None and low > high:
-                continue
-            found, low = (found[:-1], found[-1].low) if is_open else (found, low)
-            found.append(Range(low, high))
-        is_open = is_there
-    return tuple(_both(known.ranges, found))
-
-
-def _pieces(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
-    """Constants that a column is compared with, and what lies between them, in order."""
-    points = sorted(_points(column, parts))
-    before: Fraction | None = None
-    for point in points:
-        yield Between(before, point)
-        yield point
-        before = point
-    yield Between(before, None)
-
-
-def _points(column: ColumnRef, parts: Iterable[Expression]) -> set[Fraction]:
-    return {value for value in _beside(column, parts) if isinstance(value, Fraction)}
-
-
-def _beside(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
-    """Constants that a column is compared with."""
-    waiting = list(parts)
-    while waiting:
-        part = waiting.pop()
-        beside: tuple[Expression, ...] = ()
-        match part:
-            case Comparison(left=left, right=right) if column in (left, right):
-                beside = (left, right)
-            case In(operand=operand, items=items) if operand == column:
-                beside = items
-        for one in beside:
-            if isinstance(one, Constant):
-                yield constant_value(one, column.type)
-        waiting += children(part)
-
-
-def _ends(
-    piece: Value, scale: Fraction, step: Fraction | None
-) -> tuple[Fraction | None, Fraction | None]:
-    """The least and the largest value of a piece."""
-    if not isinstance(piece, Between):
-        assert isinstance(piece, Fraction)
-        return piece * scale, piece * scale
-    low = None if piece.low is None else piece.low * scale
-    high = None if piece.high is None else piece.high * scale
-    if step is None:
-        return (None if low is None else low + _TINY), (None if high is None else high - _TINY)
-    return (
-        None if low is None else (math.floor(low / step) + 1) * step,
-        None if high is None else (math.ceil(high / step) - 1) * step,
-    )
-
-
-def _both(before: tuple[Range, ...] | None, now: list[Range]) -> Iterator[Range]:
-    for one in now:
-        for other in before if before is not None else (Range(None, None),):
-            lows = [end for end in (one.low, other.low) if end is not None]
-            highs = [end for end in (one.high, other.high) if end is not None]
-            low, high = max(lows, default=None), min(highs, default=None)
-            if low is None or high is None or low <= high:
-                yield Range(low, high)
 
 
 # --- results of conditions and CASE
@@ -287,7 +247,7 @@ def _reachable(
         known[column] = len(known)
         of_each.append(_held(column, fact, about))
     number = math.prod(map(len, of_each))
-    if number > _ROWS or number * sum(map(size, about)) > WORK:
+    if number > _ROWS or not allowed(number * sum(map(size, about))):
         return None
     tests = [truths(part, known) for part in about[1:]]
     rows = [row for row in product(*of_each) if all(True in test(row) for test in tests)]
@@ -310,10 +270,10 @@ def _held(column: ColumnRef, known: ColumnFacts, about: Sequence[Expression]) ->
         return [True, False, *nothing]
     if is_ordered(column.type):
         scale = Fraction(_DAY) if column.type is SqlType.DATE else Fraction(1)
-        inside = [p for p in _pieces(column, about) if _meets(p, known.ranges, scale)]
+        inside = [p for p in pieces(column, about) if _meets(p, known.ranges, scale)]
         return [*inside, *nothing]
     if column.type.is_text:
-        texts = {value for value in _beside(column, about) if isinstance(value, str)}
+        texts = {value for value in constants_beside(column, about) if isinstance(value, str)}
         return [*sorted(texts), OtherText(frozenset(texts)), *nothing]
     return [Unknown.UNKNOWN]
 
@@ -321,5 +281,5 @@ def _held(column: ColumnRef, known: ColumnFacts, about: Sequence[Expression]) ->
 def _meets(piece: Value, ranges: tuple[Range, ...] | None, scale: Fraction) -> bool:
     if ranges is None:
         return True
-    low, high = _ends(piece, 1 / scale, None)
-    return any(True for _ in _both(ranges, [Range(low, high)]))
+    low, high = piece_ends(piece, 1 / scale, None)
+    return any(True for _ in meeting(ranges, [Range(low, high)]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import condition
-from proxy.planner.computed_keys import computed_values
+from proxy.planner.computed_keys import as_computed, computed_values
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
 from proxy.planner.key_plans import KeyPlan
@@ -17,6 +18,7 @@ from proxy.planner.mapped_texts import depends_on_locale, key_by_text
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     ColumnRef,
     Constant,
@@ -64,6 +66,12 @@ def _as_whole_number(key: Key, facts: Facts) -> Key:
         return key
     one = Constant(Fraction(1), SqlType.INT4)
     return replace(key, expression=Quotient(column, one, False, column.type, column.position))
+
+
+def columns_of_keys(keys: Sequence[Expression], facts: Facts) -> frozenset[tuple[str, str]]:
+    """Those that say which values keys have: also what subqueries have computed them of."""
+    opened, _ = as_computed(keys, facts)
+    return frozenset[tuple[str, str]]().union(*map(columns, (*keys, *opened)))
 
 
 def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None) -> KeyPlan:
@@ -129,7 +137,7 @@ def _omits_null(
     if column.values is None or not column.nullable:
         return False
     with_null = {**public, place: replace(column, values=(*column.values, None))}
-    return None in (narrowed(with_null, where)[place].values or ())
+    return None in (narrowed(with_null, where, {place})[place].values or ())
 
 
 def listed_groups(
@@ -138,8 +146,9 @@ def listed_groups(
     """Which combinations of public keys are answered, and the keys with the values that these have."""
     where = None if block.where is None else typed(block.where, facts)
     expressions = [typed(key.expression, facts) for key in block.keys]
+    named = columns_of_keys(expressions, facts)
     found = combinations(
-        expressions, [key.values or () for key in keys], narrowed(facts, where), where
+        expressions, [key.values or () for key in keys], narrowed(facts, where, named), where
     )
     if found is None:
         return keys, None

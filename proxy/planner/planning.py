@@ -13,12 +13,12 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.result_columns import IntervalEnd
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.blocks_with_units import blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     PlanningContext,
-    PublicRows,
     RelationWithUnit,
     RowOwnership,
     Values,
@@ -26,6 +26,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.key_plans import KeyPlan
+from proxy.planner.label_work import one_statement
 from proxy.planner.measuring import (
     MeasureContext,
     Priced,
@@ -33,18 +34,15 @@ from proxy.planner.measuring import (
     chooses_total,
     needs_rows,
 )
-from proxy.planner.narrowing import narrowed
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.planner.plan_types import check_types
-from proxy.planner.planned_keys import listed_groups, planned_keys
+from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.tracking import track
 from proxy.planner.unit_truncation import with_condition
-from proxy.planner.unit_windows import first_rows
 from proxy.planner.unowned_rows import columns_without_unit
 from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
@@ -83,11 +81,12 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
              more than wanted, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
-    try:
-        return _plan(query, known, wanted)
-    except NeedsEpsilon as refused:
-        hint = _hint_for_all(refused, query, known, wanted)
-        raise Refusal(refused.code, refused.message, hint, refused.position) from None
+    with one_statement():
+        try:
+            return _plan(query, known, wanted)
+        except NeedsEpsilon as refused:
+            hint = _hint_for_all(refused, query, known, wanted)
+            raise Refusal(refused.code, refused.message, hint, refused.position) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +128,7 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
 
 def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     check_sizes(query)
-    with_unit = tuple(_with_unit(block, known) for block in query.blocks)
+    with_unit = tuple(blocks_with_units(query, known))
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
     releases += sum(any(key.values is None for key in keys) for *_, keys in with_unit)
@@ -162,25 +161,6 @@ def _loss_of(block: BlockPlan) -> Loss:
         if chosen is not None:
             total = total + chosen.loss
     return total
-
-
-def _with_unit(
-    block: AggregateBlock, known: PlanningContext
-) -> tuple[AggregateBlock, RelationWithUnit, tuple[KeyPlan, ...]]:
-    with_unit = track(block.source, known)
-    if isinstance(with_unit.ownership, PublicRows):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "the query reads no protected table",
-            "Run it without dp.low(), dp.high() and dp.error().",
-        )
-    facts = with_unit.facts
-    where = None if block.where is None else typed(block.where, facts)
-    with_unit = replace(
-        with_unit, ownership=first_rows(with_unit.relation, where, with_unit.ownership)
-    )
-    block, keys = planned_keys(block, facts, narrowed(facts, where), where)
-    return block, with_unit, keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

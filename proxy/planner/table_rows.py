@@ -18,7 +18,7 @@ from proxy.planner.facts import (
     Values,
 )
 from proxy.planner.text_lengths import type_characters
-from proxy.policy.grid import grid_of, type_least, type_step
+from proxy.policy.grid import grid_of, grid_within, type_least, type_step
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan
@@ -29,9 +29,12 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     policy = known.policy.tables[scan.table]
     if not isinstance(policy, ProtectedTable):
         listed, held = known.rows.get(scan.table, ((), ()))
-        facts = {
-            (scan.alias, c.name): ColumnFacts(
+        facts = {}
+        for c in described.columns:
+            within = known.bounds.get((scan.table, c.name))
+            facts[scan.alias, c.name] = ColumnFacts(
                 c.type,
+                grid=None if within is None else grid_within(c, within),
                 values=_labels(c, known.public.get((scan.table, c.name))),
                 step=type_step(c) if c.is_enforced else None,
                 nullable=c.nullable,
@@ -39,9 +42,8 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
                 of_row=PublicRow(scan.alias, listed.index(c.name), held)
                 if c.name in listed
                 else None,
+                held=within,
             )
-            for c in described.columns
-        }
         return RelationWithUnit(scan, facts, PublicRows())
     columns = {column.name: column for column in described.columns}
     facts = {

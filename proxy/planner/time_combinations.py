@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timezone
 
 from proxy.base import limits
 from proxy.base.instants import extracted_field
@@ -49,7 +49,8 @@ def times_together(
         if len(places) < 2:
             continue
         unit = max((parts[place].unit for place in places), key=UNITS.index)
-        times = clock_times(clock, unit, facts)
+        has_year = any(_has_year(parts[place]) for place in places)
+        times = clock_times(clock, unit, facts, has_year=has_year)
         if times is None:
             continue
         found: dict[Values, None] = {}
@@ -61,24 +62,35 @@ def times_together(
             yield places, list(found)
 
 
+# Days of two years of the same calendar.
+_ONE_YEAR, _OTHER_YEAR = (datetime(year, 3, 5, tzinfo=timezone.utc) for year in (2001, 2007))
+
+
+def _has_year(part: _Part) -> bool:
+    return part.text(_ONE_YEAR) != part.text(_OTHER_YEAR)
+
+
 def _part(key: Expression) -> _Part | None:
     match key:
         case Extract(field=field, operand=operand) if field in _FIELD_UNITS:
             below = _read(operand, UTC)
             if below is None:
                 return None
-            shown = below.shown
+            displayed = below.displayed
             return _Part(
                 clock=below.clock,
                 unit=below.unit or _FIELD_UNITS[field],
-                text=lambda at: str(extracted_field(shown(at), field)),
+                text=lambda at: str(extracted_field(displayed(at), field)),
             )
         case FormattedTime(operand=operand):
             known, below = template(key.template), _read(operand, UTC)
             if known is None or known.unit == "second" or below is None:
                 return None
-            unit, shown = below.unit or ("day" if known.unit == "week" else known.unit), below.shown
-            return _Part(clock=below.clock, unit=unit, text=lambda at: known.text(shown(at)))
+            unit, displayed = (
+                below.unit or ("day" if known.unit == "week" else known.unit),
+                below.displayed,
+            )
+            return _Part(clock=below.clock, unit=unit, text=lambda at: known.text(displayed(at)))
         case DateTrunc(type=kind) | Cast(type=kind) if kind.is_time:
             found = _time(key)
             if found is None or found.unit is None:
@@ -87,7 +99,7 @@ def _part(key: Expression) -> _Part | None:
             return _Part(
                 clock=found.clock,
                 unit=found.unit,
-                text=lambda at: time_text(found.shown(at), kind, zone),
+                text=lambda at: time_text(found.displayed(at), kind, zone),
             )
         case _:
             return None
@@ -99,11 +111,11 @@ def _as_it_is(at: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Time:
-    """What a clock shows of a time. clock: whose times are listed; shown: this time by the clock's; unit: in
-    which it is the same, None: it is the clock's. zone: of which it is the clock, if it is an instant."""
+    """What a clock shows of a time. clock: whose times are listed; displayed: this time by the clock's; unit:
+    in which it is the same, None: it is the clock's. zone: of which it is the clock, if it is an instant."""
 
     clock: Expression
-    shown: Callable[[datetime], datetime] = _as_it_is
+    displayed: Callable[[datetime], datetime] = _as_it_is
     unit: str | None = None
     zone: Zone | None = None
 
@@ -147,7 +159,7 @@ def _read(operand: Expression, zone: Zone) -> _Time | None:
 def _truncated(below: _Time, unit: str, zone: Zone | None) -> _Time:
     return replace(
         below,
-        shown=lambda at: start_of(below.shown(at), unit),
+        displayed=lambda at: start_of(below.displayed(at), unit),
         unit=below.unit or ("day" if unit == "week" else unit),  # a week is in two months
         zone=zone,
     )

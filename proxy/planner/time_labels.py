@@ -6,7 +6,7 @@ A clock's time is a datetime here that says UTC, whatever zone's clock it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
@@ -19,7 +19,7 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
-from proxy.planner.facts import Facts
+from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.shifted_times import bin_starts, shifted_ends, shifted_time
 from proxy.query.ir.expressions import (
     Cast,
@@ -43,30 +43,48 @@ class _TimeEnds:
     high: Fraction
 
 
-def _ends(operand: Expression, facts: Facts, *, in_range: bool = False) -> _TimeEnds | None:
+_Ends = tuple[Fraction | None, Fraction | None]
+
+
+def _of_policy(known: ColumnFacts) -> _Ends:
+    return (None, None) if known.bounds is None else (known.bounds.low, known.bounds.high)
+
+
+def _of_question(known: ColumnFacts) -> _Ends:
+    """Where the question's conditions leave a column, if that is one range. Not closed by the policy's bounds:
+    rows beyond them meet the conditions too."""
+    if known.ranges is None or len(known.ranges) != 1:
+        return None, None
+    return known.ranges[0].low, known.ranges[0].high
+
+
+def _of_both(known: ColumnFacts) -> _Ends:
+    """The same, of which one end may be the policy's."""
+    own, bounds = _of_question(known), _of_policy(known)
+    if own == (None, None):
+        return own
+    return (
+        bounds[0] if own[0] is None else own[0],
+        bounds[1] if own[1] is None else own[1],
+    )
+
+
+def _ends(
+    operand: Expression, facts: Facts, of: Callable[[ColumnFacts], _Ends] = _of_policy
+) -> _TimeEnds | None:
     """
-    Given    in_range: where the question's conditions leave the column, if that is one range, whose open ends
-             are the bounds; else its bounds
+    Given    of: whose word it is
     Gives    None where that is not public, or when the zone's clock changes is not known
     """
     match operand:
         case ColumnRef(type=kind):
-            known = facts[operand.relation, operand.column]
-            low, high = (
-                (known.bounds.low, known.bounds.high) if known.bounds is not None else (None, None)
-            )
-            if in_range:
-                if known.ranges is None or len(known.ranges) != 1:
-                    return None
-                one = known.ranges[0]
-                low = low if one.low is None else one.low
-                high = high if one.high is None else one.high
+            low, high = of(facts[operand.relation, operand.column])
             if low is None or high is None:
                 return None
             scale = _DAY if kind is SqlType.DATE else 1
             return _TimeEnds(low=low * scale, high=high * scale)
         case Cast(operand=inner, type=kind) if inner.type is not None and inner.type.is_time:
-            found = _ends(inner, facts, in_range=in_range)
+            found = _ends(inner, facts, of)
             if found is None or kind is inner.type:
                 return found
             zone = operand.zone or UTC
@@ -82,7 +100,7 @@ def _ends(operand: Expression, facts: Facts, *, in_range: bool = False) -> _Time
                 return _TimeEnds(low=low, high=high) if zone.covers(low, high) else None
             return found  # a date as a timestamp
         case Shift(operand=inner):
-            found = _ends(inner, facts, in_range=in_range)
+            found = _ends(inner, facts, of)
             ends = None if found is None else shifted_ends(found.low, found.high, operand)
             return None if ends is None else _TimeEnds(low=ends[0], high=ends[1])
         case _:
@@ -117,7 +135,7 @@ _MOST_STEPS = 400  # in more than a year there is every day of one
 
 def _in_range(extract: Extract, facts: Facts) -> tuple[str, ...] | None:
     """Where a column lies in one range with two ends; None: it does not, or that says nothing."""
-    unit, ends = _STEPS.get(extract.field), _ends(extract.operand, facts, in_range=True)
+    unit, ends = _STEPS.get(extract.field), _ends(extract.operand, facts, _of_question)
     if unit is None or ends is None:
         return None
     found: set[int] = set()
@@ -137,10 +155,15 @@ def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
     return low, high
 
 
-def clock_times(clock: Expression, unit: str, facts: Facts) -> Iterator[datetime] | None:
+def clock_times(
+    clock: Expression, unit: str, facts: Facts, *, has_year: bool
+) -> Iterator[datetime] | None:
     """The starts of all units that a clock shows a part of; None where they are not public. Within the one
-    range in which conditions leave the column, where that is what they do."""
-    ends = _ends(clock, facts, in_range=True) or _ends(clock, facts)
+    range in which conditions leave the column, where that is what they do.
+
+    Given    has_year: of what a time beyond the bounds becomes nothing is listed, as its year is not
+    """
+    ends = _ends(clock, facts, _of_both if has_year else _of_question) or _ends(clock, facts)
     return None if ends is None else _starts(unit, ends)
 
 

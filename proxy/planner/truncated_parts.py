@@ -15,7 +15,7 @@ from proxy.query.ir.expressions import ColumnRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyCut:
+class KeyTruncation:
     """A part has at most `most` rows of one value of the column (T); `changed` of its rows change for each row
     that does before the cut (S): 2 is one that takes the place of another."""
 
@@ -29,16 +29,17 @@ class TruncatedPart:
     """A table or subquery in a join.
 
     rows: so many of its rows change between neighbours, before it is cut; names: of a row, in whose order it is
-    cut; cuts: in their order; reach: so many joined rows at most hold one of its rows; alone_on: it stands by
-    itself on the right of a LEFT JOIN, on this column of it; crossed: so many LEFT JOINs more it is right of.
+    cut; truncations: in their order; factor: so many joined rows at most hold one of its rows; single_on: it
+    stands by itself on the right of a LEFT JOIN, on this column of it; crossed: so many LEFT JOINs more it is
+    right of.
     """
 
     alias: str
     rows: int
     names: tuple[ColumnRef, ...]
-    cuts: tuple[KeyCut, ...] = ()
-    reach: int = 1
-    alone_on: str | None = None
+    truncations: tuple[KeyTruncation, ...] = ()
+    factor: int = 1
+    single_on: str | None = None
     crossed: int = 0
 
     @property
@@ -49,17 +50,17 @@ class TruncatedPart:
         counts twice. One that takes the place of another of the same value does not: a row of the left side
         loses a pair and wins one, or it changes between a pair and a row without partner.
         """
-        changed = math.prod(cut.changed for cut in self.cuts)
-        last = self.cuts[-1] if self.cuts else None
-        is_in_place = last is not None and last.changed == 2 and last.column == self.alone_on
-        twice = self.crossed + (self.alone_on is not None and not is_in_place)
-        return self.rows * changed * self.reach << twice
+        changed = math.prod(one.changed for one in self.truncations)
+        last = self.truncations[-1] if self.truncations else None
+        is_in_place = last is not None and last.changed == 2 and last.column == self.single_on
+        twice = self.crossed + (self.single_on is not None and not is_in_place)
+        return self.rows * changed * self.factor << twice
 
-    def cut(self, rule: KeyCut | None) -> TruncatedPart:
+    def truncated(self, rule: KeyTruncation | None) -> TruncatedPart:
         """With one cut more, unless it is there."""
-        if rule is None or rule in self.cuts:
+        if rule is None or rule in self.truncations:
             return self
-        return replace(self, cuts=(*self.cuts, rule))
+        return replace(self, truncations=(*self.truncations, rule))
 
 
 def joined_parts(
@@ -76,14 +77,14 @@ def joined_parts(
              outer_on: of a LEFT JOIN the right one of these columns
     """
     ours, theirs = (
-        count * parts[place].reach
+        count * parts[place].factor
         for count, parts, place in zip(most, (left, right), places, strict=True)
     )
-    found = [replace(part, reach=part.reach * theirs) for part in left]
+    found = [replace(part, factor=part.factor * theirs) for part in left]
     for part in right:
-        changed = replace(part, reach=part.reach * ours)
+        changed = replace(part, factor=part.factor * ours)
         if outer_on is not None and len(right) == 1:
-            changed = replace(changed, alone_on=outer_on)
+            changed = replace(changed, single_on=outer_on)
         elif outer_on is not None:
             changed = replace(changed, crossed=part.crossed + 1)
         found.append(changed)
@@ -96,11 +97,11 @@ def changed_rows(parts: Sequence[TruncatedPart]) -> int:
     Source   T_l S_r M_r + T_r S_l M_l of two parts (docs/design/mechanisms.md 3.3; Tumult Analytics,
              "Understanding sensitivity")
 
-    >>> excess, unique = (KeyCut(column="k", most=t, changed=s) for t, s in ((2, 2), (1, 1)))
-    >>> a, b = (TruncatedPart(alias=name, rows=1, names=()).cut(excess) for name in "ab")
+    >>> excess, unique = (KeyTruncation(column="k", most=t, changed=s) for t, s in ((2, 2), (1, 1)))
+    >>> a, b = (TruncatedPart(alias=name, rows=1, names=()).truncated(excess) for name in "ab")
     >>> changed_rows(joined_parts([a], [b], (2, 2), (0, 0), outer_on=None))
     8
-    >>> b = replace(b, cuts=(unique,))
+    >>> b = replace(b, truncations=(unique,))
     >>> [changed_rows(joined_parts([a], [b], (2, 1), (0, 0), outer_on=o)) for o in (None, "k")]
     [4, 6]
     """

@@ -22,8 +22,8 @@ from proxy.planner.facts import (
     RelationWithUnit,
     UnitRows,
 )
-from proxy.planner.from_leaves import cut_leaf, is_unique, leaf, origin, replaced
-from proxy.planner.truncated_parts import KeyCut, TruncatedPart, changed_rows, joined_parts
+from proxy.planner.from_leaves import is_unique, leaf, origin, replaced, truncated_leaf
+from proxy.planner.truncated_parts import KeyTruncation, TruncatedPart, changed_rows, joined_parts
 from proxy.policy.policy_model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
@@ -102,13 +102,13 @@ def truncated_join(
     sides = [
         (ours, theirs)
         for a, b in pairs
-        if (ours := _cut_side(left, a, known, keeps_null=joined.left_outer)) is not None
-        and (theirs := _cut_side(right, b, known, keeps_null=False)) is not None
+        if (ours := _truncated_side(left, a, known, with_null=joined.left_outer)) is not None
+        and (theirs := _truncated_side(right, b, known, with_null=False)) is not None
     ]
     if not sides:
         _refuse_unnamed_rows()
 
-    def parts(pair: tuple[_CutSide, _CutSide]) -> tuple[TruncatedPart, ...]:
+    def parts(pair: tuple[_TruncatedSide, _TruncatedSide]) -> tuple[TruncatedPart, ...]:
         ours, theirs = pair
         return joined_parts(
             ours.parts,
@@ -181,7 +181,7 @@ def _rows(side: RelationWithUnit) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _CutSide:
+class _TruncatedSide:
     """A side of a join, cut by a column of it. place: of the part that has the column; most: so many rows of
     that part have one value of it."""
 
@@ -192,15 +192,15 @@ class _CutSide:
     most: int
 
 
-def _cut_side(
-    side: RelationWithUnit, key: ColumnRef, known: PlanningContext, *, keeps_null: bool
-) -> _CutSide | None:
+def _truncated_side(
+    side: RelationWithUnit, key: ColumnRef, known: PlanningContext, *, with_null: bool
+) -> _TruncatedSide | None:
     """None: its rows are not those that the policy's rule counts, or nothing names them."""
     rule, leaf_of_key = key_rule(side.relation, key, known), leaf(side.relation, key.relation)
     if rule is None or leaf_of_key is None:
         return None
-    ownership, cut = side.ownership, cut_leaf(side.relation, key.relation)
-    assert cut is not None
+    ownership, row_leaf = side.ownership, truncated_leaf(side.relation, key.relation)
+    assert row_leaf is not None
     columns = _columns(leaf_of_key, known)
     parts: tuple[TruncatedPart, ...]
     if isinstance(ownership, ProtectedRows) and ownership.parts:
@@ -216,20 +216,20 @@ def _cut_side(
         if isinstance(ownership, UnitRows):
             # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
             by = None if ownership.unique else ownership.column
-            cut = _truncate(
-                cut, by, ownership.joined, names, ownership.column, columns, _PLACE_OF_UNIT
+            row_leaf = _truncate(
+                row_leaf, by, ownership.joined, names, ownership.column, columns, _PLACE_OF_UNIT
             )
     wanted = None
     if rule.truncation is not None:
-        wanted = KeyCut(column=key.column, most=rule.most, changed=rule.changed)
-    part = parts[place].cut(wanted)
+        wanted = KeyTruncation(column=key.column, most=rule.most, changed=rule.changed)
+    part = parts[place].truncated(wanted)
     if part != parts[place]:
         assert rule.truncation is not None
-        cut = _truncate(cut, key, rule.truncation.keep, part.names, key, columns, _PLACE)
-        if keeps_null:
-            cut = replace(cut, present=(), keeps_null=True)
-    return _CutSide(
-        relation=replaced(side.relation, cut),
+        row_leaf = _truncate(row_leaf, key, rule.truncation.keep, part.names, key, columns, _PLACE)
+        if with_null:
+            row_leaf = replace(row_leaf, present=(), with_null=True)
+    return _TruncatedSide(
+        relation=replaced(side.relation, row_leaf),
         key=key,
         parts=(*parts[:place], part, *parts[place + 1 :]),
         place=place,

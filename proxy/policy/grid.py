@@ -73,15 +73,18 @@ def grid_of(column: Column, policy: ColumnPolicy) -> Fraction:
     """
     if policy.bounds is None:
         raise ValueError("a grid needs bounds")
-    if policy.grid is not None:
-        return policy.grid
+    return grid_within(column, policy.bounds) if policy.grid is None else policy.grid
+
+
+def grid_within(column: Column, bounds: Bounds) -> Fraction:
+    """The type's own grid, or a millionth of what the bounds allow."""
     if column.type.is_time:
         return Fraction(1)
     step = type_step(column)
     if step is not None:
         return step
-    low, high = policy.bounds.low, policy.bounds.high
-    return power_of_ten(max(abs(low), abs(high), high - low) / STEPS_DEFAULT)
+    most = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)
+    return power_of_ten(most / STEPS_DEFAULT) if most else Fraction(1)
 
 
 def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:

@@ -1,18 +1,26 @@
-"""Distinct values of the columns of public tables, and rows of small ones: public GROUP BY keys."""
+"""Distinct values of the columns of public tables, and rows of small ones: public GROUP BY keys; and between
+which their numbers and times are, so that they can be added up."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import psycopg
 from psycopg import sql
 
 from proxy.base import limits
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Catalog, Column, TableName
+from proxy.policy.grid import fits_bigint, grid_within
 from proxy.policy.key_texts import has_keys
-from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.policy_model import Bounds, BoundsKind, Policy, PublicTable
 
 _MOST = limits.GROUPS_PER_STATEMENT
+_CHARACTERS = 400  # of a number as text; a numeric can have more than a hundred thousand
+_LARGEST = Fraction(10) ** 18
+_CALENDAR = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, in days from 1970-01-01
 
 
 def read_public_values(
@@ -49,19 +57,75 @@ def read_public_rows(
     return found
 
 
+def read_public_bounds(policy: Policy, catalog: Catalog) -> dict[tuple[TableName, str], Bounds]:
+    """
+    Given    a checked policy; its source is asked
+    Gives    for each column of numbers or times of a public table that has any, the least and the largest, on
+             the column's grid; none where they are too large to be computed with
+    """
+    found: dict[tuple[TableName, str], Bounds] = {}
+    for table, connection in _public(policy):
+        columns = [
+            column
+            for column in catalog.tables[table.name].columns
+            if (column.type.is_number or column.type.is_time) and table.has(column.name)
+        ]
+        if not columns:
+            continue
+        ends = (sql.SQL(_ends(column)).format(sql.Identifier(column.name)) for column in columns)
+        statement = sql.SQL("SELECT {} FROM {}").format(
+            sql.SQL(", ").join(ends), sql.Identifier(*table.name)
+        )
+        [row] = connection.execute(statement).fetchall()
+        for column, low, high in zip(columns, row[::2], row[1::2], strict=True):
+            is_short = low is not None and max(len(low), len(high)) <= _CHARACTERS
+            bounds = _on_grid(column, Fraction(low), Fraction(high)) if is_short else None
+            if bounds is not None:
+                found[table.name, column.name] = bounds
+    return found
+
+
+def _ends(column: Column) -> str:
+    """Its least and largest value that is finite, as texts; of times, as bounds count them."""
+    value, finite = "{0}", "{0}::text NOT IN ('NaN', 'Infinity', '-Infinity')"
+    if column.type is SqlType.DATE:
+        value, finite = "{0} - date '1970-01-01'", "isfinite({0})"
+    elif column.type.is_time:
+        value, finite = "extract(epoch FROM {0})", "isfinite({0})"
+    return ", ".join(f"({end}({value}) FILTER (WHERE {finite}))::text" for end in ("min", "max"))
+
+
+def _on_grid(column: Column, low: Fraction, high: Fraction) -> Bounds | None:
+    kind = BoundsKind.NUMBER
+    if column.type.is_time:
+        kind = BoundsKind.DATE if column.type is SqlType.DATE else BoundsKind.TIMESTAMP
+        days = 1 if kind is BoundsKind.DATE else 86_400
+        if not (_CALENDAR[0] * days <= low and high <= _CALENDAR[1] * days):
+            return None
+    grid = grid_within(column, Bounds(low, high, kind))
+    bounds = Bounds(math.floor(low / grid) * grid, math.ceil(high / grid) * grid, kind)
+    is_computed = max(abs(low), abs(high)) < _LARGEST and grid >= 1 / _LARGEST
+    return bounds if is_computed and fits_bigint(bounds, grid) else None
+
+
 def _public_tables(
     policy: Policy, catalog: Catalog
 ) -> Iterator[tuple[TableName, tuple[str, ...], psycopg.Connection]]:
     """With their columns that can be keys."""
+    for table, connection in _public(policy):
+        columns = catalog.tables[table.name].columns
+        keys = tuple(c.name for c in columns if has_keys(c) and table.has(c.name))
+        yield table.name, keys, connection
+
+
+def _public(policy: Policy) -> Iterator[tuple[PublicTable, psycopg.Connection]]:
     public = [table for table in policy.tables.values() if isinstance(table, PublicTable)]
     if not public:
         return
     with psycopg.connect(policy.source, autocommit=True) as connection:
         connection.execute("SET DateStyle = 'ISO, YMD'")  # as in the sessions that answer
         for table in public:
-            columns = catalog.tables[table.name].columns
-            keys = tuple(c.name for c in columns if has_keys(c) and table.has(c.name))
-            yield table.name, keys, connection
+            yield table, connection
 
 
 def _distinct(

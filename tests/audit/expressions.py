@@ -169,6 +169,12 @@ _CONDITIONS: tuple[Template, ...] = (
     ("{} - interval '90 minutes' < {}", (("tz",), ("tz",))),
     ("date_trunc('week', {} + interval '1 day') - interval '1 day' <= '2012-03-04'", (("ts",),)),
     ("{} - {} > interval '30 days'", (("ts",), ("ts",))),
+    ("{0} - extract(dow FROM {0})::int <= '2010-07-04'", (("date",),)),
+    (
+        "timestamp '2001-01-01' + interval '2 weeks' * floor(extract(epoch FROM {} - timestamp '2001-01-01')"
+        " / extract(epoch FROM interval '2 weeks')) > '2010-07-01'",
+        (("ts",),),
+    ),
     ("{} - {} < 100", (("date",), ("date",))),
     ("extract(year FROM age('2019-05-31', {})) >= 9", (("date", "ts"),)),
     ("date_bin('7 days', {}, timestamp '2001-01-01') > '2011-01-01'", (("ts",),)),

@@ -38,8 +38,10 @@ def differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> Ite
     if theirs is None:
         return
     mine, nothing = auditor.exact(block, MILD), (None,) * len(question.measures)
-    # Equal measures are one release; releases stand in the order in which they first come.
-    places = [k for k, m in enumerate(question.measures) if m not in question.measures[:k]]
+    # Equal measures are one release, and an array of two is two; releases stand in the order in which they
+    # first come.
+    different = [(k, m) for k, m in enumerate(question.measures) if m not in question.measures[:k]]
+    places = [k for k, measure in different for _ in range(1 + ("(ARRAY[" in measure))]
     for place, answer in enumerate(block.answers):
         n = answer.releases[0]
         release = block.releases[n]

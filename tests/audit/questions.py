@@ -21,10 +21,34 @@ _POLICIES = (
 _WITH_JOIN_KEYS = ("joins", "joins best", "joins gaussian")
 _MEASURES = (
     *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
-    *("percentile_cont(0.5)", "percentile_disc(0.9)"),
+    *("percentile_cont(0.5)", "percentile_disc(0.9)", "percentile_cont(ARRAY[0.1, 0.8])"),
 )
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
-_KEYS = ("listed", "listed", "private", "private", "private", "time", "number", "case")
+_KEYS = (
+    "listed",
+    "listed",
+    "private",
+    "private",
+    "private",
+    "time",
+    "number",
+    "case",
+    "computed",
+    "computed",
+)
+_OF_TEXTS = (
+    *("{} || '-' || {}", "concat({}, '/', {})", "coalesce({}, 'none')", "left({} || {}, 2)"),
+    "replace({}, 'x', 'yy')",
+)
+_OF_TIMES = (
+    *("to_char({}, 'YYYY-MM')", "extract(year FROM {}) || '-' || extract(quarter FROM {})"),
+    *("to_char({}, 'Q')", "(extract(month FROM {}) - 1) % 3 + 1", "date_trunc('year', {})::date"),
+    "extract(year FROM {} - interval '45 days')",
+)
+_GROUPINGS = ("ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())", "GROUPING SETS ({}, ())")
+_TOP = (
+    "(SELECT t AS top_key, count(*) AS top_n FROM calls GROUP BY t ORDER BY top_n DESC LIMIT 2) top"
+)
 _OPERANDS = (1, 0, 1, 2, 2, 3, 4)
 _DEPTHS = (2, 0, 1, 1, 2, 2, 3, 3)
 _TIMES = ("min({})", "max({})", "percentile_disc(0.25) WITHIN GROUP (ORDER BY {})")
@@ -32,7 +56,7 @@ _TIMES = ("min({})", "max({})", "percentile_disc(0.25) WITHIN GROUP (ORDER BY {}
 
 @dataclass(frozen=True)
 class Question:
-    """ctes: as they stand after WITH; tail: FROM and WHERE."""
+    """ctes: as they stand after WITH; tail: FROM and WHERE; grouping: around the keys."""
 
     ctes: tuple[str, ...]
     keys: tuple[str, ...]
@@ -40,15 +64,17 @@ class Question:
     tail: str
     policy: str
     features: frozenset[str]
+    grouping: str = "{}"
 
     @property
     def sql(self) -> str:
-        return self.select((*self.keys, *self.measures))
+        levels = () if self.grouping == "{}" else (f"grouping({self.keys[0]})",)
+        return self.select((*self.keys, *self.measures, *levels))
 
     def select(self, items: Sequence[str]) -> str:
         """Other columns of the same groups."""
         head = f"WITH {', '.join(self.ctes)} " if self.ctes else ""
-        group = f" GROUP BY {', '.join(self.keys)}" if self.keys else ""
+        group = f" GROUP BY {self.grouping.format(', '.join(self.keys))}" if self.keys else ""
         return f"{head}SELECT {', '.join(items)} FROM {self.tail}{group}"
 
 
@@ -90,11 +116,16 @@ def questions(draw: DrawFn) -> Question:
     texts = [
         column.text for column in rows.scope.columns if column.listed and column.kind == "text"
     ]
-    if texts and one_in(draw, 12):
-        features.add("list of answers in where")
+    joined = ""
+    if texts and one_in(draw, 5):
         column = draw(st.sampled_from(texts))
-        listed = "SELECT t FROM calls GROUP BY 1 ORDER BY count(*) DESC LIMIT 2"
-        condition += f" {'AND' if condition else 'WHERE'} {column} IN ({listed})"
+        if "join with commas" not in features and draw(st.booleans()):
+            features.add("join with the largest")
+            joined = f" JOIN {_TOP} ON {column} = top.top_key"
+        else:
+            features.add("list of answers in where")
+            listed = "SELECT t FROM calls GROUP BY 1 ORDER BY count(*) DESC LIMIT 2"
+            condition += f" {'AND' if condition else 'WHERE'} {column} IN ({listed})"
         if column not in keys:  # the groups of the answers are added up, so they are public
             features.add("groups added up")
             keys = [key for key in keys if key in texts]
@@ -102,13 +133,18 @@ def questions(draw: DrawFn) -> Question:
                 "count(*)",
                 *(m for m in measures if m.startswith("count(") and "DISTINCT" not in m),
             ]
+    grouping = "{}"
+    if keys and "list of answers in where" not in features and not joined and one_in(draw, 7):
+        features.add("grouping sets")
+        grouping = draw(st.sampled_from(_GROUPINGS))
     return Question(
         tuple(f"{name} AS ({text})" for name, text, _ in names.ctes),
         tuple(keys),
         tuple(measures),
-        f"{rows.text}{condition}",
+        f"{rows.text}{joined}{condition}",
         draw(st.sampled_from(_WITH_JOIN_KEYS if REPEATED in features else _POLICIES)),
         frozenset(features),
+        grouping,
     )
 
 
@@ -150,6 +186,13 @@ def _key(draw: DrawFn, scope: Scope) -> str:
             )
         )
         return part.format(draw(st.sampled_from(times)))
+    if kind == "computed":
+        texts = [c.text for c in scope.columns if c.listed and c.kind in ("text", "char", "enum")]
+        among = [part for part, held in ((_OF_TEXTS, texts), (_OF_TIMES, times)) if held]
+        if among:
+            forms = draw(st.sampled_from(among))
+            held = texts if forms is _OF_TEXTS else times
+            return draw(st.sampled_from(forms)).format(*[draw(st.sampled_from(held))] * 2)
     bounded = scope.of(("int", "decimal"))
     if kind == "number" and bounded:
         column = draw(st.sampled_from(bounded))

@@ -239,7 +239,7 @@ def per_unit(
         having = f" HAVING count(*) {draw(st.sampled_from(['> 1', '<> 3', '< 30']))}"
     for key in grouped:
         features.add("keys per unit")
-        name = names.fresh("k")
+        name = names.fresh("g")
         outputs.append(f"{key.text} AS {name}")
         columns.append(replace(key, text=name))
     outputs.append(f"{held} AS uid")
@@ -268,7 +268,7 @@ def _distinct(
     keys: list[Column],
     way: str | None,
 ) -> Rows:
-    named = [(key, names.fresh("k")) for key in keys]
+    named = [(key, names.fresh("g")) for key in keys]
     outputs = ", ".join([*(f"{key.text} AS {name}" for key, name in named), f"{inner.unit} AS uid"])
     text = f"SELECT DISTINCT {outputs} FROM {inner.text}{where(draw, inner.scope, needed)}"
     columns = tuple(replace(key, text=name) for key, name in named)

@@ -94,7 +94,9 @@ def with_public(draw: DrawFn, names: Names, left: Rows) -> Rows:
         )
         on = f"{draw(st.sampled_from(texts))} = {alias}.code"
     elif integers:
-        public, columns = f"rates {alias}", (Column(f"{alias}.k", "free"),)
+        features.add("join with public numbers")
+        public = f"rates {alias}"
+        columns = (Column(f"{alias}.k", "free"), Column(f"{alias}.fee", "decimal"))
         on = f"{draw(st.sampled_from(integers))} = {alias}.k"
     else:
         return left

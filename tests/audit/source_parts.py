@@ -81,7 +81,7 @@ def tables(ownership: str | None = None, unit: bool = False) -> list[str]:
 
 def table(draw: DrawFn, names: Names, among: Sequence[str]) -> Rows:
     name = draw(st.sampled_from(among))
-    alias = names.fresh("a")
+    alias = names.fresh("p")
     columns = tuple(
         replace(
             column,

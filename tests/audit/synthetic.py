@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import psycopg
 
 from tests.audit.selected_groups import show
-from tests.pipeline_world import CATALOG, DATA, MOODS, PLACES, PROTECTED, RATES
+from tests.pipeline_world import CATALOG, DATA, FEES, MOODS, PLACES, PROTECTED, RATES
 from tests.stored_types import MOOD, columns_sql, create_types
 
 _VALUES: dict[str, tuple[str, ...]] = {
@@ -118,8 +118,9 @@ _PUBLIC = ";\n".join(
         "CREATE UNLOGGED TABLE SCHEMA.regions (t text)",
         "CREATE UNLOGGED TABLE SCHEMA.places (code text, zone text)",
         f"INSERT INTO SCHEMA.places VALUES {', '.join(map(str, PLACES))}",
-        "CREATE UNLOGGED TABLE SCHEMA.rates (k bigint)",
-        f"INSERT INTO SCHEMA.rates VALUES {', '.join(f'({k})' for k in RATES)}",
+        "CREATE UNLOGGED TABLE SCHEMA.rates (k bigint, fee numeric(8,2))",
+        "INSERT INTO SCHEMA.rates VALUES "
+        + ", ".join(f"({k}, {fee})" for k, fee in zip(RATES, FEES, strict=True)),
         f"CREATE UNLOGGED TABLE SCHEMA.moods (e {MOOD})",
         f"INSERT INTO SCHEMA.moods VALUES {', '.join(f'({label!r})' for label in MOODS)}",
     )
@@ -338,6 +339,7 @@ def plant(dsn: str) -> tuple[Base, ...]:
         connection.execute(create_types().encode())
         sizes: dict[int | None, int] = {unit: unit % 2 + 1 for unit in range(1, 9)}
         plant_rows(connection, MILD, _rows(random.Random(8), sizes, _TAME))
+        connection.execute(f"UPDATE {MILD}.rates SET fee = least(greatest(fee, 0), 50)".encode())
         bases = tuple(_neighbours(connection, *base) for base in _bases())
         for schema in (MILD, "tame"):
             show(connection, schema)

@@ -165,7 +165,7 @@ def partner_that_comes_alone_counts_once(patch: pytest.MonkeyPatch) -> None:
     """The row without partner that it takes away is not counted."""
 
     def once(part: TruncatedPart) -> int:
-        return part.rows * math.prod(cut.changed for cut in part.cuts) * part.reach
+        return part.rows * math.prod(cut.changed for cut in part.truncations) * part.factor
 
     patch.setattr(TruncatedPart, "joined", property(once))
 
@@ -184,7 +184,7 @@ def earlier_joins_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
     ) -> tuple[TruncatedPart, ...]:
         found = real(left, right, most, places, outer_on=outer_on)
         return tuple(
-            replace(part, reach=max(1, part.reach // max(parts[place].reach, 1)))
+            replace(part, factor=max(1, part.factor // max(parts[place].factor, 1)))
             for part, parts, place in zip(
                 found,
                 (*[right] * len(left), *[left] * len(right)),

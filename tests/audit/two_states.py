@@ -31,7 +31,11 @@ from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import read_public_rows, read_public_values
+from proxy.protected.public_values import (
+    read_public_bounds,
+    read_public_rows,
+    read_public_values,
+)
 from proxy.query.syntax.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits
@@ -148,7 +152,9 @@ def two_states(
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(7), public, rows)
+    bounds = read_public_bounds(policy, catalog)
+    bits = SeededBits(7)
+    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, bounds)
     return TwoStates(engine, oids, *dsns)
 
 

@@ -33,6 +33,16 @@ def _window(function: str, rest: str) -> str:
 
 
 HINTED: dict[str, HintedStatement] = {
+    "Write {}(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.": _case(
+        f"SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+        f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+        f"SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+    ),
+    "Take the percentiles one by one: percentile_cont(0.5) WITHIN GROUP (ORDER BY column).": _case(
+        f"{_COUNT} WHERE total > (SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY total)"
+        f" {_ORDERS})[1]",
+        f"{_COUNT} WHERE total > (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS})",
+    ),
     "Divide by another constant, or the results of aggregates by each other, e.g. sum(a) / sum(b).": _case(
         f"SELECT sum(quantity / NULL) {_ORDERS}",
         f"SELECT sum(quantity / 2), sum(total) / sum(quantity) {_ORDERS}",

@@ -31,10 +31,6 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Use the plain aggregate of {}, with FILTER (WHERE ...) if need be.": (
         f"SELECT count(*) FILTER (WHERE status = 'paid'), sum(total) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
-    "Write {}(0.5) WITHIN GROUP (ORDER BY column), once for each fraction.": (
-        f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
-        f"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
-    ),
     "Use count(*).": (_COUNT,),
     "Use count(column).": (f"SELECT count(product_id) {_ORDERS}",),
     "Write (SELECT avg(column) FROM table), or run it by itself and write its result as a constant.": (

@@ -22,6 +22,15 @@ SHIFTED = (
     " FROM w.calls GROUP BY 1",
     "SELECT to_char(date_trunc('week', at + interval '1 day') - interval '1 day', 'YYYY-MM-DD') AS w, count(*)"
     " FROM w.calls GROUP BY 1",
+    # the same by arithmetic, as Tableau and groupdate write them
+    "SELECT CAST(day - CAST(EXTRACT(DOW FROM day) AS INTEGER) AS DATE) AS w, count(*) FROM w.calls GROUP BY 1",
+    "SELECT day - (extract(isodow FROM day)::int - 1) AS w, count(*) FROM w.calls GROUP BY 1",
+    "SELECT day - (extract(dow FROM day)::int + 1) % 7 AS w, count(*) FROM w.calls GROUP BY 1",
+    "SELECT (DATE_TRUNC('day', at::timestamptz AT TIME ZONE 'America/Chicago' - INTERVAL '1 day' * ((13 +"
+    " EXTRACT(DOW FROM at::timestamptz AT TIME ZONE 'America/Chicago')::integer) % 7)))::date AS w, count(*)"
+    " FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('DAY', shown - extract(dow FROM shown) * interval '1 day') AS w, count(*)"
+    " FROM w.calls GROUP BY 1",
     # days that begin at five, months that begin later
     "SELECT date_trunc('day', at - interval '5 hours') + interval '5 hours' AS d, count(*)"
     " FROM w.calls GROUP BY 1",
@@ -64,6 +73,19 @@ SHIFTED = (
     f" FROM w.calls WHERE {_HOURS} GROUP BY 1 HAVING count(*) > 0",
     f'SELECT floor(extract(epoch from at)/300)*300 AS "time", count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1'
     " HAVING count(*) > 0",
+    # bins by arithmetic, as Cube writes them
+    "SELECT ('2024-01-01T00:00:00.000'::timestamp + INTERVAL '2 week' * FLOOR(EXTRACT(EPOCH FROM"
+    " ((at::timestamptz AT TIME ZONE 'America/Chicago') - '2024-01-01T00:00:00.000'::timestamp)) /"
+    " EXTRACT(EPOCH FROM INTERVAL '2 week'))) AS b, count(*) FROM w.calls GROUP BY 1",
+    "SELECT floor(extract(epoch FROM shown - timestamp '2030-01-01 05:00') / extract(epoch FROM interval"
+    " '90 minutes')) * interval '90 minutes' + timestamp '2030-01-01 05:00' AS b, count(*) FROM w.calls"
+    " WHERE shown >= '2024-03-10' AND shown < '2024-03-12' GROUP BY 1 HAVING count(*) > 0",
+    f"{_COUNT} WHERE day - extract(dow FROM day)::int = date '2024-03-10'",
+    f"{_COUNT} WHERE at >= timestamptz '2024-03-10 00:00 Europe/London' AND at <"
+    " '2024-03-12 01:30 America/New_York'::timestamptz",
+    f"{_COUNT} WHERE day >= DATE '10 March 2024' AND day < 'today'::date",
+    f"{_COUNT} WHERE at >= ((SELECT (DATE_TRUNC('day', timestamptz '2024-03-10 00:00+00') + (-6 || ' day')"
+    "::INTERVAL))) AND day <= (SELECT date '2024-03-12')",
     # differences
     f"{_COUNT} WHERE ended - at > interval '1 day'",
     f"{_COUNT} WHERE ended - at BETWEEN interval '10 hours' AND '2 days'",

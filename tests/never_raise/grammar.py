@@ -315,8 +315,22 @@ class Grammar:
         if depth > 0 and self._rarely():
             return f"date_trunc('{unit}', {self._moved(depth - 1)})"
         if self._rarely():
+            return self._week()
+        if self._rarely():
             return f"({self._one(_DAYS)} {self._one(('+', '-'))} {self._one(('7', '$1', '300000', '900000'))})"
         return f"({of} {self._one(('+', '-'))} {self._one(_INTERVALS)})"
+
+    def _week(self) -> str:
+        """Its first day, as tools write it."""
+        day, local = self._one(_DAYS), f"({self._one(_INSTANTS)} AT TIME ZONE 'Asia/Kolkata')"
+        number = f"(({self._one(('6', '13'))} + extract(dow FROM {local})::int) % 7)"
+        return self._one(
+            (
+                f"({day} - extract(dow FROM {day})::int)",
+                f"({day} - (extract(isodow FROM {day})::int - 1))",
+                f"date_trunc('day', {local} - interval '1 day' * {number})",
+            )
+        )
 
     def _bin(self, depth: int) -> str:
         width, seconds = self._one(_WIDTHS), self._one(("300", "3600", "604800"))
@@ -326,6 +340,8 @@ class Grammar:
             (
                 f"date_bin({width}, {of}, {origin})",
                 f"to_timestamp(floor(extract(epoch FROM {of}) / {seconds}) * {seconds})",
+                f"(timestamp '2001-01-01' + interval '{seconds} seconds' * floor(extract(epoch FROM {of}"
+                f" - timestamp '2001-01-01') / extract(epoch FROM interval '{seconds} seconds')))",
             )
         )
 

@@ -69,6 +69,19 @@ def _groups(sql: str) -> list[tuple[str | None, ...]]:
         ("SELECT i2, e, count(*) FROM people WHERE NOT (i2 = 1 AND e = 'low') GROUP BY i2, e",
          [("1", "high"), ("2", "low"), ("2", "high"), ("2", None)]),
         ("SELECT t, b, count(*) FROM people WHERE t = 'no' GROUP BY t, b", []),
+        # Of a text that is not listed several conditions are false; what is made of it is in no group.
+        ("SELECT i2 = 1, i2 = 2, count(*) FROM people WHERE b GROUP BY 1, 2",
+         [("true", "true"), ("true", "false"), ("false", "true"), ("false", "false")]),
+        ("SELECT t = 'x', t || '!', count(*) FROM people WHERE t IN ('x', 'y') GROUP BY 1, 2",
+         [("true", "x!"), ("false", "y!")]),
+        # Parts of one time that tell its year end where the years of the policy do.
+        ("SELECT extract(year FROM d), extract(month FROM d), count(*) FROM people WHERE d >= '2019-12-05'"
+         " GROUP BY 1, 2",
+         [("2019", "12"), ("2020", "1")]),
+        # to_char() reads a date as a timestamp, whose parts are those of the date.
+        ("SELECT to_char(d, 'Mon YY'), extract(month FROM d), count(*) FROM people WHERE d >= '2019-12-05'"
+         " GROUP BY 1, 2",
+         [("Dec 19", "12"), ("Jan 20", "1")]),
     ],
 )  # fmt: skip
 def test_groups(sql: str, groups: list[tuple[str | None, ...]]) -> None:
@@ -144,6 +157,15 @@ def test_a_chain_of_subqueries_is_not_written_out(number: int) -> None:
             _block(sql)
         return
     assert _block(sql).keys[1].values is not None
+
+
+def test_parts_of_a_time_that_do_not_tell_its_year() -> None:
+    """A row beyond the policy's bounds is in a month and on a day of the week too, and meets the condition."""
+    keys = "extract(month FROM d), extract(dow FROM d)"
+    sql = f"SELECT {keys}, count(*) FROM people WHERE d >= '2019-12-31' GROUP BY 1, 2"
+    assert len(_groups(sql)) == 12 * 7
+    sql = sql.replace("GROUP", "AND d < '2020-01-02' GROUP")
+    assert _groups(sql) == [("1", "3"), ("12", "2")]
 
 
 def test_the_sensitivity_is_of_so_many_groups() -> None:

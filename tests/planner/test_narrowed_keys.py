@@ -107,6 +107,10 @@ def test_months(where: str, left: tuple[str, ...]) -> None:
         ("extract(year FROM d)", "d >= '2010-01-01' AND d < '2012-01-01'", ("2010", "2011")),
         ("extract(month FROM d)", "d >= '2010-11-05' AND d < '2011-02-01'", ("1", "11", "12")),
         ("extract(quarter FROM ts)", "ts >= '2010-11-05' AND ts < '2011-04-01'", ("1", "4")),
+        # Rows beyond the policy's bounds meet these conditions too, in whatever month and hour they are.
+        ("extract(month FROM ts)", "ts <= '2000-01-01'", tuple(map(str, range(1, 13)))),
+        ("extract(quarter FROM d)", "d >= '2019-12-31'", tuple(map(str, range(1, 5)))),
+        ("extract(hour FROM tz)", "tz > '2019-12-31 22:00Z'", tuple(map(str, range(24)))),
         ("extract(dow FROM d)", "d BETWEEN '2010-11-05' AND '2010-11-07'", ("0", "5", "6")),
         (
             "extract(hour FROM ts)",
@@ -137,6 +141,10 @@ def test_months(where: str, left: tuple[str, ...]) -> None:
         ("CASE WHEN i4 < 30 THEN 'young' ELSE 'old' END", "i4 = 30 OR i4 = 29", ("young", "old")),
         ("CASE WHEN t = 'x' THEN 'a' WHEN t = 'y' THEN 'b' END", "t IN ('x', 'y')", ("a", "b")),
         ("CASE WHEN t = 'x' THEN 'a' ELSE 'b' END", "t <> 'x'", ("b",)),
+        # A text that is not among the public values of t is some other text to a condition.
+        ("CASE WHEN t = 'x' THEN 'a' ELSE 'b' END", "t = 'unlisted'", ("b",)),
+        ("t = 'x'", "t = 'unlisted'", ("false",)),
+        ("t = 'x'", "(t <> 'unlisted') IS NOT TRUE", ("false",)),
         ("CASE WHEN b AND i4 > 3 THEN 'a' WHEN b THEN 'b' ELSE 'c' END", "i4 > 4", ("a", "c")),
     ],
 )

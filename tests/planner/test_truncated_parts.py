@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.planner.truncated_parts import KeyCut, TruncatedPart, changed_rows, joined_parts
+from proxy.planner.truncated_parts import KeyTruncation, TruncatedPart, changed_rows, joined_parts
 
 
-def _part(name: str, *cuts: KeyCut, rows: int = 1) -> TruncatedPart:
-    return TruncatedPart(alias=name, rows=rows, names=(), cuts=cuts)
+def _part(name: str, *cuts: KeyTruncation, rows: int = 1) -> TruncatedPart:
+    return TruncatedPart(alias=name, rows=rows, names=(), truncations=cuts)
 
 
-def _excess(column: str, most: int) -> KeyCut:
-    return KeyCut(column=column, most=most, changed=2)
+def _excess(column: str, most: int) -> KeyTruncation:
+    return KeyTruncation(column=column, most=most, changed=2)
 
 
-_UNIQUE = KeyCut(column="k", most=1, changed=1)
+_UNIQUE = KeyTruncation(column="k", most=1, changed=1)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_third_table_multiplies_what_rows_reach() -> None:
         outer_on=None,
     )  # fmt: skip
     three = joined_parts(two, [_part("c", _excess("m", 5))], (2, 5), (0, 0), outer_on=None)
-    assert [part.reach for part in three] == [2 * 5, 3 * 5, 2 * 2]
+    assert [part.factor for part in three] == [2 * 5, 3 * 5, 2 * 2]
     assert [part.joined for part in three] == [4 * 10, 2 * 15, 2 * 4]
     other = joined_parts(
         [_part("c", _excess("m", 5))], two, (5, 2), (0, 0), outer_on="m"

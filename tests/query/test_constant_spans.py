@@ -39,7 +39,7 @@ def _bare(text: str) -> str:
         ("a - now() * 2 > 1", ["now()*2"]),
         ("a + 2 * interval '1 day' > b", ["2*interval'1day'"]),
         ("a + 7 * -5 * interval '1 day' - now() > b", ["7*-5*interval'1day'", "now()"]),
-        ("a - interval '1 day' * b > c", ["interval'1day'"]),
+        ("a - interval '1 day 02:00' * b > c", ["interval'1day02:00'"]),
         # A sign binds more than what follows it.
         ("a * - now() * 2 > 1", ["-now()"]),
         ("a IN (- now() * b)", ["-now()"]),
@@ -59,6 +59,20 @@ def _bare(text: str) -> str:
         ("a > now()::own", []),
         # What the reader of expressions reads itself.
         ("a > 1 AND b = 'x' AND c = $1 AND d = -1.5 AND e = (2)", []),
+        ("a - interval '1 day' > b AND a < interval '-2 HOURS' * b", []),
+        ("extract(epoch FROM a) / extract(epoch FROM interval '2 weeks') > b", []),
+        (
+            "extract(epoch FROM a) / extract(epoch FROM interval '1 mon') > b",
+            ["extract(epochFROMinterval'1mon')"],
+        ),
+        (
+            "a > interval '1 day'::text AND a > '1 day'::interval",
+            ["interval'1day'::text", "'1day'::interval"],
+        ),
+        # A time with words in it.
+        ("a > timestamptz '2026-01-31 Europe/Rome'", ["timestamptz'2026-01-31Europe/Rome'"]),
+        ("a > CAST('today' AS date) AND a > 'x'::text", ["CAST('today'ASdate)"]),
+        ("a > '2026-01-31T12:00:00Z'::timestamptz AND a > timestamp '2026-01-31T12:00:00'", []),
         ("a > date '2026-01-31' AND b = '1'::int AND c = CAST(1 AS numeric)", []),
         ("a IS NULL AND b = true", []),
         ("a = 2 + 2 AND b = $1::int", ["2+2", "$1::int"]),
@@ -71,7 +85,12 @@ def _bare(text: str) -> str:
         ('a > own.now() AND b > pg_temp.now() AND c > "now"()', []),
         ("a > pg_catalog.now()", ["pg_catalog.now()"]),
         ("a > pg_catalog.random()", []),
-        ("a > (SELECT now())", ["now()"]),
+        ("a > (SELECT now())", ["(SELECTnow())"]),
+        ("a > ((SELECT (now() - 1))) AND b", ["((SELECT(now()-1)))"]),
+        ("a BETWEEN (SELECT 1) AND (SELECT 2 + 2)", ["(SELECT1)", "(SELECT2+2)"]),
+        ("a > (SELECT now() LIMIT 1) OR a = ANY ((SELECT now()))", ["now()"] * 2),
+        ("a IN (SELECT now()) OR EXISTS (SELECT now()) OR f((SELECT now()))", ["now()"] * 3),
+        ("a > (SELECT b) OR a > (SELECT now() FROM t)", ["now()"]),
         ("a > abs((SELECT 1))", []),
         ("a > abs(count(*))", []),
         ("now > 1 AND date > 2 AND interval = 3", []),

@@ -158,12 +158,19 @@ def test_a_refused_use_says_how_the_function_is_written() -> None:
         assert part in _hint_of(f"SELECT {rest}"), rest
 
 
-@pytest.mark.parametrize("fraction", ["ARRAY[0.5]", "'{0.5}'::float8[]", "2", "NULL", "i4", "'x'"])
+@pytest.mark.parametrize(
+    "fraction",
+    [
+        *("2", "NULL", "i4", "'x'", "ARRAY[0.5, NULL]", "ARRAY[[0.5]]", "ARRAY[2]", "ARRAY[i4]"),
+        *("'{}'::float8[]", "'{x}'::float8[]", "'0.5'::float8[]", "ARRAY[0.5]::int[]"),
+    ],
+)
 @pytest.mark.parametrize("name", ["percentile_cont", "percentile_disc"])
-def test_a_percentile_takes_one_fraction(name: str, fraction: str) -> None:
+def test_a_percentile_takes_fractions(name: str, fraction: str) -> None:
     hint = _hint_of(f"SELECT {name}({fraction}) WITHIN GROUP (ORDER BY i4) FROM people")
-    assert f"Write {name}(0.5) WITHIN GROUP (ORDER BY column)" in hint
-    assert walk(f"SELECT {name}(0.5) WITHIN GROUP (ORDER BY i4) FROM people") is not None
+    assert f"Write {name}(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5]" in hint
+    for one in ("0.5", "ARRAY[0.25, 0.5]", "'{0.5}'::float8[]", "CAST(ARRAY[0, 1] AS numeric[])"):
+        assert walk(f"SELECT {name}({one}) WITHIN GROUP (ORDER BY i4) FROM people") is not None
 
 
 @pytest.mark.parametrize(

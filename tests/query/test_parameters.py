@@ -40,7 +40,13 @@ def test_parameters(text: str, numbers: str) -> None:
             assert text[lexeme.start : lexeme.end].lower() == lexeme.word
 
 
-@pytest.mark.parametrize("text", ["$1 '", "/* $1", "$a$ $1", 'SELECT "$1', "$1 /* /* */ $2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("$1 '", "/* $1", "$a$ $1", 'SELECT "$1', "$1 /* /* */ $2"),
+        *("$", "a $ ", "$1 + @$\n", "SELECT $ /* 1 */"),  # a dollar sign with nothing after it
+    ],
+)
 def test_texts_that_do_not_end(text: str) -> None:
     """They are PostgreSQL's to judge; to look at them must end, too."""
     list(parameters(text))

@@ -10,11 +10,10 @@ from sqlglot import exp
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.limits import FRACTION_DIGITS
 from proxy.base.result_columns import aggregate_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import READERS, read_condition, read_expression
-from proxy.query.bind.nodes.operands import read_constant
+from proxy.query.bind.fraction_reading import read_fractions
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
 from proxy.query.bind.truth_reading import TRUTH_NODES, is_truth, truth_of_unit
 from proxy.query.ir import expressions as ir
@@ -67,13 +66,31 @@ def read_aggregate(node: exp.Expr, scope: Scope) -> Aggregate:
 
     Refuses  UNSUPPORTED: other forms (DISTINCT but for count, ORDER BY inside, several arguments)
     """
+    found = read_aggregates(node, scope)
+    if not isinstance(found, Aggregate):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "an array of percentiles cannot stand here",
+            "Take the percentiles one by one: percentile_cont(0.5) WITHIN GROUP (ORDER BY column).",
+            position_of(node),
+        )
+    return found
+
+
+def read_aggregates(node: exp.Expr, scope: Scope) -> Aggregate | tuple[Aggregate, ...]:
+    """As read_aggregate; and several, whose answers are the elements of an array, where percentiles are asked
+    for by an array of fractions."""
     condition = None
     if isinstance(node, exp.Filter):
         only(node, "this", "expression")
         condition = read_condition(node.expression.this, scope)
         node = node.this
     if isinstance(node, exp.WithinGroup):
-        return _quantile(node, scope, condition)
+        return _quantiles(node, scope, condition)
+    return _plain(node, scope, condition)
+
+
+def _plain(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggregate:
     if type(node) in _PAIRS:
         return _pair(node, scope, condition)
     kind = _AGGREGATES.get(type(node))
@@ -119,43 +136,19 @@ def _pair(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggrega
     return replace(first, second=second.operand)
 
 
-def _quantile(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggregate:
+def _quantiles(
+    node: exp.Expr, scope: Scope, condition: Expression | None
+) -> Aggregate | tuple[Aggregate, ...]:
     kind = _QUANTILES.get(type(node.this))
     ordered = node.expression.expressions
     if kind is None or len(ordered) != 1 or not isinstance(ordered[0], exp.Ordered):
         raise unknown(node)
-    value = _fraction(node.this.this, scope)
-    if value is None:
-        name = function_name(node.this)
-        raise Refusal(
-            Code.UNSUPPORTED,
-            f"{name} on a protected table takes one constant fraction from 0 to 1",
-            f"Write {name}(0.5) WITHIN GROUP (ORDER BY column), once for each fraction.",
-            position_of(node),
-        )
-    if value.denominator > 10**FRACTION_DIGITS:
-        raise Refusal(
-            Code.TOO_COMPLEX,
-            f"the fraction of a percentile has more than {FRACTION_DIGITS} digits",
-            "Round it, e.g. 0.95.",
-            position_of(node),
-        )
-    if ordered[0].args.get("desc"):
-        value = 1 - value
-    found = _aggregate_of(
-        kind, read_expression(ordered[0].this, scope), condition, position_of(node)
-    )
-    return replace(found, fraction=value)
-
-
-def _fraction(node: exp.Expr, scope: Scope) -> Fraction | None:
-    """None: an array of them, a parameter, anything else."""
-    try:
-        given = read_constant(node, scope)
-    except Refusal:
-        return None
-    value = given.value if isinstance(given, ir.Constant) else None
-    return value if isinstance(value, Fraction) and 0 <= value <= 1 else None
+    fractions = read_fractions(node.this, scope, is_descending=bool(ordered[0].args.get("desc")))
+    operand = read_expression(ordered[0].this, scope)
+    found = _aggregate_of(kind, operand, condition, position_of(node))
+    if isinstance(fractions, Fraction):
+        return replace(found, fraction=fractions)
+    return tuple(replace(found, fraction=fraction) for fraction in fractions)
 
 
 _ORDERED = (
@@ -256,7 +249,14 @@ def readers_within(inner: Inner) -> Readers:
     def read_inner(node: exp.Expr, scope: Scope) -> Expression:
         within = replace(scope, readers=READERS)
         truth = is_truth(node)
-        aggregate = truth_of_unit(node, within) if truth else read_aggregate(node, within)
+        aggregate = truth_of_unit(node, within) if truth else read_aggregates(node, within)
+        if not isinstance(aggregate, Aggregate):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "percentiles per unit are not available",
+                "Use count, sum, avg, min or max.",
+                position_of(node),
+            )
         if aggregate not in inner.aggregates:
             inner.aggregates.append(aggregate)
         name = aggregate_column(inner.aggregates.index(aggregate) + 1)

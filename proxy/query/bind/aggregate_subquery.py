@@ -21,6 +21,7 @@ from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
+    AnswerArray,
     ExpressionInterval,
     IntervalValue,
     KeyValue,
@@ -122,7 +123,10 @@ def _interval_columns(
 ) -> Iterator[IntervalColumn]:
     numbers = {part: place for place, part in enumerate(numbered, start=1)}
     for meaning in meanings:
-        if isinstance(meaning, IntervalValue):
+        if isinstance(meaning, AnswerArray):
+            ends = (part for part in meaning.parts if isinstance(part, IntervalValue))
+            yield from _interval_columns(ends, numbered)
+        elif isinstance(meaning, IntervalValue):
             yield IntervalColumn(meaning.end, numbers[meaning.aggregate])
         elif isinstance(meaning, ExpressionInterval):
             yield IntervalColumn(meaning.end, numbers[meaning.expression])

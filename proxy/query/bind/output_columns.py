@@ -12,7 +12,12 @@ from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
-from proxy.query.ir.bound_statement import ExpressionInterval, IntervalValue, SureTruth
+from proxy.query.ir.bound_statement import (
+    AnswerArray,
+    ExpressionInterval,
+    IntervalValue,
+    SureTruth,
+)
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
 from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
@@ -24,6 +29,7 @@ _PARTS = 50  # of an expression whose error nobody has asked for
 _SUBQUERY = "it is made of the answer of a subquery, whose error is not carried on"
 _SUMMED = "it adds up noisy groups, each with an error of its own"
 _INTERVAL = "it is made of the ends of an interval"
+_ARRAY = "it has several answers, each with an error of its own: take dp.error() of the percentiles"
 _TRUTH = "it is true or false where such rows are surely more than their noise, else NULL"
 _UNKNOWN = "the error of this form of expression is not known"
 
@@ -79,6 +85,8 @@ def _column(
         return OutputColumn(name, None, "" if is_single else _INTERVAL)
     if has_subquery:
         return OutputColumn(name, None, _SUBQUERY)
+    if any(isinstance(meaning, AnswerArray) for meaning in within):
+        return OutputColumn(name, None, _SUMMED if is_summed else _ARRAY)
     if any(isinstance(meaning, SureTruth) for meaning in within):
         return OutputColumn(name, None, _TRUTH)
     if not any(isinstance(meaning, Aggregate) for meaning in within):

@@ -174,7 +174,7 @@ def read_public_column(sources: Sources, select: Select) -> PublicColumn | None:
         return None
     relation, named = _table(sources, item)
     assert isinstance(relation, Scan)
-    scope = Scope(named, sources.parameters, readers=READERS)
+    scope = Scope(named, sources.parameters, readers=READERS, constants=sources.constants)
     outputs = outputs_of(sources, select, scope)
     if len(outputs) != 1 or not isinstance(outputs[0][1], ColumnRef):
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NoReturn
 
+from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
@@ -26,9 +27,9 @@ from proxy.query.syntax.placeholders import (
     RowSubquery,
     ScalarAnswer,
 )
-from proxy.query.syntax.selects import Select
+from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import HINT
-from proxy.query.syntax.tokens import Lexed
+from proxy.query.syntax.tokens import Lexed, too_complex
 from proxy.query.syntax.with_clauses import Visible
 
 
@@ -50,7 +51,8 @@ class Sources:
     of_rows: subqueries that are asked of each row; subqueries, scalars: what has been read, in order;
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
-    keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers.
+    keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers;
+    public_rows: whether a query gives rows of public tables alone.
     """
 
     lexed: Lexed
@@ -70,11 +72,18 @@ class Sources:
     natures: dict[int, Nature] = field(default_factory=dict)
     items: dict[int, Item | Refusal] = field(default_factory=dict)
     relations: dict[int, tuple[Relation, Scope]] = field(default_factory=dict)
+    public_rows: dict[Span, bool] = field(default_factory=dict)
     joined: dict[int, JoinedFrom] = field(default_factory=dict)
     _aliases: int = 0
 
     def alias(self) -> str:
+        """
+        Gives    the name of one more relation: a table or subquery, each time that a CTE over it is named
+        Refuses  TOO_COMPLEX: CTEs that name each other twice would double them at each step
+        """
         self._aliases += 1
+        if self._aliases > limits.RELATIONS:
+            raise too_complex(f"of more than {limits.RELATIONS} tables and subqueries, CTEs put in")
         return relation_alias(self._aliases)
 
     def add_scalar(self, bracket: int, kind: SqlType, block: int) -> None:

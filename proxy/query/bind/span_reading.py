@@ -13,7 +13,7 @@ from sqlglot import TokenType, exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
-from proxy.query.bind.aggregate_reading import read_aggregate
+from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.repeated_keys import (
@@ -25,6 +25,7 @@ from proxy.query.bind.repeated_keys import (
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.bind.truth_reading import read_truth
 from proxy.query.ir.bound_statement import (
+    AnswerArray,
     ExpressionInterval,
     GroupingValue,
     IntervalValue,
@@ -174,7 +175,9 @@ class _Spans:
             self.found[index, end] = key
         return end
 
-    def _interval(self, index: int) -> tuple[int, IntervalValue | ExpressionInterval] | None:
+    def _interval(
+        self, index: int
+    ) -> tuple[int, IntervalValue | ExpressionInterval | AnswerArray] | None:
         """dp.low(...), dp.high(...), dp.error(...) of an aggregate, or of arithmetic over aggregates;
         dp.clipped(...) of an aggregate."""
         lexed = self.context.lexed
@@ -185,8 +188,11 @@ class _Spans:
         name = lexemes[index + 2].name
         inner = _aggregate_span(lexed, index + 4)
         if inner is not None and inner[1] == close and lexemes[inner[0]].name not in TRUTHS:
-            aggregate = self._number(_aggregate(self.context, inner))[1]
-            return close + 1, IntervalValue(_INTERVALS[name], aggregate)
+            end, parts = _INTERVALS[name], _aggregates(self.context, inner)
+            if isinstance(parts, Aggregate):
+                return close + 1, IntervalValue(end, self._number(parts)[1])
+            ends = (IntervalValue(end, self._number(part)[1]) for part in parts)
+            return close + 1, AnswerArray(tuple(ends))
         is_clipped = _INTERVALS[name] is IntervalEnd.CLIPPED
         expression = None if is_clipped else self._noisy_expression((index + 4, close))
         if expression is None or not answers_in(expression):
@@ -226,13 +232,16 @@ class _Spans:
         except Refusal as refusal:
             raise placed(refusal, first) from None
 
-    def _aggregate_at(self, index: int) -> tuple[int, Aggregate | SureTruth] | None:
+    def _aggregate_at(self, index: int) -> tuple[int, Aggregate | AnswerArray | SureTruth] | None:
         span = _aggregate_span(self.context.lexed, index)
         if span is None:
             return None
         if self.context.lexed.lexemes[index].name in TRUTHS:
             return span[1], self._truth(span)
-        return span[1], self._number(_aggregate(self.context, span))[1]
+        parts = _aggregates(self.context, span)
+        if isinstance(parts, Aggregate):
+            return span[1], self._number(parts)[1]
+        return span[1], AnswerArray(tuple(self._number(part)[1] for part in parts))
 
     def _truth(self, span: Span) -> SureTruth:
         first = self.context.lexed.lexemes[span[0]]
@@ -291,10 +300,13 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
     return index, end
 
 
-def _aggregate(context: SelectContext, span: Span) -> Aggregate:
+def _aggregates(context: SelectContext, span: Span) -> Aggregate | tuple[Aggregate, ...]:
     first = context.lexed.lexemes[span[0]]
     node = parse(context.lexed, span, context.sources.placeholders)
     try:
-        return replace(read_aggregate(node, context.scope), position=first.position)
+        found = read_aggregates(node, context.scope)
     except Refusal as refusal:
         raise placed(refusal, first) from None
+    if isinstance(found, Aggregate):
+        return replace(found, position=first.position)
+    return tuple(replace(part, position=first.position) for part in found)

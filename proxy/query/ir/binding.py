@@ -12,6 +12,8 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, span_of
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import (
+    Comparator,
+    Comparison,
     Connective,
     Constant,
     DateTrunc,
@@ -111,8 +113,12 @@ def _listed(part: In, values: Values, limit: _ArrayLimit) -> Expression:
     if not elements:
         return Constant(False, SqlType.BOOL, array.position)
     limit.take(len(elements), 1)
-    items = [_as_compared(element) for element in elements]
-    return replace(part, items=tuple(items))
+    if part.operand.type is SqlType.BPCHAR and array.type is SqlType.TEXT:
+        # Compared as text, without the blanks at its end: it equals none that has some.
+        elements = tuple(one for one in elements if not str(one.value).endswith(" "))
+        if not elements:
+            return Comparison(Comparator.NE, part.operand, part.operand)
+    return replace(part, items=tuple(map(_as_compared, elements)))
 
 
 def _as_compared(element: Constant) -> Constant:

@@ -48,6 +48,13 @@ class GroupingValue:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerArray:
+    """An array of answers, or of ends of their intervals: percentile_cont(ARRAY[...]). Each is a release."""
+
+    parts: tuple[Aggregate | IntervalValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SureTruth:
     """bool_or or bool_and: true, false: how many rows are so, and how many are not, of which it says whether
     they are more than their noise."""
@@ -57,7 +64,8 @@ class SureTruth:
     false: Aggregate
 
 
-SpanMeaning = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue | SureTruth
+OneValue = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
+SpanMeaning = OneValue | AnswerArray | SureTruth
 
 Level = tuple[int, ...]  # the places of its keys among those of the block, from 0
 

@@ -93,7 +93,7 @@ class Truncate:
     None: only a row that is alone with its value. present: columns that are not NULL in a row that is kept;
     by None: that is all. columns: those of the source that may be asked for. place: a name that none has.
     below_join: by the privacy unit, below a join on it; where: a condition on single rows that comes before.
-    keeps_null: rows without a value of `by` stay, all of them, as they do on the left of a LEFT JOIN.
+    with_null: rows without a value of `by` stay, all of them, as they do on the left of a LEFT JOIN.
     """
 
     source: Scan | Subquery | UnionAll | Truncate
@@ -105,7 +105,7 @@ class Truncate:
     place: str
     below_join: bool = False
     where: Expression | None = None
-    keeps_null: bool = False
+    with_null: bool = False
 
     @property
     def alias(self) -> str:

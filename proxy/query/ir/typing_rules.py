@@ -15,6 +15,7 @@ from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
+from proxy.base.type_ranges import nearest_real
 from proxy.query.ir.expressions import Constant, Expression
 
 _NUMBERS = (
@@ -105,6 +106,12 @@ def is_value_of(value: Fraction, kind: SqlType) -> bool:
         least, most = _FLOATS[kind]
         return least <= abs(value) <= most
     return True
+
+
+def held(value: Fraction, kind: SqlType) -> Fraction:
+    """A number as a constant of the type stands for it: of a real what that holds, which a comparison with
+    other types tells from the decimal that was written. A double is sent as it was written."""
+    return nearest_real(value) if kind is SqlType.FLOAT4 else value
 
 
 def literal_type(text: str) -> SqlType:
@@ -201,8 +208,8 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
         value = text
     elif wanted.is_number:
         value = number(stripped)
-        if value is not None and not is_value_of(value, wanted):
-            value = None
+        if value is not None:
+            value = held(value, wanted) if is_value_of(value, wanted) else None
     elif wanted is SqlType.BOOL:
         value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
     elif wanted is SqlType.DATE:

@@ -46,7 +46,10 @@ def settle_ctes(
         for index, table in protected.items()
         if index not in gone and not _is_column(lexed, found, index)
     }
-    names = {cte: [index for index in names_of(lexed, cte) if index not in gone] for cte in ctes}
+    names = {
+        cte: [index for index in named if index not in gone]
+        for cte, named in names_of(lexed, ctes).items()
+    }
     unused = unused_ctes(lexed, ctes, gone)
     for cte in ctes:
         if cte not in unused and any(cte.body[0] <= index < cte.body[1] for index in left):

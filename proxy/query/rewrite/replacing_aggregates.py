@@ -22,11 +22,12 @@ from proxy.base.result_columns import (
 )
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
+    AnswerArray,
     ExpressionInterval,
     GroupingValue,
     IntervalValue,
     KeyValue,
-    SpanMeaning,
+    OneValue,
     SureTruth,
 )
 from proxy.query.ir.query import AggregateBlock
@@ -81,7 +82,7 @@ def _edits(
         if isinstance(meaning, SureTruth):
             yield Edit(start, end, _truth(subquery.block, alias, meaning))
             continue
-        value = f"{alias}.{_column(subquery, meaning)}"
+        value = _value(subquery, alias, meaning)
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
         yield Edit(start, end, value)
@@ -108,6 +109,13 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
+def _value(subquery: AggregateSubquery, alias: str, meaning: OneValue | AnswerArray) -> str:
+    if isinstance(meaning, AnswerArray):
+        elements = (f"{alias}.{_column(subquery, part)}" for part in meaning.parts)
+        return f"(ARRAY[{', '.join(elements)}])"
+    return f"{alias}.{_column(subquery, meaning)}"
+
+
 def _truth(block: AggregateBlock, alias: str, meaning: SureTruth) -> str:
     """One of the two decides, if there surely is such a row; else the other does."""
 
@@ -120,7 +128,7 @@ def _truth(block: AggregateBlock, alias: str, meaning: SureTruth) -> str:
     return f"(CASE WHEN {first} WHEN {then} END)"
 
 
-def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
+def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:
     block = subquery.block
     match meaning:
         case Aggregate():
@@ -135,8 +143,6 @@ def _column(subquery: AggregateSubquery, meaning: SpanMeaning) -> str:
             return f"{column}::pg_catalog.float8" if meaning.as_float else column
         case GroupingValue():
             return grouping_column(groupings(subquery).index(meaning) + 1)
-        case SureTruth():
-            raise AssertionError("a truth is made of two columns")
         case _:
             assert_never(meaning)
 

@@ -17,6 +17,7 @@ from sqlglot import TokenType
 from proxy.query.syntax.constant_types import type_at
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
+from proxy.query.syntax.time_literals import has_words, plain_span
 from proxy.query.syntax.tokens import Lexed
 
 _NOW = frozenset(
@@ -84,12 +85,14 @@ _ANY = frozenset({"any", "some", "all"})
 
 
 class _Form(Enum):
-    """NUMBER, LITERAL: which the reader of expressions reads itself; MADE: it has to be evaluated."""
+    """NUMBER, LITERAL, SPAN (an interval of one number and one unit, or its seconds): which the reader of
+    expressions reads itself; MADE: it has to be evaluated."""
 
     NUMBER = 0
     LITERAL = 1
     PARAMETER = 2
     MADE = 3
+    SPAN = 4
 
 
 _Found = tuple[int, _Form]  # the lexeme after it
@@ -214,15 +217,19 @@ class _Finder:
             return signed[0], _Form.NUMBER if signed[1] is _Form.NUMBER else _Form.MADE
         found = self._primary(index, takes_arrays=takes_arrays)
         while found is not None and self.kind(found[0]) is TokenType.DCOLON:
-            found = self._cast(found, found[0] + 1, takes_arrays=takes_arrays)
+            found = self._cast(index, found, found[0] + 1, takes_arrays=takes_arrays)
         return found
 
-    def _cast(self, found: _Found, index: int, *, takes_arrays: bool) -> _Found | None:
+    def _cast(
+        self, start: int, found: _Found, index: int, *, takes_arrays: bool = False
+    ) -> _Found | None:
+        """found: what is cast, from `start` on; index: of the type's name."""
         named = type_at(self.lexed, index)
         if named is None or (named.is_array and not takes_arrays):
             return None
         is_read = named.is_plain and found[1] in (_Form.NUMBER, _Form.LITERAL)
-        return named.end, _Form.LITERAL if is_read else _Form.MADE
+        is_made = not is_read or has_words(self.lexed, start, named.name)
+        return named.end, _Form.MADE if is_made else _Form.LITERAL
 
     def _primary(self, index: int, *, takes_arrays: bool) -> _Found | None:
         word = self.word(index)
@@ -238,6 +245,8 @@ class _Finder:
                 return (index + 2, _Form.PARAMETER) if is_ours and is_number else None
             case TokenType.L_PAREN if index in self.queries:
                 return self.lexed.partner[index] + 1, _Form.MADE
+            case TokenType.L_PAREN if self.word(index + 1) == "select":
+                return self._select(index)
             case TokenType.L_PAREN:
                 inner = self.expression(index + 1, 0, takes_arrays=takes_arrays)
                 if inner is None or inner[0] != self.lexed.partner[index]:
@@ -262,14 +271,25 @@ class _Finder:
         end = index + 2
         if self.word(end) in _FIELDS:
             end += 3 if self.word(end + 1) == "to" and self.word(end + 2) in _FIELDS else 1
-        return end, _Form.MADE
+            return end, _Form.MADE
+        return end, _Form.MADE if plain_span(self.lexed, index + 1) is None else _Form.SPAN
 
     def _typed(self, index: int) -> _Found | None:
         """date '2026-01-31'"""
         named = type_at(self.lexed, index)
         if named is None or named.is_array or self.kind(named.end) is not TokenType.STRING:
             return None
-        return named.end + 1, _Form.LITERAL if named.is_plain else _Form.MADE
+        is_read = named.is_plain and not has_words(self.lexed, named.end, named.name)
+        return named.end + 1, _Form.LITERAL if is_read else _Form.MADE
+
+    def _select(self, index: int) -> _Found | None:
+        """(SELECT now() - interval '7 days') beside a comparison, where it is one value."""
+        before = index - 1
+        while self.kind(before) is TokenType.L_PAREN:
+            before -= 1
+        close = self.lexed.partner[index]
+        is_value = self.kind(before) in _COMPARISONS or self.word(before) in ("between", "and")
+        return (close + 1, _Form.MADE) if is_value and self._is_whole((index + 2, close)) else None
 
     def _array(self, index: int) -> _Found | None:
         if self.kind(index) is not TokenType.L_BRACKET:
@@ -305,13 +325,21 @@ class _Finder:
             named = self.word(bracket + 1) or self.kind(bracket + 1) is TokenType.STRING
             is_from = self.word(bracket + 2) == "from"
             is_constant = bool(named) and is_from and self._is_whole((bracket + 3, close))
+            if self._is_width(bracket, close):
+                return close + 1, _Form.SPAN
         elif word in FUNCTIONS or word in _NOW:
             is_constant = self._are_constants((bracket + 1, close))
         return (close + 1, _Form.MADE) if is_constant else None
+
+    def _is_width(self, bracket: int, close: int) -> bool:
+        """extract(epoch FROM interval '2 weeks')"""
+        words = (self.word(bracket + 1), self.word(bracket + 3))
+        span = plain_span(self.lexed, bracket + 4) if words == ("epoch", "interval") else None
+        return close == bracket + 5 and span is not None and not span.months
 
     def _cast_call(self, bracket: int, close: int) -> _Found | None:
         inner = self.expression(bracket + 1, 0)
         if inner is None or self.word(inner[0]) != "as":
             return None
-        found = self._cast(inner, inner[0] + 1, takes_arrays=False)
+        found = self._cast(bracket + 1, inner, inner[0] + 1)
         return (close + 1, found[1]) if found is not None and found[0] == close else None

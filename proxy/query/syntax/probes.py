@@ -6,7 +6,7 @@ a wrong "reads nothing" would be a silent wrong answer: whatever is not certain 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import TokenType
 
@@ -226,35 +226,38 @@ def unused_ctes(
     used: set[Visible] = {
         cte for cte in ctes if lexed.lexemes[cte.body[0]].word in WRITES | {"with"}
     }
+    # Of each use, the CTEs that it stands in.
+    uses = {
+        cte: [
+            tuple(other for other in ctes if other.body[0] <= index < other.body[1])
+            for index in found
+            if index not in gone
+        ]
+        for cte, found in names_of(lexed, ctes).items()
+    }
     while True:
-        more = {cte for cte in ctes if cte not in used and _is_used(lexed, cte, ctes, used, gone)}
-        if not more:
+        before = len(used)
+        for cte in reversed(ctes):  # mostly a later one names an earlier one
+            if cte not in used and any(used.issuperset(around) for around in uses[cte]):
+                used.add(cte)
+        if len(used) == before:
             return tuple(cte for cte in ctes if cte not in used)
-        used |= more
 
 
-def _is_used(
-    lexed: Lexed,
-    cte: Visible,
-    ctes: tuple[Visible, ...],
-    used: Collection[Visible],
-    gone: Collection[int],
-) -> bool:
-    for index in names_of(lexed, cte):
-        if index in gone:
-            continue
-        around = [other for other in ctes if other.body[0] <= index < other.body[1]]
-        if all(other in used for other in around):
-            return True
-    return False
-
-
-def names_of(lexed: Lexed, cte: Visible) -> Iterator[int]:
-    """Where the name of a CTE may mean it, outside of its own body."""
-    for index in range(*cte.span):
-        is_own = cte.body[0] <= index < cte.body[1]
-        if lexed.lexemes[index].name == cte.name and not is_own and not _defines(lexed, index):
-            yield index
+def names_of(lexed: Lexed, ctes: tuple[Visible, ...]) -> Mapping[Visible, list[int]]:
+    """Where the name of each CTE may mean it, outside of its own body."""
+    names: dict[str, list[int]] = {cte.name: [] for cte in ctes}
+    for index, lexeme in enumerate(lexed.lexemes):
+        if lexeme.name in names and not _defines(lexed, index):
+            names[lexeme.name].append(index)
+    return {
+        cte: [
+            index
+            for index in names[cte.name]
+            if cte.span[0] <= index < cte.span[1] and not cte.body[0] <= index < cte.body[1]
+        ]
+        for cte in ctes
+    }
 
 
 def _defines(lexed: Lexed, index: int) -> bool:

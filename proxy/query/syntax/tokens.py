@@ -130,6 +130,8 @@ def _of_parameters(tokens: Sequence[Token]) -> tuple[int, int]:
     for at, token in enumerate(tokens):
         if token.token_type is not TokenType.PARAMETER or token.text != "$":
             continue  # sqlglot has others, `@`
+        if at + 1 == len(tokens) or tokens[at + 1].start != token.start + 1:
+            continue  # a $ by itself, which is PostgreSQL's to refuse
         end, more = at + 1, more + 1
         if end + 2 < len(tokens) and tokens[end + 1].token_type is TokenType.DCOLON:
             end, more = end + 2, more + 2

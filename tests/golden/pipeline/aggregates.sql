@@ -675,6 +675,43 @@ SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1)
 -- => residual
 SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 smallint)
 
+-- case: percentiles by an array
+SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY i4 DESC), dp.error(percentile_cont('{0.5,1}'::float8[]) WITHIN GROUP (ORDER BY i4)) AS e FROM people HAVING (percentile_disc(ARRAY[0.75]) WITHIN GROUP (ORDER BY i4))[1] > 5
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   percentile_disc of order: clamp 0 .. 100, grid 1, rows 1, needed 34, epsilon 2 delta 0
+--   percentile_disc of order: clamp 0 .. 100, grid 1, rows 1, needed 23, epsilon 2 delta 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 178, epsilon 2 delta 0, 2 end(s) of an interval with epsilon 3/10 each of it
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 176, epsilon 2 delta 0, 1 end(s) of an interval with epsilon 3/5 each of it
+-- => backend
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = 3
+--   p4 = 4
+--   p5 = 136
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = 1
+--   p4 = 2
+--   p5 = 46
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = 1
+--   p4 = 2
+--   p5 = 356
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p3)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p3)s::numeric - whole * %(p3)s::numeric >= %(p4)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = 1
+--   p4 = 176
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT (ARRAY[dp_b1.a1, dp_b1.a2]) AS "percentile_disc", (ARRAY[dp_b1.e3, dp_b1.e4]) AS e FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 integer, a2 integer, a3 double precision, e3 double precision, a4 double precision, e4 double precision) WHERE ((ARRAY[dp_b1.a1]))[1] > 5
+
 -- case: truths over groups
 SELECT t, bool_or(i4 > 90), bool_and(i4 > 90) AS all_of_them, every(b) FILTER (WHERE i4 > 3) FROM people GROUP BY t HAVING NOT bool_or(i4 > 90)
 -- => plan

@@ -431,3 +431,71 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r3."dp_unit" AS un
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: sums over a public table
+SELECT sum(r.fee), avg(r.fee * o.i4), max(r.fee) FROM orders o JOIN rates r ON o.i4 = r.k
+-- => plan
+-- w.orders, w.rates, unit r1."uid": rows 6, groups None, per group None; keys none; cells 195
+--   sum: clamp 0 .. 50, grid 0.01, sensitivity 30000 steps, scale 11250, epsilon 8/3 delta 0
+--   avg: 0 .. 500000 steps of 0.01, fill 250000, 195 partitions, gate 1582 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
+--   max: 0 .. 5000 steps of 0.01, fill 0, 127 partitions, gate 1038 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
+-- => backend
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2), pg_catalog.max(v3), pg_catalog.count(v3) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p3)s::numeric), %(p2)s::numeric))::numeric * (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p8)s::integer), %(p7)s::integer))::numeric), %(p9)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::bigint) AS v1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p3)s::numeric), %(p2)s::numeric))::numeric * (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p8)s::integer), %(p7)s::integer))::numeric), %(p9)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::bigint) AS v2, pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.max(r2."fee"), %(p3)s::numeric), %(p2)s::numeric))::numeric * %(p1)s::numeric)::bigint AS v3 FROM ("w"."orders" AS r1 JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+--   p1 = 100
+--   p2 = 0
+--   p3 = 50
+--   p4 = 6
+--   p5 = 0
+--   p6 = 5000
+--   p7 = 0
+--   p8 = 100
+--   p9 = 5000
+--   p10 = random
+--   p11 = 2147483647
+--   p12 = 195
+-- => loss
+-- epsilon 8 delta 1/1500
+-- => residual
+SELECT dp_b1.a1 AS "sum", dp_b1.a2 AS "avg", dp_b1.a3 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 numeric, a3 numeric)
+
+-- case: groups of sums of products with a public table
+SELECT t, sum(n2 * fee) FILTER (WHERE r.fee * 2 > 10) FROM visits v LEFT JOIN rates r ON v.i4 = r.k GROUP BY t
+-- => plan
+-- w.visits, w.rates, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 0
+--   sum: clamp 0 .. 8750, grid 0.0001, sensitivity 437500000 steps, scale 54687500, epsilon 8 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p8)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p8)s::bigint, total1)::bigint END * %(p9)s::bigint), CASE WHEN total1 <= %(p8)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p8)s::bigint, total1)::bigint END * %(p10)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p5)s::numeric), %(p1)s::numeric))::numeric * (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric))::numeric), %(p6)s::numeric), %(p1)s::numeric) * %(p7)s::numeric)::bigint) FILTER (WHERE (((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric))::numeric * %(p3)s::numeric) > %(p4)s::numeric)) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p5)s::numeric), %(p1)s::numeric))::numeric * (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric))::numeric), %(p6)s::numeric), %(p1)s::numeric) * %(p7)s::numeric)::bigint) FILTER (WHERE (((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric))::numeric * %(p3)s::numeric) > %(p4)s::numeric)) AS v1 FROM ("w"."visits" AS r1 LEFT JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) u GROUP BY 1
+--   p1 = 0
+--   p2 = 50
+--   p3 = 2
+--   p4 = 10
+--   p5 = 175
+--   p6 = 8750
+--   p7 = 10000
+--   p8 = 5
+--   p9 = 0
+--   p10 = 87500000
+--   p11 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric)
+
+-- case: sums over a public table per unit
+SELECT sum(s) FROM (SELECT uid, sum(fee) AS s FROM visits JOIN (SELECT k, fee + 1 AS fee FROM rates) r ON i4 = k GROUP BY uid) q
+-- => plan
+-- w.visits, w.rates, unit 1 row(s), partitions by hash of r5."dp_unit", r5."dp_unit" not null; keys none; cells 0
+--   sum: clamp 0 .. 255, grid 0.01, sensitivity 25500 steps, scale 6375/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r5."s", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer) FROM (SELECT r4."unit" AS "uid", r4."a1" AS "s", r4."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."fee", %(p6)s::numeric), %(p5)s::numeric))::numeric) AS a1 FROM ("w"."visits" AS r1 JOIN (SELECT r2."k" AS "k", ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p7)s::numeric), %(p2)s::numeric))::numeric + %(p5)s::numeric) AS "fee" FROM "w"."rates" AS r2) AS r3 ON (r1."i4" = r3."k")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL
+--   p1 = 100
+--   p2 = 0
+--   p3 = 255
+--   p4 = 5
+--   p5 = 1
+--   p6 = 51
+--   p7 = 50
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric)

@@ -347,3 +347,45 @@ SELECT count(*) FROM people WHERE concat(c, 'x') = 'x'
 -- UNSUPPORTED at 35: concat(c,
 -- concat() of a character(n) is not available on a protected table
 -- Write it with the operator: coalesce(column, '') || 'a'.
+
+-- case: an array of percentiles as a constant
+SELECT count(*) FROM people WHERE i4 > (SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY i4) FROM people)[1]
+-- => refused
+-- UNSUPPORTED at 48: percentile_cont(ARRAY[0.
+-- an array of percentiles cannot stand here
+-- Take the percentiles one by one: percentile_cont(0.5) WITHIN GROUP (ORDER BY column).
+
+-- case: percentiles by an array of arrays
+SELECT percentile_cont(ARRAY[[0.5], [0.75]]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont(ARRAY[[0
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: percentiles by an array with null
+SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont(ARRAY[0.
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: percentiles by an array of rounded numbers
+SELECT percentile_cont(ARRAY[0.5, 1]::int[]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont(ARRAY[0.
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: percentiles by no fraction
+SELECT percentile_cont('{}'::float8[]) WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- UNSUPPORTED at 8: percentile_cont('{}'::fl
+-- percentile_cont on a protected table takes one constant fraction from 0 to 1, or an array of them
+-- Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.
+
+-- case: an array of percentiles per unit
+SELECT count(*) FROM (SELECT uid, percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY i4) AS p FROM visits GROUP BY uid) q
+-- => refused
+-- UNSUPPORTED at 35: percentile_cont(ARRAY[0.
+-- percentiles per unit are not available
+-- Use count, sum, avg, min or max.

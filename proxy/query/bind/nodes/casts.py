@@ -12,6 +12,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import is_simple
+from proxy.base.type_ranges import real_as_numeric
 from proxy.query.bind.nodes.labels import as_label, as_label_text
 from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
@@ -73,6 +74,8 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
         if isinstance(value, Fraction) and target.is_text:
             return as_text(operand, node)
         if isinstance(value, Fraction):
+            if source is SqlType.FLOAT4 and target is SqlType.NUMERIC:
+                value = real_as_numeric(value)
             return _cast_number(value, target, node)
         return typing_rules.settle(ir.Constant(value, None, position_of(node)), target)
     if source is target or (source.is_text and target.is_text):
@@ -187,7 +190,7 @@ def _cast_number(value: Fraction, target: SqlType, node: exp.Expr) -> Expression
             "Write the constant in the type of the column it meets.",
             position_of(node),
         )
-    return ir.Constant(value, target, position_of(node))
+    return ir.Constant(typing_rules.held(value, target), target, position_of(node))
 
 
 READERS: Readers = {

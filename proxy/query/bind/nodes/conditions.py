@@ -18,6 +18,7 @@ from proxy.query.bind.nodes.operands import (
     no_condition_as_operand,
     parameter_text,
     read_constant,
+    reals_among,
     repeated,
     text_operand,
     together,
@@ -163,8 +164,7 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
         return _in_rows(node.this, node.expressions, scope)
     items = [read_constant(item, scope) for item in node.expressions]
     settled, _ = with_listed([scope.read(node.this), *items], node)
-    constants = [item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter)]
-    return ir.In(settled[0], tuple(constants))
+    return ir.In(settled[0], reals_among(settled))
 
 
 def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Expression:

@@ -133,3 +133,20 @@ def text_operand(node: exp.Expr, scope: Scope) -> Expression:
     if expression.type is None or not expression.type.is_text:
         raise unknown(node.parent or node)
     return expression
+
+
+def reals_among(settled: Sequence[Expression]) -> tuple[ir.Constant | ir.Parameter, ...]:
+    """The elements of a list, after what they are compared with. Beside a real all meet in one type before they
+    are compared, exact numbers in real (PostgreSQL 17 documentation, section 10.5)."""
+    items = tuple(item for item in settled[1:] if isinstance(item, ir.Constant | ir.Parameter))
+    is_real = settled[0].type is SqlType.FLOAT4
+    if not is_real or any(item.type is SqlType.FLOAT8 for item in items):
+        return items
+    return tuple(map(_as_real, items))
+
+
+def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
+    value = item.value if isinstance(item, ir.Constant) else None
+    if not isinstance(value, Fraction) or not typing_rules.is_value_of(value, SqlType.FLOAT4):
+        return item
+    return ir.Constant(typing_rules.held(value, SqlType.FLOAT4), SqlType.FLOAT4, item.position)

@@ -12,6 +12,7 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, is_simple, span_of
 from proxy.base.zones import UTC
 from proxy.query.bind.nodes.numbers import arithmetic
+from proxy.query.bind.nodes.written_bins import MOST_WIDTH, bin_in, week_of_day
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
@@ -22,7 +23,6 @@ from proxy.query.ir.times_of_day import difference_of_day
 from proxy.query.syntax.placeholders import ClientParameter
 
 _SECOND = 10**6
-_MOST_WIDTH = 31 * 86_400  # seconds
 
 
 def _interval(node: exp.Expr, scope: Scope) -> Expression:
@@ -38,6 +38,8 @@ def _interval(node: exp.Expr, scope: Scope) -> Expression:
 
 def _sum(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
+    if isinstance(node, exp.Add) and (found := bin_in(node, scope)) is not None:
+        return found
     left, right = scope.read(node.this), scope.read(node.expression)
     is_back = isinstance(node, exp.Sub)
     kinds = (left.type, right.type)
@@ -55,6 +57,8 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
         left, right = right, left
     if left.type is None or not left.type.is_time:
         raise _not_these(node)
+    if is_back and (week := week_of_day(left, right)) is not None:
+        return week
     if (right.type is not None and right.type.is_time) or (is_back and _is_time_text(right)):
         if not is_back:
             raise _not_these(node)
@@ -131,7 +135,7 @@ def _bin(node: exp.Expr, scope: Scope) -> Expression:
         else None
     )
     width = span.days * 86_400 * _SECOND + span.microseconds
-    if at is None or not is_named or span.months or not 0 < width <= _MOST_WIDTH * _SECOND:
+    if at is None or not is_named or span.months or not 0 < width <= MOST_WIDTH * _SECOND:
         raise _no_bin(node)
     return ir.TimeBin(operand, width, int(at * _SECOND), operand.type)
 
@@ -173,7 +177,7 @@ def _epoch_width(part: Expression) -> tuple[Expression, Fraction] | None:
                 ),
             ),
             right=ir.Constant(value=Fraction() as factor),
-        ) if divisor == factor and divisor.denominator == 1 and 0 < divisor <= _MOST_WIDTH:
+        ) if divisor == factor and divisor.denominator == 1 and 0 < divisor <= MOST_WIDTH:
             return operand, divisor
         case _:
             return None

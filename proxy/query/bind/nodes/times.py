@@ -7,8 +7,10 @@ from sqlglot import exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import span_of
 from proxy.base.zones import Zone, zone_named
 from proxy.query.bind.nodes.operands import repeated
+from proxy.query.bind.nodes.written_bins import week_in
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
@@ -61,6 +63,9 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
             raise _of_day(node)
         return part
     if operand.type is SqlType.INTERVAL:
+        known = _seconds_of(operand, name)
+        if known is not None:
+            return known
         found = interval_field(name, operand)
         if found is None or isinstance(operand, ir.Constant | ir.Parameter):
             raise unknown(node)
@@ -78,6 +83,15 @@ def _of_day(node: exp.Expr) -> Refusal:
         INSTEAD,
         position_of(node),
     )
+
+
+def _seconds_of(operand: Expression, field: str) -> Expression | None:
+    """extract(epoch FROM interval '2 weeks'): a constant, where it has no months."""
+    value = operand.value if isinstance(operand, ir.Constant) else None
+    span = span_of(value) if isinstance(value, str) else None
+    if span is None or span.months or field != "epoch":
+        return None
+    return ir.Constant(span.compared, SqlType.NUMERIC)
 
 
 def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
@@ -181,10 +195,15 @@ def _text(node: exp.Expr, scope: Scope) -> tuple[str, ClientParameter | None] | 
 
 def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "unit", "zone")
+    written = _text(node.args["unit"], scope)
+    is_day = written is not None and written[1] is None and written[0].lower() == "day"
+    if is_day and node.args.get("zone") is None:
+        week = week_in(node.this, scope)
+        if week is not None:
+            return week
     operand = scope.read(node.this)
     if operand.type is SqlType.TIME_OF_DAY:
         raise _of_day(node)
-    written = _text(node.args["unit"], scope)
     if written is None or operand.type is None or not operand.type.is_time:
         raise unknown(node)
     unit, given = written[0].lower(), written[1]

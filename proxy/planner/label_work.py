@@ -1,0 +1,51 @@
+"""How much is computed to find out which groups a statement's rows can be in, by all of its queries together.
+
+What is left out for want of it is a condition that does not narrow keys: groups are answered that no row is in.
+So the time of planning is bounded, and depends on the statement alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second
+WORK_TOGETHER = 1_000_000  # of one statement: it may have 64 queries, and each of them 16 keys
+
+
+@dataclass(slots=True)
+class _Left:
+    nodes: int = WORK_TOGETHER
+
+
+_OF_STATEMENT: ContextVar[_Left | None] = ContextVar(
+    "work on the labels of a statement", default=None
+)
+
+
+@contextmanager
+def one_statement() -> Iterator[None]:
+    """Within it all work is of one statement."""
+    before = _OF_STATEMENT.set(_Left())
+    try:
+        yield
+    finally:
+        _OF_STATEMENT.reset(before)
+
+
+def allowed(nodes: int) -> bool:
+    """Whether so many nodes may be evaluated, which they then are."""
+    left = _OF_STATEMENT.get()
+    if nodes > WORK or (left is not None and nodes > left.nodes):
+        return False
+    if left is not None:
+        left.nodes -= nodes
+    return True
+
+
+def work_done() -> int:
+    """Nodes evaluated for the statement until now."""
+    left = _OF_STATEMENT.get()
+    return 0 if left is None else WORK_TOGETHER - left.nodes

@@ -1,0 +1,113 @@
+"""Whatever a statement holds within the limits, to read and to plan it is a bounded number of steps.
+
+A statement that takes minutes would freeze the listener for everybody. Steps are counted (calls of Python), not
+timed: two or three million of them are a second.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+import pytest
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.planner.label_work import WORK_TOGETHER, allowed, one_statement, work_done
+from tests.pipeline_world import walk
+
+_MOST_CALLS = 4_000_000
+
+
+class _TooManyCalls(BaseException):
+    """Not an Exception: what is tried must not catch it."""
+
+
+def _calls(text: str) -> tuple[int, Code | None]:
+    count = 0
+
+    def called(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+        if count > _MOST_CALLS:
+            raise _TooManyCalls
+
+    sys.setprofile(called)
+    try:
+        walk(text, types=(SqlType.INT4,), arguments=("1",))
+    except Refusal as refusal:
+        return count, refusal.code
+    finally:
+        sys.setprofile(None)
+    return count, None
+
+
+def _ctes(first: str, step: str, number: int) -> str:
+    """Each CTE names the one before it."""
+    steps = (f"c{n} AS ({step.replace('#', f'c{n - 1}')})" for n in range(1, number))
+    return f"WITH {', '.join((f'c0 AS ({first})', *steps))} "
+
+
+def _columns(number: int) -> str:
+    listed = ", ".join(f"i4 AS c{n}" for n in range(number))
+    anywhere = " OR ".join(f"c{n} > 0" for n in range(number))
+    return f"SELECT count(*) FROM (SELECT {listed} FROM people) q WHERE {anywhere}"
+
+
+_DOUBLED = "SELECT a.uid, a.i4 FROM # a JOIN # b ON a.uid = b.uid"
+_TWICE = "SELECT * FROM # UNION ALL SELECT * FROM #"
+_LEVELS = " AND ".join(f"(t = 'x' OR i2 < {n} OR i4 > {n})" for n in range(50))
+_STATEMENTS = {
+    "CTEs that join the one before with itself": _ctes("SELECT uid, i4 FROM visits", _DOUBLED, 30)
+    + "SELECT sum(i4) FROM c29",
+    "CTEs that append the one before twice": _ctes("SELECT uid, i4 FROM visits", _TWICE, 30)
+    + "SELECT sum(i4) FROM c29",
+    "public CTEs that append the one before twice": _ctes("SELECT code FROM places", _TWICE, 30)
+    + "SELECT count(*) FROM people p JOIN c29 q ON p.t = q.code",
+    "CTEs in a row": _ctes("SELECT 1 AS x", "SELECT*FROM #", 400)
+    + "SELECT count(*) FROM people CROSS JOIN c399",
+    "unused CTEs": _ctes("SELECT 1", "SELECT 1", 550) + "SELECT count(*) FROM people",
+    "a condition on each of 400 columns": _columns(400),
+    "400 conditions on a column": "SELECT count(*) FROM people WHERE "
+    + " AND ".join(f"(i4 = {n}) IS NOT TRUE" for n in range(400)),
+}
+_SLOWER = {
+    "conditions on several keys": "SELECT t, c, e, b, i2, count(*) FROM people WHERE "
+    + " AND ".join(f"(t = 'x' OR c = 'a' OR b OR i2 = {n} OR e = 'low')" for n in range(150))
+    + " GROUP BY 1, 2, 3, 4, 5",
+    "conditions on a key of thousands of values": "SELECT date_trunc('day', d), count(*) FROM people WHERE "
+    + " AND ".join(f"date_trunc('day', d) <> '2001-02-{1 + n % 28:02d}'" for n in range(250))
+    + " GROUP BY 1",
+    "keys of many queries": " UNION ALL ".join(
+        ["SELECT to_char(ts, 'YYYY-MM-DD'), count(*) FROM people GROUP BY 1"] * 40
+    ),
+    "conditions in one CTE of many queries": f"WITH a AS (SELECT * FROM people WHERE {_LEVELS}) "
+    + " UNION ALL ".join(["SELECT t, count(*) FROM a GROUP BY 1"] * 40),
+}
+
+
+@pytest.mark.parametrize("name", _STATEMENTS)
+def test_steps_are_bounded(name: str) -> None:
+    calls, refused = _calls(_STATEMENTS[name])
+    assert calls > 1_000
+    assert refused in (None, Code.TOO_COMPLEX)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", _SLOWER)
+def test_steps_of_keys_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.query.test_bounded_work._MOST_CALLS", 12_000_000)
+    calls, refused = _calls(_SLOWER[name])
+    assert calls > 1_000
+    assert refused in (None, Code.TOO_COMPLEX)
+
+
+def test_the_work_of_a_statement_is_shared_by_its_queries() -> None:
+    with one_statement():
+        for _ in range(4):
+            assert allowed(WORK_TOGETHER // 4)
+        assert not allowed(1)
+        assert work_done() == WORK_TOGETHER
+    with one_statement():
+        assert work_done() == 0
+    assert allowed(1)
