@@ -92,6 +92,7 @@ DATA = (
     _column("ta", SqlType.TEXT_ARRAY),
     _column("ia", SqlType.INT4_ARRAY),
     _column("iv", SqlType.DURATION),
+    _column("tod", SqlType.TIME_OF_DAY),
 )
 _ID = Column("id", SqlType.INT4, "integer", False)
 _LEG = Column("leg", SqlType.TEXT, "text", False)
@@ -179,6 +180,7 @@ _COLUMNS = {
         ColumnPolicy("ta"),
         ColumnPolicy("ia"),
         ColumnPolicy("iv"),
+        ColumnPolicy("tod"),
     )
 }
 _PRIVATE_LABELS = {**_COLUMNS, "e": ColumnPolicy("e")}
