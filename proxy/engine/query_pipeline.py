@@ -185,7 +185,7 @@ class Engine:
         request = question, arguments, settings
         found = remembered.find(*request, analyst)
         if found is None:
-            if remembered.is_quick(question, arguments):
+            if remembered.take_quick(question, arguments):
                 found = self._plan(*request)
             else:
                 found = await self._turns.run(analyst, self._plan, *request)
