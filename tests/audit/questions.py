@@ -180,6 +180,7 @@ def _key(draw: DrawFn, scope: Scope) -> str:
                         "extract(quarter FROM {})",
                         "extract(year FROM {})",
                     ),
+                    *("to_char({}, 'YYYY')", "to_char({}, 'Q')"),
                     "date_trunc('year', {} + interval '3 months') - interval '3 months'",
                     "extract(year FROM age('2021-05-31', {}))",
                 ]
