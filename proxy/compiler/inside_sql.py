@@ -22,7 +22,7 @@ _LARGE = "'...'::text"
 
 def inside_sql(inside: Inside, binds: Binds) -> str:
     assert isinstance(inside.operand, ColumnRef)
-    column, whole = column_sql(inside.operand), _bounded(column_sql(inside.operand))
+    column, whole = column_sql(inside.operand), _whole(inside.operand)
     steps = [_constant(step, binds) for step in inside.path]
     given = [_constant(part, binds) for part in inside.arguments]
     match inside.look:
@@ -60,7 +60,7 @@ def stored_sql(column: ColumnRef) -> str:
     """A jsonb or an array as all that looks into it sees it: what names a row needs no more of it. Arrays of
     two collations that are united have none, without which texts are neither hashed nor ordered."""
     collation = ' COLLATE pg_catalog."default"' if column.type is SqlType.TEXT_ARRAY else ""
-    return f"{_bounded(column_sql(column))}{collation}"
+    return f"{_whole(column)}{collation}"
 
 
 def carried_sql(inside: Inside, binds: Binds) -> str:
@@ -68,6 +68,15 @@ def carried_sql(inside: Inside, binds: Binds) -> str:
     not carried along."""
     found = inside_sql(inside, binds)
     return _bounded(found) if inside.look is InsideLook.MEMBER else found
+
+
+def _whole(column: ColumnRef) -> str:
+    """An array of NULLs has eight in a byte before it is compressed: what goes through it is bounded too."""
+    value = column_sql(column)
+    bounded = _bounded(value)
+    if column.type.element is None:
+        return bounded
+    return f"(CASE WHEN pg_catalog.cardinality({bounded}) <= {limits.INSIDE_ELEMENTS} THEN {value} END)"
 
 
 def _bounded(value: str) -> str:

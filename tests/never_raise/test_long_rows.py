@@ -59,6 +59,7 @@ def test_a_whole_value_is_ordered_as_far_as_it_is_looked_into(column: str) -> No
         assert pipeline is not None
         for order in re.findall(r"ORDER BY (.*?)\) AS ", pipeline.queries[0][0].sql):
             bare = re.sub(r"\(CASE WHEN pg_catalog.pg_column_size.*? END\)", "", order)
+            bare = re.sub(r"\(CASE WHEN pg_catalog.cardinality.*? END\)", "", bare)
             assert f'."{column}"' not in bare and '."x"' not in bare, order
 
 
@@ -68,3 +69,19 @@ def test_what_a_subquery_finds_in_a_jsonb_is_carried_if_it_is_short() -> None:
     carried = re.search(r"SELECT ([^()]*\(CASE .*?) AS \"x\"", pipeline.queries[0][0].sql)
     assert carried is not None
     assert carried[1].count("pg_column_size") == 3
+
+
+@pytest.mark.parametrize(
+    "condition", ["'x' = ANY(ta)", "ta && '{x,y}'", "ta[1] = 'x'", "cardinality(ia) > 1"]
+)
+def test_an_array_of_millions_of_nulls_is_not_gone_through(
+    hostile: psycopg.Connection, condition: str
+) -> None:
+    pipeline = walk(
+        f"SELECT count(*) FROM people WHERE NOT coalesce({condition}, false)",
+        POLICIES["joins best"],
+    )
+    assert pipeline is not None
+    query = pipeline.queries[0][0]
+    assert re.search(r"pg_catalog\.cardinality\([^<]*<= 16384 [^<]*<= 65536", query.sql)
+    hostile.execute(query.sql.encode(), {**query.parameters, **dict.fromkeys(query.seeds, 42)})
