@@ -92,6 +92,7 @@ DATA = (
     _column("ta", SqlType.TEXT_ARRAY),
     _column("ia", SqlType.INT4_ARRAY),
     _column("iv", SqlType.DURATION),
+    _column("tod", SqlType.TIME_OF_DAY),
 )
 _ID = Column("id", SqlType.INT4, "integer", False)
 _LEG = Column("leg", SqlType.TEXT, "text", False)
@@ -179,6 +180,7 @@ _COLUMNS = {
         ColumnPolicy("ta"),
         ColumnPolicy("ia"),
         ColumnPolicy("iv"),
+        ColumnPolicy("tod"),
     )
 }
 _PRIVATE_LABELS = {**_COLUMNS, "e": ColumnPolicy("e")}
@@ -281,6 +283,9 @@ POLICIES: Mapping[str, Policy] = {
     "joins": _with_join_keys(_policy("8", "1e-3")),
     "joins best": _with_join_keys(_policy("8", "1e-3", mechanism=Mechanism.BEST)),
     "joins gaussian": _with_join_keys(_policy("8", "1e-3", noise=Noise.GAUSSIAN)),
+    "joins best gaussian": _with_join_keys(
+        _policy("8", "1e-3", mechanism=Mechanism.BEST, noise=Noise.GAUSSIAN)
+    ),
     "clipped": _policy("8", "1e-3", mechanism=Mechanism.CLIPPED_MEAN),
     "ratio": _policy("8", "1e-3", mechanism=Mechanism.SUM_OVER_COUNT),
     "weighted": _policy(

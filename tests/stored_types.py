@@ -21,7 +21,7 @@ _BENEATH = (
     *("smallint", "integer", "bigint", "numeric(8,2)", "numeric", "real", "double precision"),
     *("text", "character(2)", "character varying(20)", "boolean", "date", MOOD),
     *("timestamp without time zone", "timestamp with time zone"),
-    *("jsonb", "text[]", "integer[]", "interval"),
+    *("jsonb", "text[]", "integer[]", "interval", "time without time zone"),
 )
 
 

@@ -28,6 +28,13 @@ _SPECIAL = {
     SqlType.TIMESTAMPTZ: ("infinity", "-infinity", "4713-01-02 00:00:00+00 BC", "294276-12-30+00"),
     SqlType.BOOL: ("true", "false"),
     SqlType.UUID: ("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+    SqlType.TIME_OF_DAY: ("00:00:00", "24:00:00", "23:59:59.999999", "12:00:00"),
+    SqlType.DURATION: ("0", "1 month", "30 days", "-178000000 years", "00:00:00.000001"),
+    SqlType.JSONB: ("{}", "null", '{"a": "b", "n": 7}', '["a"]'),
+    SqlType.TEXT_ARRAY: ("{}", "{a}", "{a,NULL,b}"),
+    **dict.fromkeys(
+        (SqlType.INT2_ARRAY, SqlType.INT4_ARRAY, SqlType.INT8_ARRAY), ("{}", "{1}", "{NULL,7}")
+    ),
 }
 _TEXTS = ("a", "b", "unlisted", "", "ab%_", "é")
 

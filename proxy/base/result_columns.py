@@ -56,6 +56,15 @@ def error_column(number: int) -> str:
     return f"x{number}"
 
 
+def is_made_column(name: str) -> bool:
+    """Whether a noisy relation may have a column of this name.
+
+    >>> is_made_column("k1"), is_made_column("c12"), is_made_column("kind")
+    (True, True, False)
+    """
+    return name[:1] in _FIRST_LETTERS and name[1:].isdigit()
+
+
 def union_column(place: int) -> str:
     """Of UNION ALL, whose columns are matched by place, from 1."""
     return f"c{place}"
@@ -99,3 +108,6 @@ class IntervalColumn:
     @property
     def name(self) -> str:
         return f"{self.end.value}{self.number}"
+
+
+_FIRST_LETTERS = ("k", "a", "g", "x", *(end.value for end in IntervalEnd))

@@ -33,6 +33,7 @@ class SqlType(Enum):
     INT4_ARRAY = ("integer[]", -8)
     INT8_ARRAY = ("bigint[]", -9)
     DURATION = ("interval", -10)  # a column of type interval
+    TIME_OF_DAY = ("time without time zone", 1083)  # compared and taken apart only
     OTHER = ("", 0)
 
     @property
@@ -72,9 +73,14 @@ class SqlType(Enum):
 
     @property
     def is_compound(self) -> bool:
-        """jsonb, an array, an interval that is stored: neither grouped by nor bounded as a whole. Equal
-        intervals can have different parts."""
-        return self in (SqlType.JSONB, SqlType.DURATION) or self in _HELD
+        """Neither grouped by nor bounded as a whole: also intervals that are stored, of which equal ones can
+        have different parts, and times of day, which are numbers of seconds instead."""
+        return self.is_container or self in (SqlType.DURATION, SqlType.TIME_OF_DAY)
+
+    @property
+    def is_container(self) -> bool:
+        """jsonb, an array: what is in it can be looked for."""
+        return self is SqlType.JSONB or self in _HELD
 
     def meets_blank_padded(self, other: SqlType) -> bool:
         """Whether values are compared without their trailing blanks though they have them on one side: a
@@ -122,6 +128,7 @@ _ELEMENTS = {
     1182: SqlType.DATE,
     1115: SqlType.TIMESTAMP,
     1185: SqlType.TIMESTAMPTZ,
+    1183: SqlType.TIME_OF_DAY,
     2951: SqlType.UUID,
 }
 

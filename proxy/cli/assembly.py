@@ -130,7 +130,8 @@ def assemble(
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
-    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source))
+    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source), policy.reuse)
+    cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bounds = read_public_bounds(policy, catalog)
     engine = Engine(
@@ -144,5 +145,6 @@ def assemble(
         rows,
         bounds=bounds,
         read_as=shadow.label_oids(),
+        cached=cached,
     )
     return Database(policy, catalog, shadow, engine, protected, ledger, lease)

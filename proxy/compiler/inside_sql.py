@@ -50,6 +50,12 @@ def inside_sql(inside: Inside, binds: Binds) -> str:
             return f"({whole})[{steps[0]}]{_collation(inside)}"
         case InsideLook.EPOCH:
             return f"extract(epoch FROM {column})"
+        case InsideLook.HOUR:
+            return f"extract(hour FROM {column})"
+        case InsideLook.MINUTE:
+            return f"extract(minute FROM {column})"
+        case InsideLook.SECOND:
+            return f"extract(second FROM {column})"
         case InsideLook.COMPARED:
             return _compared(column)
         case _:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
@@ -29,9 +30,16 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
-from proxy.release.adding_noise import group_selector, release_block
-from proxy.release.choosing_bounds import choose_bounds, clamped_totals, totals_of
+from proxy.release.adding_noise import drawn_block, group_selector
+from proxy.release.cached_block import CachedBlock
+from proxy.release.choosing_bounds import (
+    ChosenBound,
+    choose_bounds,
+    clamped_totals,
+    totals_of,
+)
 from proxy.release.noisy_relation import NoisyTable, NoisyValue, relation_json
+from proxy.release.presenting import presented
 
 _SEED_BITS = 63
 # A block by its number, with bounds that were chosen for it.
@@ -83,6 +91,28 @@ def compiled_block(block: BlockPlan) -> CompiledBlock:
     return CompiledBlock(choosing=compile_choices(block), queries=compile_block(block))
 
 
+class BlockStore(Protocol):
+    """What is cached of the blocks of one statement, by number."""
+
+    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+        """What stands already; None: it is to be drawn."""
+        ...
+
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        """What is to be shown, once it is cached: another may have drawn the same before."""
+        ...
+
+
+class NoCache:
+    """Each statement draws for itself."""
+
+    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+        return None
+
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        return drawn
+
+
 async def noisy_relation(
     question: ProtectedQuery,
     private: PrivatePlan,
@@ -91,8 +121,10 @@ async def noisy_relation(
     session: ProtectedSession | None,
     lists: Lists,
     bits: RandomBits,
+    store: BlockStore,
 ) -> NoisyRelation:
-    """The relation of the rewritten statement. Only public keys are read where session is None.
+    """The relation of the rewritten statement. Only public keys and what is cached are there where session is
+    None.
 
     Given    bounded: a block with bounds that were chosen; compiled: the statements of the plan's blocks
     """
@@ -102,68 +134,97 @@ async def noisy_relation(
     # Of earlier blocks, for those that compare with them.
     answers: dict[ScalarAnswer, str | None] = {}
     clipped: list[ClippedUnits] = []
+    blocks = list(private.blocks)
 
     async def read(query: BackendQuery, select: Callable[[int], bool] | None) -> ExactTable:
         values = {**_values(query, answers, bits), **values_of(query, lists)}
         assert session is not None, "a statement that reads is charged"
         return await session.run(query, values, select)
 
-    for number in range(len(private.blocks)):
-        block, queries = private.blocks[number], compiled[number].queries
-        choosing = compiled[number].choosing
-        exact: list[ExactTable] = []
-        if choosing is not None:
-            table = await read(choosing, None)
-            # In a thread: of many aggregates the walks take long, of many groups the plan does.
-            choice = await asyncio.to_thread(_with_bounds, block, number, table, bounded, bits)
-            block, queries = choice.block, choice.queries
-            blocks = (*private.blocks[:number], block, *private.blocks[number + 1 :])
-            private = replace(private, blocks=blocks)
-            clipped += choice.clipped
-            exact = choice.exact
-        is_selected = group_selector(block, bits)
-        for place, query in enumerate(queries):
-            exact.append(await read(query, is_selected if place == 0 else None))
-        work += _draws(block, exact)
-        noisy = await beside(work, release_block, block, exact, bits)
+    for number, planned in enumerate(private.blocks):
+        cached = store.ready(number, planned)
+        if cached is None:
+            drawn = await _drawn(planned, number, compiled[number], bounded, read, bits)
+            cached = await store.stored(number, planned, drawn)
+        block = planned
+        if cached.chosen:
+            block = await asyncio.to_thread(_bounded, planned, number, cached.chosen, bounded)
+            clipped += clipped_units(block, cached.chosen, number + 1)
+        blocks[number] = block
+        work += _displayed(block, cached)
+        noisy = await beside(work, presented, block, cached.drawn)
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
         withheld += _withheld(block, noisy)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
+    private = replace(private, blocks=tuple(blocks))
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
     withheld += (one.text() for one in clipped if one.is_poor)
     return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped))
 
 
+Read = Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]
+
+
+async def _drawn(
+    planned: BlockPlan,
+    number: int,
+    compiled: CompiledBlock,
+    bounded: Bounded,
+    read: Read,
+    bits: RandomBits,
+) -> CachedBlock:
+    """One block is read and drawn."""
+    block, queries = planned, compiled.queries
+    exact: list[ExactTable] = []
+    chosen: Mapping[int | None, ChosenBound] = {}
+    if compiled.choosing is not None:
+        table = await read(compiled.choosing, None)
+        # In a thread: of many aggregates the walks take long, of many groups the plan does.
+        choice = await asyncio.to_thread(_with_bounds, block, number, table, bounded, bits)
+        block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
+    is_selected = group_selector(block, bits)
+    for place, query in enumerate(queries):
+        exact.append(await read(query, is_selected if place == 0 else None))
+    drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
+    return CachedBlock(chosen=chosen, drawn=drawn)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _BoundedBlock:
     """A block whose bounds are chosen. exact: what follows from the totals that they were chosen by; queries:
-    what is still to be read; clipped: what is said of the bounds."""
+    what is still to be read."""
 
     block: BlockPlan
     queries: tuple[BackendQuery, ...]
     exact: list[ExactTable]
-    clipped: tuple[ClippedUnits, ...]
+    chosen: Mapping[int | None, ChosenBound]
 
     def __repr__(self) -> str:
         return "_BoundedBlock(hidden)"
 
 
 def _with_bounds(
-    block: BlockPlan, number: int, table: ExactTable, bounded: Bounded, bits: RandomBits
+    planned: BlockPlan, number: int, table: ExactTable, bounded: Bounded, bits: RandomBits
 ) -> _BoundedBlock:
     """That block alone is planned and compiled again; it is not cached, as bounds differ."""
-    totals = totals_of(block, table)
-    found = choose_bounds(block, totals, bits)
-    block = with_chosen(bounded(number, bounds_of(block, found)), found)
+    totals = totals_of(planned, table)
+    chosen = choose_bounds(planned, totals, bits)
+    block = _bounded(planned, number, chosen, bounded)
     return _BoundedBlock(
         block=block,
         queries=compile_block(block),
         exact=[clamped_totals(block, totals)] if block.is_of_totals else [],
-        clipped=tuple(clipped_units(block, found, number + 1)),
+        chosen=chosen,
     )
+
+
+def _bounded(
+    planned: BlockPlan, number: int, chosen: Mapping[int | None, ChosenBound], bounded: Bounded
+) -> BlockPlan:
+    return with_chosen(bounded(number, bounds_of(planned, chosen)), chosen)
 
 
 def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
@@ -224,9 +285,13 @@ def _values(
 
 
 def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
-    """About how many numbers are handled to release a block."""
-    groups = block.groups() or 0
+    """About how many numbers are handled to draw a block."""
     read = sum(len(table.rows) * len(table.releases) for table in exact)
+    return (block.groups() or 0) * len(block.releases) + read
+
+
+def _displayed(block: BlockPlan, cached: CachedBlock) -> int:
+    """About how many numbers are handled to show a block."""
     intervals = len(block.expressions) + sum(one.expression is not None for one in block.outputs)
-    rows = groups or max((len(table.rows) for table in exact), default=0)
-    return groups * len(block.releases) + read + rows * intervals * _PER_INTERVAL
+    groups = len(cached.drawn.groups)
+    return groups * (len(block.releases) + intervals * _PER_INTERVAL)

@@ -1,18 +1,9 @@
-"""The pipeline of one query, in order: read, plan, compile, look at the budget, take a session, reserve, run,
-release, settle.
-
-What fails before the charge costs nothing: by then the budget was looked at and a session on the protected
-server is open, its BEGIN answered. Nothing is read from the protected database before the charge is durable,
-nothing of the charge is given back after, and what leaves is the noisy relation alone.
-"""
+"""The pipeline of one query: read, plan, compile, and hand it to charged_queries.py, which runs it."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import json
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import lru_cache
 from time import thread_time
@@ -22,34 +13,31 @@ from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.account_documents import with_accounts
-from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.arguments import constants
+from proxy.engine.cached_answers import CachedAnswers, CachedLedger
+from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import (
     CompiledBlock,
     NoisyAnswer,
-    NoisyRelation,
     compiled_block,
-    noisy_relation,
 )
 from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
-from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
-from proxy.engine.public_lists import Lists, read_lists
+from proxy.engine.ports import Ledger, ProtectedData
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
-from proxy.engine.session_zone import ZoneRules, in_session_zone, zones_used
-from proxy.engine.settings import Settings, read_settings
-from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.engine.session_zone import in_session_zone, zones_used
+from proxy.engine.settings import read_settings
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.mechanisms.loss import NOTHING
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
-from proxy.planner.loss_events import loss_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
+from proxy.reuse.relied_on import ReliedOn
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
@@ -70,19 +58,17 @@ class Engine:
         bounds: PublicBounds | None = None,
         *,
         read_as: Mapping[int, int] | None = None,
+        cached: CachedLedger | None = None,
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
         which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
-        their numbers and times."""
+        their numbers and times; cached: where answers are cached."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
-        self._data = data
         self._ledger = ledger
-        self._left: dict[str, Loss] = {}  # by analyst, after the last charge
-        self._bits = bits
-        self._zones = ZoneRules()
+        self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
         self._turns = PlanningTurns()
         self._remembered = RememberedPlans()
         self._public = {
@@ -93,7 +79,12 @@ class Engine:
     def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public, rows=rows, bounds=bounds)
+        cached = self._charged.cached
+        self._charged.cached = None if cached is None else self._keeping(cached.ledger)
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
+
+    def _keeping(self, cached: CachedLedger | None) -> CachedAnswers | None:
+        return None if cached is None else CachedAnswers(cached, ReliedOn(self._known))
 
     async def run(
         self,
@@ -125,14 +116,14 @@ class Engine:
         if question.reads_nothing:
             return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
         found = await self._prepared(question, arguments, settings, analyst)
-        chosen, private = found.settings, found.private
+        private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, private, analyst)
         self._refuse_changed(private)
-        if private.loss == NOTHING:  # only public keys: nothing is read, nothing to pay
-            relation = await self._relation(question, found, None, {})
-            return _answer(relation, private, chosen, None)
-        return await self._charged(question, found, analyst)
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        if private.loss == NOTHING:
+            return await self._charged.unread(query)
+        return await self._charged.run(query)
 
     def _refuse_changed(self, private: PrivatePlan) -> None:
         # A public table may also stand in a condition of any block.
@@ -143,51 +134,6 @@ class Engine:
                 f"the table {name} is not what the policy was checked against",
                 "Ask the operator to check the policy and to start dpproxy again.",
             )
-
-    async def _charged(
-        self,
-        question: ProtectedQuery,
-        prepared: PreparedQuery,
-        analyst: str,
-    ) -> NoisyAnswer:
-        chosen, private = prepared.settings, prepared.private
-        queries = [query for block in prepared.compiled for query in block.all]
-        floor = float(self.policy.privacy.timeout_floor)
-        clock = asyncio.get_running_loop().time
-        begun = clock()
-        async with AsyncExitStack() as stack:
-            ready = self._ready(stack, private.loss, analyst)
-            session = await within(chosen.seconds, ready, NOT_CHARGED)
-            await within(chosen.seconds, self._zones.check(session, prepared.zones), NOT_CHARGED)
-            # Always, whatever rows there are; and a list that is too long costs nothing.
-            reading = read_lists(session, queries)
-            lists = await within(chosen.seconds, reading, NOT_CHARGED)
-            charged = await self._ledger.reserve(
-                analyst,
-                private.loss,
-                _fingerprint(question.statement.text),
-                self.policy.digest,
-                loss_events(private),
-            )
-            self._left[analyst] = charged.remaining
-            answered = False
-            try:
-                answering = self._relation(question, prepared, session, lists)
-                seconds = chosen.seconds and max(chosen.seconds - (clock() - begun), floor)
-                relation = await within(seconds, answering, stays_charged(floor))
-                answer = _answer(relation, private, chosen, charged)
-                answered = True
-                return answer
-            finally:
-                await self._ledger.settle(charged.receipt, answered)
-
-    async def _ready(self, stack: AsyncExitStack, loss: Loss, analyst: str) -> ProtectedSession:
-        """All that an answer needs but its charge."""
-        left = self._left.pop(analyst, None)
-        # What was left after the last charge covers it, so there is no need to ask: reserve decides.
-        if left is None or left.epsilon < loss.epsilon or left.delta < loss.delta:
-            await self._ledger.look(analyst, loss)
-        return await stack.enter_async_context(self._data.session(analyst))
 
     async def budget(self, analyst: str) -> str:
         """What is left to the analyst and to everybody, as JSON. Reads the ledger only."""
@@ -239,7 +185,7 @@ class Engine:
         request = question, arguments, settings
         found = remembered.find(*request, analyst)
         if found is None:
-            if remembered.is_quick(question, arguments):
+            if remembered.take_quick(question, arguments):
                 found = self._plan(*request)
             else:
                 found = await self._turns.run(analyst, self._plan, *request)
@@ -296,16 +242,6 @@ class Engine:
     def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
         return tuple(map(compiled_block, private.blocks))
 
-    async def _relation(
-        self,
-        question: ProtectedQuery,
-        prepared: PreparedQuery,
-        session: ProtectedSession | None,
-        lists: Lists,
-    ) -> NoisyRelation:
-        plan = prepared.private, prepared.bounded, prepared.compiled
-        return await noisy_relation(question, *plan, session, lists, self._bits)
-
     def _shapes(self, private: PrivatePlan) -> list[str]:
         """The SQL of each block, parameters unnamed values."""
         return ["; ".join(map(_with_lists, block.all)) for block in self._compile(private)]
@@ -321,27 +257,5 @@ class Engine:
         return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
 
 
-def _answer(
-    relation: NoisyRelation, private: PrivatePlan, chosen: Settings, charged: Charged | None
-) -> NoisyAnswer:
-    remaining, receipt = (None, None) if charged is None else (charged.remaining, charged.receipt)
-    return NoisyAnswer(
-        relation.json,
-        private.loss,
-        remaining,
-        receipt,
-        accuracies(relation.plan),
-        chosen.notice,
-        relation.withheld,
-        relation.columns,
-        relation.clipped,
-    )
-
-
 def _with_lists(query: BackendQuery) -> str:
     return "; ".join((*(wanted.sql for wanted in query.lists), query.sql))
-
-
-def _fingerprint(text: str) -> str:
-    """Names a statement in the ledger without its literals being readable there."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -13,19 +13,27 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from typing_extensions import assert_never
+
 from proxy.engine.noisy_answers import Bounded, CompiledBlock
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
-from proxy.planner.plan import PrivatePlan
+from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.query.ir.expression_walk import size
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.statement_reading import Reading
 
 _CACHED = 64
 _ARGUMENTS = 4_096  # characters, beyond which a plan is large and hardly asked for twice
-# What other sessions may wait for. Without keys and with so few characters of arguments a statement takes about
-# as long whatever they are: the longest list has 32 elements.
+# What other sessions may wait for: a statement that takes about as long whatever its arguments are. So these
+# have few characters; there are no keys and no columns of subqueries, whose labels are looked for among the
+# arguments (NULL spares what thirty constants make a tenth of a second: planner/narrowing.py, WORK); and
+# conditions have few nodes, as the first false one spares the others.
 _QUICK_SECONDS = 0.002
 _QUICK_ARGUMENTS = 64
+_QUICK_NODES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +65,12 @@ class RememberedPlans:
         self._cached: OrderedDict[object, _Remembered] = OrderedDict()
         self._quick: OrderedDict[int, Reading] = OrderedDict()  # by identity
 
-    def is_quick(self, question: ProtectedQuery, arguments: tuple[str | None, ...]) -> bool:
-        """Whether it was planned before, with whatever arguments, and so quickly that a thread takes longer."""
-        known = self._quick.get(id(question.reading))
-        return known is not None and _characters(arguments) <= _QUICK_ARGUMENTS
+    def take_quick(self, question: ProtectedQuery, arguments: tuple[str | None, ...]) -> bool:
+        """Whether it was planned before, with whatever arguments, and so quickly that a thread takes longer.
+        Until `keep` says so again it is not: what is refused may have taken long."""
+        if _characters(arguments) > _QUICK_ARGUMENTS:
+            return False
+        return self._quick.pop(id(question.reading), None) is not None
 
     def find(
         self,
@@ -96,11 +106,40 @@ class RememberedPlans:
 
     def _note(self, reading: Reading, prepared: PreparedQuery) -> None:
         self._quick.pop(id(reading), None)
-        has_keys = any(block.keys for block in prepared.private.blocks)
-        if prepared.seconds <= _QUICK_SECONDS and not has_keys:
+        is_quick = prepared.seconds <= _QUICK_SECONDS
+        if is_quick and all(map(_takes_alike, prepared.private.blocks)):
             self._quick[id(reading)] = reading
             while len(self._quick) > _CACHED:
                 self._quick.popitem(last=False)
+
+
+def _takes_alike(block: BlockPlan) -> bool:
+    """Whether planning it takes about as long with other arguments."""
+    nodes = _nodes(block.source)
+    if block.keys or nodes is None:
+        return False
+    return nodes + _size(block.where) <= _QUICK_NODES
+
+
+def _nodes(source: Relation) -> int | None:
+    """Of the conditions in a FROM clause; None: it has columns of its own."""
+    match source:
+        case Scan():
+            return 0
+        case Join():
+            left, right = _nodes(source.left), _nodes(source.right)
+            return None if left is None or right is None else left + right + _size(source.rest)
+        case Truncate():
+            below = _nodes(source.source)
+            return None if below is None else below + _size(source.where)
+        case Subquery() | GroupByUnit() | UnionAll():
+            return None
+        case _:
+            assert_never(source)
+
+
+def _size(condition: Expression | None) -> int:
+    return 0 if condition is None else size(condition)
 
 
 def _characters(arguments: tuple[str | None, ...]) -> int:

@@ -34,13 +34,15 @@ _AS_READ = ("standard_conforming_strings", "transform_null_equals", "array_nulls
 @dataclass(frozen=True, slots=True)
 class Settings:
     """floats_are_exact: whether the shadow prints all of
-    their digits. is_rounded: whether answers are printed to the digits that mean something."""
+    their digits. is_rounded: whether answers are printed to the digits that mean something;
+    is_fresh: whether what is kept is left aside."""
 
     loss: Loss  # of one statement
     notice: bool
     seconds: float | None = None  # for the statement, by statement_timeout
     floats_are_exact: bool = True
     is_rounded: bool = False
+    is_fresh: bool = False
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
@@ -70,7 +72,8 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     is_rounded = _switch("dp.round", given, default=privacy.is_rounded)
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
-    return Settings(Loss(epsilon, delta), notice, seconds, exact, is_rounded)
+    is_fresh = _switch("dp.fresh", given, default=False)
+    return Settings(Loss(epsilon, delta), notice, seconds, exact, is_rounded, is_fresh)
 
 
 def check_meaning(given: Mapping[str, str]) -> None:

@@ -13,9 +13,12 @@ from proxy.accounting.amounts import Amount, charge
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
+from proxy.engine.cached_answers import CachedQuestion, Claim
 from proxy.engine.ports import Charged
+from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import Reuse
 
 T = TypeVar("T")
 
@@ -31,8 +34,9 @@ class EngineLedger:
     Whoever is cancelled while a charge is on its way never learns its receipt. So the charge is not cancelled
     with them: it is settled here as failed, once it is known."""
 
-    def __init__(self, tables: LedgerTables) -> None:
+    def __init__(self, tables: LedgerTables, reuse: Reuse | None = None) -> None:
         self._tables = tables
+        self._claims = None if reuse is None else CachedClaims(tables, reuse)
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
 
@@ -64,14 +68,43 @@ class EngineLedger:
     async def reserve(
         self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
     ) -> Charged:
-        reserving = self._begin(self._reserve(analyst, loss, fingerprint, digest, events))
-        try:
-            await asyncio.wait((reserving,))  # which cancels nothing but the waiting
-        except asyncio.CancelledError:
-            reserving.add_done_callback(self._abandon)
-            raise
-        receipt = reserving.result()
+        receipt = await self._to_its_end(self._reserve(analyst, loss, fingerprint, digest, events))
+        assert receipt is not None
         return Charged(str(receipt.id), _loss(receipt.remaining))
+
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[CachedQuestion],
+        fingerprint: str,
+        digest: str,
+        *,
+        may_draw: bool,
+    ) -> Claim | None:
+        found: list[Claimed] = []
+        claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, found)
+        receipt = await self._to_its_end(claiming)
+        if receipt is None:
+            return None
+        (claimed,) = found
+        return Claim(
+            charged=Charged(str(receipt.id), _loss(receipt.remaining)),
+            paid=_loss(receipt.charged),
+            holder=claimed.holder,
+            states=claimed.states,
+            cached=claimed.cached,
+            relations=claimed.relations,
+        )
+
+    async def store(self, cached: int, relation: str) -> str | None:
+        return await self._cached.store(cached, relation)
+
+    async def relation_of(self, cached: int) -> str | None:
+        return await self._cached.relation_of(cached)
+
+    async def let_go(self, cached: int, holder: str) -> None:
+        """Never waits: who is cancelled lets go nonetheless. If it is lost, the lease ends by itself."""
+        self._begin(self._let_go(cached, holder))
 
     async def settle(self, receipt: str, answered: bool) -> None:
         """Never waits: what is cancelled settles nonetheless."""
@@ -98,13 +131,52 @@ class EngineLedger:
         self._unsettled.add(receipt.id)
         return receipt
 
-    def _abandon(self, reserving: asyncio.Task[Receipt]) -> None:
+    @property
+    def _cached(self) -> CachedClaims:
+        assert self._claims is not None, "this policy keeps no answers"
+        return self._claims
+
+    async def _claim(
+        self,
+        analyst: str,
+        parts: Sequence[CachedQuestion],
+        fingerprint: str,
+        digest: str,
+        may_draw: bool,
+        found: list[Claimed],
+    ) -> Receipt | None:
+        claim = self._cached.claim
+        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        if claimed is None:
+            return None
+        found.append(claimed)
+        self._unsettled.add(claimed.receipt.id)
+        return claimed.receipt
+
+    async def _to_its_end(self, charging: Coroutine[Any, Any, Receipt | None]) -> Receipt | None:
+        task = self._begin(charging)
+        try:
+            await asyncio.wait((task,))  # which cancels nothing but the waiting
+        except asyncio.CancelledError:
+            task.add_done_callback(self._abandon)
+            raise
+        return task.result()
+
+    async def _let_go(self, cached: int, holder: str) -> None:
+        try:
+            await self._cached.let_go(cached, holder)
+        except Fault:
+            _LOG.error("let_go_failed", cached=cached)
+
+    def _abandon(self, charging: asyncio.Task[Receipt | None]) -> None:
         """Of whom nobody waits for."""
-        if reserving.cancelled():
+        if charging.cancelled():
             return
-        error = reserving.exception()
+        error = charging.exception()
         if error is None:
-            self._settle_later(reserving.result().id, answered=False)
+            receipt = charging.result()
+            if receipt is not None:
+                self._settle_later(receipt.id, answered=False)
         elif isinstance(error, Fault):
             _LOG.error("reserve_failed", failed=error.message)
 

@@ -24,7 +24,7 @@ from proxy.ledger.ledger_restored import note_restored
 _FORMAT = 1
 _TIME = 'YYYY-MM-DD HH24:MI:SS "UTC"'
 # In an order in which references hold. Identity columns keep their numbers; what is generated, is not copied.
-_TABLES = (
+TABLES = (
     ("identity", None),
     ("source", "id"),
     ("source_identity", None),
@@ -32,6 +32,8 @@ _TABLES = (
     ("allowance", None),
     ("policy_version", None),
     ("receipt", "id"),
+    ("cached", "id"),
+    ("seen", None),
     ("settlement", None),
     ("balance", None),
     ("operation", "id"),
@@ -65,7 +67,7 @@ def backup(ledger_dsn: str, file: Path) -> int:
         assert row is not None
         digest.line({"dpproxy_ledger": _FORMAT, "version": version, "at": row[0]})
         receipts = 0
-        for table, _ in _TABLES:
+        for table, _ in TABLES:
             row = connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier("ledger", table))
             ).fetchone()
@@ -109,7 +111,7 @@ def restore(ledger_dsn: str, file: Path) -> int:
                 raise BackupError("the ledger is not empty: restore into a new state folder")
         # operation is append-only too; TRUNCATE of an empty identity row is all that is undone.
         connection.execute("DELETE FROM ledger.identity")
-        for table, counter in _TABLES:
+        for table, counter in TABLES:
             count = _restore_table(connection, table, lines)
             receipts = count if table == "receipt" else receipts
             if counter is not None:

@@ -11,7 +11,8 @@ from proxy.accounting import events
 _BALANCES = """\
 SELECT s.name, b.kind, b.analyst FROM ledger.balance b JOIN ledger.source s ON s.id = b.source
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(r.epsilon), 0) AS epsilon, coalesce(sum(r.delta), 0) AS delta
+    SELECT coalesce(sum(coalesce(CASE b.kind WHEN 'total' THEN r.drawn_epsilon END, r.epsilon)), 0) AS epsilon,
+           coalesce(sum(coalesce(CASE b.kind WHEN 'total' THEN r.drawn_delta END, r.delta)), 0) AS delta
     FROM ledger.receipt r
     WHERE r.source = b.source AND r.at >= b.window_start
       AND (b.kind = 'total' OR r.analyst = b.analyst)

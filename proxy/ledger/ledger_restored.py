@@ -18,6 +18,8 @@ ORDER BY o.id DESC LIMIT 1
 
 
 def note_restored(connection: psycopg.Connection, as_of: str) -> None:
+    """What was being drawn then may have been displayed since: it is not finished under its charge."""
+    connection.execute("DELETE FROM ledger.cached WHERE relation IS NULL")
     connection.execute(
         "INSERT INTO ledger.operation (what, detail) VALUES ('restore', %s)",
         (Jsonb({"as_of": as_of}),),

@@ -103,7 +103,7 @@ class LedgerTables:
     """The charges of one source, through a pool of connections to the ledger's server."""
 
     def __init__(self, ledger_dsn: str, source: int, connections: int = CONNECTIONS) -> None:
-        self._source = source
+        self.source = source
         self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(
             ledger_dsn,
@@ -154,11 +154,11 @@ class LedgerTables:
                  is no second try
         """
         cost = charge(loss)
-        row = await self._first(
+        row = await self.first(
             _RESERVE,
             (
                 analyst,
-                self._source,
+                self.source,
                 decimal(cost.epsilon),
                 decimal(cost.delta),
                 json.dumps(list(events)),
@@ -167,22 +167,27 @@ class LedgerTables:
             ),
         )
         if row is None:
-            raise Refusal(
-                Code.PROTECTED,
-                f'"{analyst}" is not an analyst any more',
-                "Log in with a name that `dpproxy user list` shows.",
-            )
-        remaining = RemainingBudget(
-            _amount(row["own_epsilon"], row["own_delta"]),
-            _amount(row["total_epsilon"], row["total_delta"]),
-            row["renews_at"],
-        )
+            raise not_an_analyst(analyst)
+        remaining = self.remaining_of(row)
         if row["receipt"] is None:
             raise over_budget(
                 analyst, cost, Refused(remaining.own, remaining.total, remaining.renews_at)
             )
-        self.last_receipt = max(self.last_receipt, row["receipt"])
+        self.saw(row["receipt"])
         return Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at)
+
+    def saw(self, receipt: int) -> None:
+        """A receipt that is committed."""
+        self.last_receipt = max(self.last_receipt, receipt)
+
+    @staticmethod
+    def remaining_of(row: Mapping[str, Any]) -> RemainingBudget:
+        """What a charge says of both budgets."""
+        return RemainingBudget(
+            _amount(row["own_epsilon"], row["own_delta"]),
+            _amount(row["total_epsilon"], row["total_delta"]),
+            row["renews_at"],
+        )
 
     async def settle(self, receipt: int, outcome: ChargeOutcome) -> None:
         """Mark what became of a charge. Never a refund; a second outcome does not replace the first.
@@ -207,7 +212,7 @@ class LedgerTables:
                 "SELECT kind, greatest(epsilon_limit - epsilon_spent, 0) AS epsilon,"
                 " greatest(delta_limit - delta_spent, 0) AS delta, renews_at"
                 " FROM ledger.standing(%s, %s, transaction_timestamp())",
-                (self._source, analyst),
+                (self.source, analyst),
             )
             lines = {row["kind"]: row for row in await cursor.fetchall()}
         own, total = lines["analyst"], lines["total"]
@@ -219,13 +224,13 @@ class LedgerTables:
 
     async def budget(self, analyst: str) -> str:
         """The analyst's line and everybody's, as a JSON array of objects: the rows of dp.budget."""
-        return await self._document(_BUDGET, {"source": self._source, "analyst": analyst})
+        return await self._document(_BUDGET, {"source": self.source, "analyst": analyst})
 
     async def history(self, analyst: str, *, newest_first: bool = False) -> str:
         """The analyst's latest receipts as a JSON array: the rows of dp.history."""
         statement = _HISTORY.replace("ORDER BY h.receipt)", "ORDER BY h.receipt DESC)")
         return await self._document(
-            statement if newest_first else _HISTORY, {"source": self._source, "analyst": analyst}
+            statement if newest_first else _HISTORY, {"source": self.source, "analyst": analyst}
         )
 
     async def _document(self, statement: str, parameters: Mapping[str, object]) -> str:
@@ -236,7 +241,11 @@ class LedgerTables:
             raise Fault("the ledger gave no answer")
         return str(row[0])
 
-    async def _first(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any] | None:
+    async def first(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any] | None:
+        """One row of one statement, which is one transaction.
+
+        Refuses  Fault
+        """
         async with self._connection() as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(statement.encode(), parameters)
@@ -250,6 +259,14 @@ class LedgerTables:
                 yield connection
         except psycopg.Error as error:
             raise Fault("the privacy budget ledger is not available") from error
+
+
+def not_an_analyst(analyst: str) -> Refusal:
+    return Refusal(
+        Code.PROTECTED,
+        f'"{analyst}" is not an analyst any more',
+        "Log in with a name that `dpproxy user list` shows.",
+    )
 
 
 def _amount(epsilon: Decimal, delta: Decimal) -> Amount:

@@ -18,7 +18,7 @@ from itertools import product
 from proxy.mechanisms import discrete_laplace, ratio_mean
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
-from proxy.mechanisms.ratio_mean import ends, total_sensitivity
+from proxy.mechanisms.ratio_mean import NoisySumAndCount, ends, total_sensitivity
 
 # Measured over 30 to 10^6 rows and means from the middle to the ends of the bounds: these shares make
 # the error with few rows at most 6 % larger than two halves do, and with many a third to a half smaller.
@@ -49,6 +49,16 @@ def allocation(epsilon: Fraction) -> MeanAllocation:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyMeanSums:
+    """What was drawn for a mean: private already. centre: about which the total was taken, in half grid steps;
+    None: the middle of the bounds, where there were few rows."""
+
+    total: int
+    count: int
+    centre: int | None
+
+
 def release(
     total: int,
     count: int,
@@ -59,7 +69,24 @@ def release(
     rows_per_unit: int = 1,
     level: Fraction | float = Fraction(95, 100),
 ) -> Estimate:
-    """An epsilon-DP mean with its interval.
+    """An epsilon-DP mean with its interval, as `noisy` and `estimate` give it.
+
+    Refuses  with ValueError what `noisy` refuses
+    """
+    moments = noisy(total, count, low, high, epsilon, bits, rows_per_unit)
+    return estimate(moments, low, high, epsilon, rows_per_unit, level)
+
+
+def noisy(
+    total: int,
+    count: int,
+    low: int,
+    high: int,
+    epsilon: Fraction,
+    bits: RandomBits,
+    rows_per_unit: int = 1,
+) -> NoisyMeanSums:
+    """The epsilon-DP moments of which a mean is made.
 
     Given    total = the exact sum of y = 2i - (low + high) over the rows' grid indices i, each within
              low..high, and count = their number: non-NULL rows in both; low < high, epsilon > 0; one
@@ -72,7 +99,9 @@ def release(
     of_count = discrete_laplace.scale_for(rows_per_unit, share.count)
     rows = count + discrete_laplace.sample(bits, of_count)
     if rows * epsilon < MANY * rows_per_unit:
-        return _of_few(total, count, low, high, share.few, bits, rows_per_unit, level)
+        noise = ratio_mean.scales(low, high, share.few, rows_per_unit)
+        few = ratio_mean.noisy(total, count, noise, bits)
+        return NoisyMeanSums(total=few.total, count=few.count, centre=None)
     width = high - low
     of_centre = discrete_laplace.scale_for(sensitivity, share.centre)
     about = total + discrete_laplace.sample(bits, of_centre)
@@ -80,17 +109,43 @@ def release(
     distance = sensitivity_about(centre, low, high, rows_per_unit)
     of_total = discrete_laplace.scale_for(distance, share.many)
     distances = total - centre * count + discrete_laplace.sample(bits, of_total)
+    return NoisyMeanSums(total=distances, count=rows, centre=centre)
 
-    def at(level: Fraction | float) -> Estimate:
+
+def estimate(
+    moments: NoisyMeanSums,
+    low: int,
+    high: int,
+    epsilon: Fraction,
+    rows_per_unit: int = 1,
+    level: Fraction | float = Fraction(95, 100),
+) -> Estimate:
+    """The mean with its interval, from moments that were drawn with these very numbers: post-processing."""
+    share = allocation(epsilon)
+    centre = moments.centre
+    if centre is None:
+        noise = ratio_mean.scales(low, high, share.few, rows_per_unit)
+        few = NoisySumAndCount(total=moments.total, count=moments.count)
+
+        def of_few(level: Fraction | float) -> Estimate:
+            least, most = ratio_mean.interval(few, noise, low, high, level)
+            value = ratio_mean.mean(few, low, high)
+            return Estimate(value=value, least=least, most=most, at=of_few)
+
+        return of_few(level)
+    of_count = discrete_laplace.scale_for(rows_per_unit, share.count)
+    distance = sensitivity_about(centre, low, high, rows_per_unit)
+    of_total = discrete_laplace.scale_for(distance, share.many)
+
+    def of_many(level: Fraction | float) -> Estimate:
         each = 1 - (1 - Fraction(level)) / 2
-        among = [
-            _mean(centre, part, number, low, high)
-            for part, number in product(ends(distances, of_total, each), ends(rows, of_count, each))
-        ]
-        value = _mean(centre, distances, rows, low, high)
-        return Estimate(value=value, least=min(among), most=max(among), at=at)
+        totals = ends(moments.total, of_total, each)
+        counts = ends(moments.count, of_count, each)
+        among = [_mean(centre, part, number, low, high) for part, number in product(totals, counts)]
+        value = _mean(centre, moments.total, moments.count, low, high)
+        return Estimate(value=value, least=min(among), most=max(among), at=of_many)
 
-    return at(level)
+    return of_many(level)
 
 
 def error_times_rows(
@@ -134,27 +189,6 @@ def cost(
     # |total - c count| / (width + |c|) is greatest with c = 0 or at one of the two ends.
     many = share.centre * of_total + share.many * max(of_total, (of_total + of_count) / 2)
     return share.count * of_count + max(few, many)
-
-
-def _of_few(
-    total: int,
-    count: int,
-    low: int,
-    high: int,
-    epsilon: Fraction,
-    bits: RandomBits,
-    rows_per_unit: int,
-    level: Fraction | float,
-) -> Estimate:
-    noise = ratio_mean.scales(low, high, epsilon, rows_per_unit)
-    moments = ratio_mean.noisy(total, count, noise, bits)
-
-    def at(level: Fraction | float) -> Estimate:
-        least, most = ratio_mean.interval(moments, noise, low, high, level)
-        value = ratio_mean.mean(moments, low, high)
-        return Estimate(value=value, least=least, most=most, at=at)
-
-    return at(level)
 
 
 def _mean(centre: int, distances: int, rows: int, low: int, high: int) -> Fraction:

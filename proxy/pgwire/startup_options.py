@@ -48,6 +48,7 @@ SETTINGS = frozenset(
         "work_mem",
         "dp.delta",
         "dp.epsilon",
+        "dp.fresh",
         "dp.notice",
         "dp.round",
     }

@@ -27,7 +27,7 @@ from proxy.planner.calendar_clamps import (
 from proxy.planner.constant_checks import check_inside, check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
-from proxy.planner.intrinsic_bounds import clamped_by_type, unlimited, with_ends
+from proxy.planner.intrinsic_bounds import clamped_by_type, is_of_day, unlimited, with_ends
 from proxy.planner.leaf_bounds import of_column, of_constant, unbounded
 from proxy.planner.number_texts import cast_of_text, printed
 from proxy.planner.text_lengths import longest
@@ -160,8 +160,10 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             if most is None:
                 unbounded("the length of a text", expression.position)
             return _measured(expression, most, columns)
-        case Inside() if clamped_by_type(expression) is not None:
-            raise unlimited(expression)
+        case Inside() if (by_type := clamped_by_type(expression)) is not None:
+            if not is_of_day(expression):
+                raise unlimited(expression)
+            return Bounded(by_type, Bounds(by_type.low, by_type.high))
         case (
             Parameter()
             | Inside()

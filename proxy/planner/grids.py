@@ -11,6 +11,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
 from proxy.planner.intervals import is_within_limits
+from proxy.planner.intrinsic_bounds import whole_parts_of_day
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
@@ -24,6 +25,7 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
     Extract,
+    Inside,
     NullIf,
     NumericCall,
     NumericFunction,
@@ -117,6 +119,8 @@ def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
             return Fraction(1) if expression.type.is_integer else None
         case Extract():
             return Fraction(1) if expression.field not in ("epoch", "second") else None
+        case Inside() if whole_parts_of_day(expression) is not None:
+            return Fraction(1)
         case Case():
             grid = of(expression.otherwise)
             for _, result in expression.whens:

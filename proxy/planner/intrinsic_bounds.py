@@ -1,11 +1,12 @@
 """Bounds that a value has by its type, of what is looked for in arrays and intervals: far too wide for noise,
-so that least() and greatest() with constants have to make them narrow."""
+so that least() and greatest() with constants have to make them narrow. Those of times of day are narrow."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
 from proxy.planner.constant_checks import check_inside
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
@@ -29,15 +30,37 @@ _BY_TYPE = {
     InsideLook.EPOCH: _SECONDS,
     InsideLook.COMPARED: _SECONDS,
 }
+# '24:00:00' is a time of day (src/include/utils/date.h, TIME_VALID).
+_OF_DAY = {
+    InsideLook.HOUR: Bounds(Fraction(0), Fraction(24)),
+    InsideLook.MINUTE: Bounds(Fraction(0), Fraction(59)),
+    InsideLook.SECOND: Bounds(Fraction(0), Fraction(60)),
+    InsideLook.EPOCH: Bounds(Fraction(0), Fraction(86_400)),
+}
 
 
 def clamped_by_type(part: Expression) -> Clamped | None:
     """None: it has no bounds by its type."""
-    if not isinstance(part, Inside) or part.look not in _BY_TYPE:
+    if not isinstance(part, Inside):
+        return None
+    found = _OF_DAY if is_of_day(part) else _BY_TYPE
+    if part.look not in found:
         return None
     check_inside(part)
-    span = _BY_TYPE[part.look]
+    span = found[part.look]
     return Clamped(part, span.low, span.high, part.type)
+
+
+def is_of_day(inside: Inside) -> bool:
+    """Whether it has public bounds: part of a time of day."""
+    return inside.operand.type is SqlType.TIME_OF_DAY
+
+
+def whole_parts_of_day(inside: Inside) -> range | None:
+    """The hours or minutes that there are; None: something else."""
+    if inside.look not in (InsideLook.HOUR, InsideLook.MINUTE):
+        return None
+    return range(int(_OF_DAY[inside.look].high) + 1)
 
 
 def with_ends(choose: Choose) -> Choose:

@@ -331,17 +331,18 @@ def _is_repeated(target: UnitRows, referred: ColumnRef) -> bool:
 
 
 def _both(a: UnitRows, b: UnitRows) -> UnitRows:
-    """Rows of one unit meet rows of the same unit: at most the product of their numbers counts."""
-
-    def least(x: int | None, y: int | None) -> int | None:
-        return y if x is None else x if y is None else min(x, y)
-
+    """Rows of one unit meet rows of the same unit: at most the product of their numbers counts, also within
+    one group, where all rows of a side may be that has no bound on these."""
+    groups = [side.groups for side in (a, b) if side.groups is not None]
+    per_group = None
+    if a.rows_per_group is not None or b.rows_per_group is not None:
+        per_group = (a.rows_per_group or a.rows) * (b.rows_per_group or b.rows)
     return replace(
         a,
         rows=a.rows * b.rows,
         unique=a.unique and b.unique,
-        groups=least(a.groups, b.groups),
-        rows_per_group=least(a.rows_per_group, b.rows_per_group),
+        groups=min(groups, default=None),
+        rows_per_group=per_group,
         named_by=(),
         is_chosen=a.is_chosen or b.is_chosen,
         is_unbounded=a.is_unbounded or b.is_unbounded,

@@ -83,7 +83,7 @@ def looked_up(
     ):
         _refuse(
             "a subquery about each row must compare the privacy unit that both tables share",
-            _hint(left, right, a, b),
+            _hint(left, right, a, b, relation),
         )
     for x, y in ((a.column, b.column), *relation.equal):
         _check_compared(x, y)
@@ -121,21 +121,28 @@ def _equal_beginnings(x: ColumnRef, y: ColumnRef) -> Expression:
     return Comparison(Comparator.EQ, TextCall(TextFunction.LEFT, x, (most,), SqlType.TEXT), y)
 
 
-def _hint(left: RelationWithUnit, right: RelationWithUnit, a: UnitRows, b: UnitRows) -> str:
-    """With the names of tables and columns, where these are the units."""
-    form = "Compare the units of both tables in it: {1}.{3} = {0}.{2}{4}."
+def _hint(
+    left: RelationWithUnit, right: RelationWithUnit, a: UnitRows, b: UnitRows, joined: Join
+) -> str:
+    """In the question's own names, where the units are columns of tables in it."""
+    written = dict(joined.written)
     named = []
     for side, ownership in ((left, a), (right, b)):
-        first, found = (
-            next(scans(side.relation)).table,
+        scan, found = (
+            next(scans(side.relation)),
             stored_column(side.relation, ownership.column),
         )
-        if found is None or found[0] != first:
-            return form.format("outer_table", "table", "unit", "unit", ", or along the reference")
-        named.append((first.name, found[1][0]))
-    (outer, unit), (inner, other) = named
-    in_full = f", or write {unit} IN (SELECT {other} FROM {inner} WHERE ...)"  # noqa: S608  a hint
-    return form.format(outer, inner, unit, other, in_full)
+        if found is None or found[0] != scan.table or scan.alias not in written:
+            return (
+                "Compare the units of both tables in it: table.unit = outer_table.unit, or along the"
+                " reference."
+            )
+        named.append((written[scan.alias], found[1][0], scan.table))
+    (outer, unit, _), (inner, other, table) = named
+    return (
+        f"Compare the units of both tables in it: EXISTS (... AND {inner}.{other} = {outer}.{unit}); or"  # noqa: S608
+        f" write {outer}.{unit} IN (SELECT {other} FROM {table} WHERE ...)."
+    )
 
 
 def _along_the_reference(relation: Join, facts: Facts, known: PlanningContext) -> bool:

@@ -24,10 +24,11 @@ from proxy.planner.plan import (
 
 def loss_events(plan: PrivatePlan) -> tuple[Event, ...]:
     """One for each selection of keys and each release; answers are post-processing and have none."""
-    return tuple(event for block in plan.blocks for event in _of_block(block))
+    return tuple(event for block in plan.blocks for event in block_events(block))
 
 
-def _of_block(block: BlockPlan) -> Iterator[Event]:
+def block_events(block: BlockPlan) -> Iterator[Event]:
+    """Those of one block; their losses add up to what it may spend."""
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for choice in block.choices.values():

@@ -12,6 +12,7 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
+from proxy.planner.intrinsic_bounds import whole_parts_of_day
 from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -24,6 +25,7 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
     Extract,
+    Inside,
     NullIf,
     NumericCall,
     NumericFunction,
@@ -97,6 +99,8 @@ def digits_of(expression: Expression, facts: Facts) -> int | None:
         case Extract(field=field):
             return None if field in ("epoch", "second") else 0
         case Bucket() | TextCall(type=SqlType.INT4):
+            return 0
+        case Inside() if whole_parts_of_day(expression) is not None:
             return 0
         case Case():
             return _equal([*(b for _, b in expression.whens), expression.otherwise], facts)

@@ -91,11 +91,20 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
     planned = condition(expression if mapped is None else mapped, facts)
     if mapped is None and depends_on_locale(expression) and is_computed(expression, public):
         values = None  # what the database makes of it is not what was computed here
+    if key.type is SqlType.TIME_OF_DAY:
+        raise Refusal(
+            Code.NO_VALUES,
+            f"{_named(expression)} is a time of day, of which there are too many for a key",
+            "Group by its hour, extract(hour FROM column), or by bins of its seconds,"
+            " floor(extract(epoch FROM column) / 1800).",
+            key.position,
+        )
     if key.type.is_compound:
         raise Refusal(
             Code.NO_VALUES,
-            f"{_named(expression)} is a jsonb or an array, of which a whole value is no key",
-            "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).",
+            f"{_named(expression)} is a jsonb, an array or an interval, of which a whole value is no key",
+            "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column),"
+            " of an interval extract(epoch FROM column).",
             key.position,
         )
     if values is None and not _can_be_private(expression, key.type):

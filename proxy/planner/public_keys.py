@@ -16,6 +16,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
+from proxy.planner.intrinsic_bounds import whole_parts_of_day
 from proxy.planner.label_evaluation import bucket_place
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
@@ -150,6 +151,8 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
             return ("true", "false")
         case Inside(type=SqlType.BOOL):
             return ("true", "false")
+        case Inside() if (whole := whole_parts_of_day(expression)) is not None:
+            return tuple(map(str, whole))
         case Extract():
             return extracted(expression, facts)
         case DateTrunc() | FormattedTime() | Shift() | TimeBin():
@@ -205,7 +208,7 @@ def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
             abs(value) < 10**9 and 10**6 % value.denominator == 0
         ):
             return [Decimal(decimal_text(value))]
-        case NumericCall() | Extract() | Bucket() | Arithmetic():
+        case NumericCall() | Extract() | Bucket() | Arithmetic() | Inside(type=SqlType.NUMERIC):
             values = _direct(side, facts)
             return None if values is None else [Decimal(text) for text in values if text]
         case _:

@@ -87,6 +87,7 @@ def printed(key: str, column: Column) -> str:
             | SqlType.TID
             | SqlType.INTERVAL
             | SqlType.DURATION
+            | SqlType.TIME_OF_DAY
             | SqlType.JSONB
             | SqlType.TEXT_ARRAY
             | SqlType.INT2_ARRAY

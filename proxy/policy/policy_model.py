@@ -233,6 +233,14 @@ class Previews(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC."""
+
+    seconds: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One database. `digest` is the SHA-256 of the policy file's text, hexadecimal."""
 
@@ -244,6 +252,7 @@ class Policy:
     digest: str
     accepted: tuple[Acceptance, ...] = ()
     previews: Previews = Previews.REFUSE
+    reuse: Reuse | None = None  # None: no answer is kept
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

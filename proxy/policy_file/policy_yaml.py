@@ -22,6 +22,7 @@ from proxy.policy_file.policy_budgets import read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
 from proxy.policy_file.policy_privacy import read_privacy
+from proxy.policy_file.policy_reuse import read_reuse
 from proxy.policy_file.policy_tables import read_tables
 from proxy.policy_file.yaml_positions import (
     START,
@@ -119,10 +120,6 @@ def _policy(
     found = fields(root, "the policy", START, POLICY_KEYS, REQUIRED_KEYS, problems)
     if found is None:
         return None
-    if "reuse" in found:
-        problems.add(
-            found["reuse"].key_at, "'reuse' is not available in this version", "take it out"
-        )
     database = source = privacy = budgets = None
     tables: Mapping[TableName, ProtectedTable | PublicTable] = {}
     if "database" in found:
@@ -139,6 +136,7 @@ def _policy(
     previews: Previews | None = Previews.REFUSE
     if "previews" in found:
         previews = member(found["previews"].value, "previews", Previews, problems)
+    reuse = read_reuse(found.get("reuse"), problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if previews is None:
@@ -146,7 +144,7 @@ def _policy(
     if problems.found:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Policy(database, source, privacy, tables, budgets, digest, accepted, previews)
+    return Policy(database, source, privacy, tables, budgets, digest, accepted, previews, reuse)
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

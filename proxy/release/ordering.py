@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow
@@ -12,12 +11,12 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.order_statistic import ValueCount
 from proxy.planner.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.noisy_relation import IntervalEnds, NoisyValue
+from proxy.release.drawn_values import DrawnQuantile
 
 
 def order_statistic_of(
     release: OrderStatistic, slots: Slots, group: Sequence[ExactRow], bits: RandomBits
-) -> NoisyValue:
+) -> DrawnQuantile:
     measured, values = release.measured, _value_counts(slots, group)
     low, high, rows = measured.low, measured.high, measured.rows
     epsilon = release.own_loss.epsilon
@@ -29,13 +28,14 @@ def order_statistic_of(
         case _:
             fraction = release.aggregate.rank
             found = order_statistic.quantile(values, fraction, low, high, epsilon, bits, rows)
-    value = NoisyValue(found, measured.grid, release.aggregate.type, None)
-    return value if release.interval is None else _between(value, release, values, bits)
+    if release.interval is None:
+        return DrawnQuantile(found)
+    return _between(found, release, values, bits)
 
 
 def _between(
-    value: NoisyValue, release: OrderStatistic, values: Sequence[ValueCount], bits: RandomBits
-) -> NoisyValue:
+    found: int, release: OrderStatistic, values: Sequence[ValueCount], bits: RandomBits
+) -> DrawnQuantile:
     """With its interval: between further quantiles, as wide as the noisy value needs, within the bounds.
 
     Values off the grid were rounded to it, by less than a step.
@@ -49,13 +49,9 @@ def _between(
         least = rank_interval.lower(values, *law, bits, measured.rows) - off
     if rank < 1:
         most = rank_interval.upper(values, *law, bits, measured.rows) + off
-    ends = IntervalEnds(
-        low=min(value.index, max(least, measured.low)),
-        high=max(value.index, min(most, measured.high)),
-        level=release.interval.level,
+    return DrawnQuantile(
+        found, low=min(found, max(least, measured.low)), high=max(found, min(most, measured.high))
     )
-    half_width = max(ends.high - value.index, value.index - ends.low)
-    return replace(value, half_width=half_width, ends=ends)
 
 
 def order_laws(

@@ -16,7 +16,7 @@ EXACT = ("int", "decimal")
 NUMBERS = ("int", "decimal", "float")
 COMPARED = ("int", "decimal", "float", "free")
 TIMES = ("date", "ts", "tz")
-COMPOUND = ("json", "texts", "ints", "span")
+COMPOUND = ("json", "texts", "ints", "span", "clock")
 TEXTS = ("text", "enum")
 
 
@@ -54,6 +54,7 @@ DATA = (
     Column("ta", "texts"),
     Column("ia", "ints"),
     Column("iv", "span"),
+    Column("tod", "clock"),
 )
 
 
@@ -162,6 +163,9 @@ _CONDITIONS: tuple[Template, ...] = (
     ("7 = ANY({})", (("ints",),)),
     ("{} > interval '30 days'", (("span",),)),
     ("extract(epoch FROM {}) / 60 < 90", (("span",),)),
+    ("{} BETWEEN '09:30' AND '24:00:00'", (("clock",),)),
+    ("{} IN ('12:00', '09:30:00.250')", (("clock",),)),
+    ("{} <> {}", (("clock",), ("clock",))),
     ("{} - interval '90 minutes' < {}", (("tz",), ("tz",))),
     ("date_trunc('week', {} + interval '1 day') - interval '1 day' <= '2012-03-04'", (("ts",),)),
     ("{} - {} > interval '30 days'", (("ts",), ("ts",))),
@@ -191,6 +195,8 @@ _LEAVES: tuple[Template, ...] = (
     ("extract(month FROM {} + interval '40 days')", (("ts",),)),
     ("greatest(least(extract(epoch FROM {}), 900), -900)", (("span",),)),
     ("least(cardinality({}), 3)", (("texts", "ints"),)),
+    ("extract(hour FROM {})", (("clock",),)),
+    ("extract(epoch FROM {})", (("clock",),)),
 )
 
 

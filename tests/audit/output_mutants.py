@@ -39,6 +39,7 @@ from proxy.planner.planning import Planned
 from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.query import Query
 from proxy.release import adding_noise
+from proxy.release.drawn_values import Drawn, noisy_value
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import Layer, Patch, cost_complains, neighbours_complain
@@ -215,14 +216,10 @@ def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
 def _with_values(
     patch: pytest.MonkeyPatch, change: Callable[[Release, NoisyValue], NoisyValue]
 ) -> None:
-    real = adding_noise._release
+    def changed(drawn: Drawn, release: Release) -> NoisyValue:
+        return change(release, noisy_value(drawn, release))
 
-    def changed(
-        release: Release, slots: Slots, group: list[ExactRow], sub_partitions: int, bits: RandomBits
-    ) -> NoisyValue:
-        return change(release, real(release, slots, group, sub_partitions, bits))
-
-    patch.setattr(adding_noise, "_release", changed)
+    patch.setattr("proxy.release.presenting.noisy_value", changed)
 
 
 def scale_of_a_median_shown(patch: pytest.MonkeyPatch) -> None:

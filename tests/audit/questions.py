@@ -117,7 +117,7 @@ def questions(draw: DrawFn) -> Question:
         column.text for column in rows.scope.columns if column.listed and column.kind == "text"
     ]
     joined = ""
-    if texts and one_in(draw, 5):
+    if texts and one_in(draw, 3):
         column = draw(st.sampled_from(texts))
         if "join with commas" not in features and draw(st.booleans()):
             features.add("join with the largest")

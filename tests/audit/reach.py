@@ -155,8 +155,12 @@ def _joined(joined: Join) -> Reach | None:
         return _truncated(joined, left, right)
     rows = left.rows * right.rows
     cuts = [r.groups for r in (left, right) if r.rows > 1 and r.groups < r.rows]
-    per_group = [r.per_group for r in (left, right) if r.per_group is not None]
-    return Reach(rows, min([rows, *cuts]), True, per_group=min(per_group, default=None))
+    per_group = None
+    if (
+        left.per_group is not None or right.per_group is not None
+    ):  # and a unit has as many pairs there
+        per_group = (left.per_group or left.rows) * (right.per_group or right.rows)
+    return Reach(rows, min([rows, *cuts]), True, per_group=per_group)
 
 
 def _along_the_reference(joined: Join, left: Reach, right: Reach) -> Reach:

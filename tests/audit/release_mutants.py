@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.engine import query_pipeline
-from proxy.engine.noisy_answers import NoisyAnswer
-from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.query_pipeline import Engine
+from proxy.engine.charged_queries import ChargedQueries, PlannedQuery, answer_of
+from proxy.engine.noisy_answers import NoCache, NoisyAnswer
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.plan import BlockPlan, SampleAggregate
@@ -82,22 +80,14 @@ def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
 
 
 def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
-    async def late(
-        self: Engine,
-        question: ProtectedQuery,
-        arguments: tuple[str | None, ...],
-        settings: Mapping[str, str],
-        analyst: str,
-    ) -> NoisyAnswer:
-        found = self._plan(question, arguments, settings)
-        chosen, private = found.settings, found.private
-        async with self._data.session(analyst) as session:
-            relation = await self._relation(question, found, session, {})
-        charged = await self._ledger.reserve(analyst, private.loss, "", self.policy.digest, ())
+    async def late(self: ChargedQueries, query: PlannedQuery) -> NoisyAnswer:
+        async with self._data.session(query.analyst) as session:
+            relation = await self._drawn(query, session, {}, NoCache())
+        charged = await self._ledger.reserve(query.analyst, query.loss, "", "", ())
         await self._ledger.settle(charged.receipt, True)
-        return query_pipeline._answer(relation, private, chosen, charged)
+        return answer_of(relation, query, query.loss, charged)
 
-    patch.setattr(Engine, "run", late)
+    patch.setattr(ChargedQueries, "run", late)
 
 
 def charge_not_settled_on_failure(patch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def _run(rounds: range, examples: int, auditor: Auditor) -> Counter[str]:
 
 _KINDS = (
     *("by a label", "by another column", "subquery", "another condition", "groups", "no groups"),
-    *("joins", "joins best", "joins gaussian", "left join"),
+    *("joins", "joins best", "joins gaussian", "joins best gaussian", "gaussian", "left join"),
 )
 
 

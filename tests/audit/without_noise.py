@@ -20,10 +20,10 @@ from proxy.mechanisms import (
     smoothed_median,
 )
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.planner.plan import BlockPlan, Gate, Release, SampleAggregate
 from proxy.release import adding_noise
-from proxy.release.noisy_relation import NoisyValue
+from proxy.release.drawn_values import Drawn, noisy_value
 
 Keys = tuple[str | None, ...]
 Numbers = tuple[int, ...]
@@ -84,9 +84,9 @@ class _Watch:
         self.given.append(tuple(found))
         return low
 
-    def mean(self, total: int, count: int, low: int, *others: object) -> Estimate:
+    def mean(self, total: int, count: int, *others: object) -> NoisyMeanSums:
         self.given.append((count, total))
-        return Estimate(value=Fraction(low), least=Fraction(low), most=Fraction(low))
+        return NoisyMeanSums(total=total, count=count, centre=None)
 
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))
@@ -100,7 +100,7 @@ def _nothing(bits: RandomBits, scale: Fraction) -> int:
 @contextmanager
 def watching() -> Iterator[Seen]:
     watch = _Watch()
-    real, groups_of = adding_noise._release, adding_noise._groups
+    real, groups_of = adding_noise._drawn, adding_noise._groups
 
     def every_group(
         plan: BlockPlan,
@@ -117,18 +117,20 @@ def watching() -> Iterator[Seen]:
 
     def watched(
         release: Release, slots: Slots, group: list[ExactRow], sub_partitions: int, bits: RandomBits
-    ) -> NoisyValue:
+    ) -> Drawn:
         watch.given.clear()
-        value = real(release, slots, group, sub_partitions, bits)
-        watch.seen.numbers.append(watch.given[0] if watch.given else (value.index,))
-        return value
+        drawn = real(release, slots, group, sub_partitions, bits)
+        watch.seen.numbers.append(
+            watch.given[0] if watch.given else (noisy_value(drawn, release).index,)
+        )
+        return drawn
 
     def quantile(values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         return watch.values(values)
 
     with ExitStack() as stack:
         for module, name, instead in (
-            (adding_noise, "_release", watched),
+            (adding_noise, "_drawn", watched),
             (discrete_laplace, "sample", _nothing),
             (discrete_gaussian, "sample", _nothing),
             (adding_noise, "_groups", every_group),
@@ -136,7 +138,7 @@ def watching() -> Iterator[Seen]:
             (smoothed_median, "release", watch.outputs),
             (polyplace, "release", watch.outputs),
             (clipped_mean, "release", watch.outputs),
-            (recentred_mean, "release", watch.mean),
+            (recentred_mean, "noisy", watch.mean),
             (order_statistic, "minimum", watch.values),
             (order_statistic, "maximum", watch.values),
             (order_statistic, "quantile", quantile),

@@ -55,14 +55,14 @@ _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DIS
 _STATEMENTS = [(7, 120), pytest.param(8, 3_000, marks=pytest.mark.long)]
 
 
-def _condition(draw: random.Random, key: str, depth: int) -> str:
+def random_condition(draw: random.Random, key: str, depth: int) -> str:
     own = [name for name in _CONSTANTS if re.search(rf"\b{name}\b", key)]
     column = draw.choice(own if own and draw.random() < 0.8 else list(_CONSTANTS))
     constants = _CONSTANTS[column]
     one = draw.choice
     if depth > 0 and draw.random() < 0.6:
         word = one((" AND ", " OR "))
-        parts = [_condition(draw, key, depth - 1) for _ in range(draw.randint(2, 3))]
+        parts = [random_condition(draw, key, depth - 1) for _ in range(draw.randint(2, 3))]
         inside = f"({word.join(parts)})"
         return one((inside, inside, f"(NOT {inside})", f"({inside} IS NOT TRUE)"))
     makes: tuple[Callable[[], str], ...] = (
@@ -104,9 +104,9 @@ def test_no_group_is_lost(hostile: psycopg.Connection, seed: int, statements: in
     narrower = tried = 0
     for _ in range(statements):
         key = draw.choice(_KEYS)
-        where = _condition(draw, key, 2) + _about(draw, key)
+        where = random_condition(draw, key, 2) + _about(draw, key)
         if draw.random() < 0.3:
-            below = _condition(draw, key, 1)
+            below = random_condition(draw, key, 1)
             source = f"(SELECT * FROM people WHERE {below}) q"
         else:
             source = "people"

@@ -38,7 +38,7 @@ def used(ledger_dsn: str) -> str:
 def _everything(dsn: str) -> list[object]:
     return [
         rows(dsn, f"SELECT to_jsonb(t)::text FROM ledger.{table} t ORDER BY 1")
-        for table in ("receipt", "settlement", "balance", "allowance", "source", "analyst")
+        for table in ("receipt", "settlement", "balance", "allowance", "source", "analyst", "seen")
     ]
 
 

@@ -206,6 +206,58 @@ def test_what_was_planned_quickly_is_planned_where_it_is(
     assert planned == [True, False]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(v) FROM (SELECT i4 IN ({0}) AND i2 IN ({0}) AS v FROM people) q",
+        "SELECT count(*) FROM (SELECT uid, count(*) AS n FROM orders WHERE i4 IN ({0}) GROUP BY uid) q",
+        "SELECT count(*) FROM (SELECT i4 FROM people UNION ALL SELECT i4 FROM people WHERE i2 IN ({0})) q",
+        "SELECT count(*) FROM people WHERE i4 IN ({0}) OR i2 IN ({0}) OR i8 IN ({0}) OR i2 > $1",
+    ],
+)
+def test_what_may_take_longer_with_other_values_is_planned_in_a_thread(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """NULLs spare what distinct constants need: 2 ms with the one were 100 and more with the others."""
+    engine, _ = asked(recorder, "SELECT count(*) FROM people")
+    listed = ", ".join(f"${n}" for n in range(1, 11))
+    question = _read(engine, text.format(listed), *[_INT4] * 10)
+    threads = _threads(engine, monkeypatch)
+    for values in [(None,) * 10, tuple(map(str, range(10)))]:
+        asyncio.run(engine.run(question, values, _SETTINGS, "alice"))
+    assert threads == ["another", "another"]
+
+
+def test_what_was_refused_is_planned_in_a_thread_the_next_time(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it is refused it may have taken long, which nobody has measured."""
+    engine, _ = asked(recorder, "SELECT count(*) FROM people")
+    question = _read(engine, "SELECT count(*) FROM people WHERE n > $1", 1700)
+    threads = _threads(engine, monkeypatch)
+    for value in ("1", "2"):
+        _run(engine, question, value)
+    with pytest.raises(Refusal):
+        _run(engine, question, '"NaN"')
+    for value in ("3", "4"):
+        _run(engine, question, value)
+    assert threads == ["another", "own", "own", "another", "own"]
+
+
+def _threads(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """In which thread each plan to come is made, all of them quickly."""
+    real, found = engine._planned, list[str]()
+
+    def here(*given: Any) -> Any:
+        is_own = threading.current_thread() is threading.main_thread()
+        found.append("own" if is_own else "another")
+        return real(*given)
+
+    monkeypatch.setattr(engine, "_planned", here)
+    monkeypatch.setattr("proxy.engine.query_pipeline.thread_time", lambda: 0.0)
+    return found
+
+
 def test_few_are_kept_and_none_with_long_arguments(recorder: Recorder) -> None:
     engine, _ = asked(recorder, "SELECT count(*) FROM people")
     question = _read(engine, _TEXT, _INT4)

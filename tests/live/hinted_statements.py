@@ -7,12 +7,17 @@ from dataclasses import dataclass
 _ORDERS = "FROM shop.orders"
 _COUNT = f"SELECT count(*) {_ORDERS}"
 _THINGS = "FROM kinds.things"
+_HOUR = "date_trunc('hour', at)"
 _BY_STATUS = f"(SELECT status, count(*) AS n {_ORDERS} GROUP BY status) q"
 _JOINED = f"FROM shop.orders o JOIN {_BY_STATUS} ON q.status = o.status"
 _OWNED = "FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id"
 _PER_UNIT = f"(SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY customer_id)"
 _WITH_PRODUCTS = "FROM shop.products p LEFT JOIN shop.orders o ON o.product_id = p.id"
 _IN_ORDERS = "EXISTS (SELECT 1 FROM shop.orders o WHERE"
+
+_IN_OTHERS = (
+    "EXISTS (SELECT 1 FROM shop.orders p WHERE p.customer_id = o.customer_id AND p.total > 100)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,45 @@ def _window(function: str, rest: str) -> str:
 
 
 HINTED: dict[str, HintedStatement] = {
+    "Ask several questions, or narrow the keys in WHERE (=, IN, BETWEEN).": _case(
+        " UNION ALL ".join([f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1"] * 6),
+        f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1",
+        " UNION ALL ".join(
+            [f"SELECT {_HOUR}, count(*) {_THINGS} WHERE at < '2020-01-09' GROUP BY 1"] * 6
+        ),
+    ),
+    "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).": _case(
+        f"SELECT tags, count(*) {_THINGS} GROUP BY tags",
+        f"SELECT attrs ->> 'key', count(*) {_THINGS} GROUP BY 1",
+        f"SELECT 'a' = ANY(tags), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT cardinality(tags), count(*) {_THINGS} GROUP BY 1",
+    ),
+    "Write a constant, and a column beside it: column ->> 'key', column @> '{\"a\": 1}', 'a' ="
+    " ANY(column).": _case(
+        f"SELECT count(*) {_THINGS} WHERE attrs ->> txt = 'a'",
+        f"SELECT count(*) {_THINGS} WHERE attrs ->> 'key' = 'a' AND attrs @> '{{\"a\": 1}}'"
+        " AND 'a' = ANY(tags)",
+    ),
+    "Write column -> 'a' ->> 'b', and column -> 'a' ->> 0 for what is in an array.": _case(
+        f"SELECT count(*) {_THINGS} WHERE attrs #>> '{{a,0}}' = 'x'",
+        f"SELECT count(*) {_THINGS} WHERE attrs -> 'a' ->> 'b' = 'x' OR attrs -> 'a' ->> 0 = 'y'",
+    ),
+    "Count what is in an array one by one: count(*) FILTER (WHERE 'a' = ANY(column)). A list stands after IN:"
+    " column IN (1, 2).": _case(
+        f"SELECT unnest(tags), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT count(*) FILTER (WHERE 'a' = ANY(tags)) {_THINGS} WHERE int IN (1, 2)",
+    ),
+    """Write it like '{"key": "value"}', '["a"]' or '1', without \\\\u0000.""": _case(
+        f"SELECT count(*) {_THINGS} WHERE attrs @> " + r"""'{"a": "\\u0000"}'""",
+        f"""SELECT count(*) {_THINGS} WHERE attrs @> '{{"key": "value"}}' OR attrs @> '["a"]'"""
+        " OR attrs @> '1'",
+    ),
+    "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
+    " cardinality(column) > 1, column IS NULL; an interval column > interval '1 day'.": _case(
+        f"SELECT count(*) {_THINGS} WHERE tags IS DISTINCT FROM tags",
+        f"SELECT count(*) {_THINGS} WHERE attrs ->> 'key' = 'a' OR attrs @> '{{\"key\": 1}}' OR 'a' = ANY(tags)"
+        " OR cardinality(tags) > 1 OR tags IS NULL OR lasted > interval '1 day'",
+    ),
     "Write {}(0.5) WITHIN GROUP (ORDER BY column), with ARRAY[0.25, 0.5] for several.": _case(
         f"SELECT percentile_cont(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY total) {_ORDERS}",
         f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
@@ -114,8 +158,27 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT dp.error(count(*)) {_JOINED}",
         f"SELECT o.status, dp.error(count(*)) {_JOINED} GROUP BY o.status",
     ),
-    "Use names of several letters without dp_: SELECT sum(x) AS total ...": _case(
-        f"SELECT sum(o.total) AS k1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
+    "Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM"
+    " ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.": _case(
+        f"SELECT o.status, count(*) {_JOINED} WHERE {_IN_OTHERS} OR q.n > 3 GROUP BY o.status",
+        f"SELECT o.status, count(*) FROM (SELECT *, {_IN_OTHERS} AS found FROM shop.orders o) o"
+        f" JOIN {_BY_STATUS} ON q.status = o.status WHERE found OR q.n > 3 GROUP BY o.status",
+    ),
+    "Compare the units of both tables in it: EXISTS (... AND {}.{} = {}.{}); or write {}.{} IN (SELECT {}"
+    " FROM {} WHERE ...).": _case(
+        f"{_COUNT} o WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.status = o.status)",
+        f"{_COUNT} o WHERE EXISTS (SELECT 1 FROM shop.orders p WHERE p.status = o.status"
+        " AND p.customer_id = o.customer_id)",
+        f"{_COUNT} o WHERE o.customer_id IN (SELECT customer_id FROM shop.orders WHERE status = 'paid')",
+    ),
+    "Compare the units of both tables in it: table.unit = outer_table.unit, or along the reference.": _case(
+        f"SELECT count(*) FROM (SELECT * {_ORDERS}) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.orders o WHERE o.status = q.status)",
+        f"SELECT count(*) FROM (SELECT * {_ORDERS}) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.orders o WHERE o.customer_id = q.customer_id)",
+    ),
+    "Use names that do not begin with {}: SELECT sum(x) AS total ...": _case(
+        f"SELECT sum(o.total) AS dp_b1 {_JOINED}", f"SELECT sum(o.total) AS total {_JOINED}"
     ),
     "Use count and sum, or GROUP BY all that is joined or compared with the answers.": _case(
         f"SELECT avg(o.total) {_JOINED}",

@@ -43,6 +43,11 @@ JOINED = (
     " GROUP BY kind) q USING (kind) WHERE c.n < 20 GROUP BY 1, 2",
     f"SELECT kind, mme_inner__ > 0, count(*) FROM w.calls JOIN {_TOP} s ON kind = kind__"
     " WHERE n < 50 OR n > 60 GROUP BY kind, mme_inner__, s.kind__ HAVING count(*) > 3 OR false",
+    # names that are those of a noisy relation's columns elsewhere
+    "SELECT k1, x1.c2 > 0 AS a1, sum(n) AS k2, count(*) AS b1 FROM w.calls JOIN (SELECT kind AS k1,"
+    " count(*) AS c2 FROM w.calls GROUP BY kind) x1 ON kind = k1 WHERE c2 > 5 GROUP BY k1, c2 ORDER BY k2",
+    "SELECT a1, count(*) AS k1 FROM w.calls JOIN (SELECT kind AS a1, count(*) AS c2 FROM w.calls GROUP BY kind)"
+    " dp_x1 ON kind <> a1 GROUP BY a1 ORDER BY k1",
     # bins between ends that are answers
     "WITH r AS (SELECT min(n) / 10 * 10 AS low, 25 AS step FROM w.calls)"
     " SELECT CASE WHEN n < low + step THEN 'first' WHEN n < low + 2 * step THEN 'second' ELSE 'rest' END"

@@ -13,7 +13,9 @@ CREATE TABLE kinds.things (
     single real, double double precision,
     day date, at timestamp, att timestamptz, att3 timestamptz(3),
     txt text, vc varchar(20), ch char(3), flag boolean NOT NULL, mood kinds.mood, uid uuid,
-    "Mixed Case" integer, share kinds.share DEFAULT 0.25, letter kinds.letter DEFAULT 'a'
+    "Mixed Case" integer, share kinds.share DEFAULT 0.25, letter kinds.letter DEFAULT 'a',
+    attrs jsonb DEFAULT '{"key": "a", "a": {"b": ["x"]}}', tags text[] DEFAULT '{a,b}',
+    lasted interval DEFAULT '2 hours'
 );
 INSERT INTO kinds.things
 SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, date '2020-01-01' + g % 300,
@@ -52,6 +54,9 @@ tables:
       uid:    {}
       share:  {bounds: [0, 1]}
       letter: {values: [a, b]}
+      attrs:  {}
+      tags:   {}
+      lasted: {}
       Mixed Case: {bounds: [0, 10], values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
   kinds.codes: public
 """

@@ -40,6 +40,10 @@ _MARKED = {
     SqlType.DATE: f"'{DAY}'",
     SqlType.TIMESTAMP: f"'{DAY} 04:03:02'",
     SqlType.TIMESTAMPTZ: f"'{DAY} 04:03:02+00'",
+    SqlType.JSONB: f"""'{{"{TEXT}": ["{TEXT}", {NUMBER}]}}'""",
+    SqlType.TEXT_ARRAY: f"ARRAY['{TEXT}', NULL]",
+    SqlType.INT4_ARRAY: f"ARRAY[{NUMBER}]",
+    SqlType.DURATION: f"interval '{NUMBER} seconds'",
 }
 _NUMERICS = {None: f"{NUMBER}{NUMBER}.{NUMBER}", 2: "987654.32"}
 _USUAL = {
@@ -48,6 +52,8 @@ _USUAL = {
     SqlType.BPCHAR: "'a'", SqlType.ENUM: f"'low'::{MOOD}", SqlType.BOOL: "g % 2 = 0",
     SqlType.DATE: "date '2010-01-01' + g", SqlType.TIMESTAMP: "timestamp '2010-01-01'",
     SqlType.TIMESTAMPTZ: "timestamptz '2010-01-01+00'",
+    SqlType.JSONB: """jsonb_build_object('k', 'x', 'n', g % 3)""", SqlType.TEXT_ARRAY: "ARRAY['x', 'y']",
+    SqlType.INT4_ARRAY: "ARRAY[g % 5]", SqlType.DURATION: "interval '1 hour'",
 }  # fmt: skip
 
 BYTES: tuple[bytes, ...] = (
@@ -57,6 +63,7 @@ BYTES: tuple[bytes, ...] = (
     b"876543e+30",
     DAY.encode(),
     b"06/05/2387",
+    b"274348:25:21",  # the interval
     # Short ones as a value in a row, after its length: else they may occur in a nonce or a process id.
     b"\0\0\0\x0531337",
     b"\0\0\0\x02Zq",

@@ -165,7 +165,23 @@ TRUTHS = (
     " bool_and(total > 50) FILTER (WHERE status = 'sent') AS dear FROM w.orders GROUP BY customer_id) q",
     "SELECT count(*) FROM (SELECT customer_id FROM w.orders GROUP BY 1 HAVING bool_or(total > 150)) q",
 )
-ALL = (*SEMI_JOINS, *ORDERED, *SCALARS, *PER_UNIT, *TRUTHS)
+_REGIONS = "(SELECT region AS r, count(*) AS n FROM w.customers GROUP BY region) q ON c.region = r"
+_BUYS = "EXISTS (SELECT 1 FROM w.orders o WHERE o.customer_id = c.id AND o.total > 100)"
+BESIDE_ANSWERS = (
+    f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} WHERE {_BUYS} GROUP BY region",
+    f"SELECT region, count(*) FROM w.customers c LEFT JOIN {_REGIONS} WHERE NOT {_BUYS} GROUP BY region",
+    f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} AND NOT {_BUYS} WHERE q.n > 50"
+    " GROUP BY region",
+    f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} WHERE (SELECT count(*) FROM w.orders o"
+    " WHERE o.customer_id = c.id) > 1 GROUP BY region",
+    "SELECT status, count(*) FROM w.orders c JOIN (SELECT status AS s, count(*) AS n FROM w.orders WHERE"
+    " status IS NOT NULL GROUP BY status ORDER BY n DESC LIMIT 3) q ON status = s WHERE EXISTS (SELECT 1 FROM"
+    " w.products p WHERE p.id = c.product AND p.kind = 'a') GROUP BY status",
+    # named in a subquery where one condition has both
+    f"SELECT region, count(*) FROM (SELECT *, {_BUYS} AS found FROM w.customers c) c JOIN {_REGIONS}"
+    " WHERE found OR q.n > 1000 GROUP BY region",
+)
+ALL = (*SEMI_JOINS, *ORDERED, *SCALARS, *PER_UNIT, *TRUTHS, *BESIDE_ANSWERS)
 REFUSED = (
     (
         f"{_CUSTOMERS} EXISTS (SELECT 1 FROM w.orders o WHERE o.product = length(c.region))",
@@ -173,7 +189,14 @@ REFUSED = (
     ),
     (
         f"{_ORDERS} EXISTS (SELECT 1 FROM w.orders p WHERE p.product = o.product AND p.total > 190)",
-        "orders.customer_id",
+        "AND p.customer_id = o.customer_id)",
     ),
-    (f"{_ORDERS} product IN (SELECT product FROM w.orders WHERE total > 190)", "customer_id IN"),
+    (
+        f"SELECT region, count(*) FROM w.customers c JOIN {_REGIONS} WHERE {_BUYS} OR n > 9 GROUP BY region",
+        "AS found",
+    ),
+    (
+        f"{_ORDERS} product IN (SELECT product FROM w.orders WHERE total > 190)",
+        "o.customer_id IN (SELECT",
+    ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 
 import psycopg
 import pytest
 
+from tests.live.day_statements import ANSWERS_OF_DAY, GROUPED_OF_DAY, REFUSED_OF_DAY
 from tests.live.inside_statements import ANSWERS_INSIDE, GROUPED_INSIDE, REFUSED_INSIDE
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -19,16 +20,17 @@ _SCRIPT = f"""\
 CREATE SCHEMA w;
 CREATE TYPE w.size AS ENUM ('small', 'large');
 CREATE TABLE w.kinds (id int PRIMARY KEY, title text NOT NULL, price numeric(6,2) NOT NULL,
-pounds real, since date, code char(4) DEFAULT 'bc');
-INSERT INTO w.kinds (id, title, price, pounds, since) VALUES
-(1, 'tea', 1.50, 0.1, '2020-02-29'), (2, 'salt', 0.25, 'NaN', '2021-05-31'), (3, 'rye bread', 3.00, 2.7, NULL);
+ pounds real, since date, code char(4) DEFAULT 'bc', opens time);
+INSERT INTO w.kinds (id, title, price, pounds, since, opens) VALUES
+(1, 'tea', 1.50, 0.1, '2020-02-29', '08:00'), (2, 'salt', 0.25, 'NaN', '2021-05-31', '12:30'),
+(3, 'rye bread', 3.00, 2.7, NULL, '24:00');
 UPDATE w.kinds SET pounds = NULL WHERE id = 2;
 CREATE TABLE w.sales
 (person int PRIMARY KEY, age int NOT NULL, spent numeric(8,2) NOT NULL, parts int NOT NULL,
 weight float8 NOT NULL, state text NOT NULL, word varchar(12), note text,
 is_new boolean NOT NULL, is_paid boolean, day date NOT NULL,
 at timestamptz NOT NULL, size w.size NOT NULL, kind int NOT NULL REFERENCES w.kinds,
-attrs jsonb, tags text[], scores int[], lasted interval);
+attrs jsonb, tags text[], scores int[], lasted interval, came time, went time(3));
 INSERT INTO w.sales
 SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
  (ARRAY['north-east','south','west'])[1 + n % 3],
@@ -45,7 +47,10 @@ SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
  (ARRAY['{{a,b}}', '{{b}}', NULL, '{{}}', '{{a,NULL}}', '{{{{a,c}},{{b,b}}}}'])[1 + n % 6]::text[],
  (ARRAY['{{1,2}}', '{{3,3,NULL}}', '{{}}', NULL])[1 + n % 4]::int[],
  (ARRAY['1 day', '24 hours', '1 month', '30 days', '-5 minutes 3 seconds', NULL, '1 year 2 days'])
-  [1 + n % 7]::interval
+  [1 + n % 7]::interval,
+ CASE WHEN n % 26 < 24 THEN (n % 26 || ':' || n * 7 % 60 || ':30.25')::time
+  WHEN n % 26 = 24 THEN '24:00' END,
+ (ARRAY['00:00', '24:00', '12:00', NULL, '09:30:59.999'])[1 + n % 5]::time
 FROM generate_series(0, {_ROWS - 1}) n;
 """
 _TABLES = """\
@@ -71,6 +76,8 @@ tables:
       tags: {}
       scores: {}
       lasted: {}
+      came: {}
+      went: {}
 """
 _COUNT = "SELECT count(*) FROM w.sales"
 
@@ -313,15 +320,49 @@ def test_what_could_fail_or_is_never_looked_at_is_refused_before_the_charge(
     analyst = sales.servers.new_analyst()
     with sales.connect("sales", analyst=analyst) as connection:
         connection.autocommit = True
-        for condition in REFUSED_INSIDE:
+        for condition in (*REFUSED_INSIDE, *REFUSED_OF_DAY):
             with pytest.raises(psycopg.errors.DatabaseError) as refused:
                 connection.execute(f"{_COUNT} WHERE {condition}".encode())
             assert refused.value.diag.sqlstate in ("0A000", "42501", "22023"), str(refused.value)
             assert refused.value.diag.message_hint, condition
+        for text in ("now", "12:00+02", "12:00 PM"):  # as the session would read them
+            with pytest.raises(psycopg.errors.SyntaxError, match="of type time"):
+                connection.execute(f"{_COUNT} WHERE came > '{text}'".encode())
         uses = connection.execute(
-            "SELECT column_name, usable_for FROM dp.columns WHERE column_name IN ('attrs', 'tags', 'scores')"
+            "SELECT column_name, usable_for FROM dp.columns"
+            " WHERE column_name IN ('attrs', 'tags', 'scores', 'came')"
         ).fetchall()
-    assert dict(uses) == dict.fromkeys(("attrs", "tags", "scores"), "WHERE, COUNT")
+    assert dict(uses) == {
+        **dict.fromkeys(("attrs", "tags", "scores"), "WHERE, COUNT"),
+        "came": "WHERE, COUNT, COUNT(DISTINCT)",
+    }
+
+
+def test_groups_by_parts_of_times_of_day_are_those_of_postgresql(sales: LiveProxy) -> None:
+    _compared(sales, GROUPED_OF_DAY, _in_groups)
+
+
+def test_answers_about_times_of_day_are_those_of_postgresql(sales: LiveProxy) -> None:
+    _compared(sales, ANSWERS_OF_DAY, _in_values)
+
+
+def test_times_of_day_are_given_as_parameters(sales: LiveProxy) -> None:
+    given: list[object] = [time(9, 30, 0, 250_000), "24:00", "\t9:30 ", None]
+    statements: list[tuple[str, list[object]]] = [
+        *((f"{_COUNT} WHERE came >= %s", [one]) for one in given),
+        (f"{_COUNT} WHERE came < %s::time AND went <= %b", ["13:00", time(12)]),
+        (f"{_COUNT} WHERE came = ANY(%s::time[])", [["1:07:30.25", "24:00"]]),
+        (f"{_COUNT} WHERE came <> ALL(%b)", [[time(1, 7, 30, 250_000), time(0)]]),
+    ]
+    with (
+        psycopg.connect(sales.servers.protected.dsn("sales")) as direct,
+        sales.connect("sales", analyst=sales.servers.new_analyst()) as connection,
+    ):
+        connection.execute("SET dp.epsilon = 100")
+        for sql, values in statements:
+            wanted = direct.execute(sql.encode(), values).fetchall()
+            answered = connection.execute(sql.encode(), values).fetchall()
+            assert _in_values(answered, wanted) == "", sql
 
 
 def test_sums_over_public_columns_are_those_of_postgresql(sales: LiveProxy) -> None:

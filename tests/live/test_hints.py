@@ -277,7 +277,7 @@ def test_every_form_of_a_function_runs(
     """`Write name(column) of ...`: of some column of the table with all types."""
     for written in form.written:
         answered = 0
-        for column in ("int", "txt", "at", "att", "day"):
+        for column in ("int", "txt", "at", "att", "day", "tags"):
             expression = re.sub(r"\bcolumn\b", column, written)
             try:
                 sessions["kinds"].execute(f"SELECT count({expression}) FROM kinds.things".encode())

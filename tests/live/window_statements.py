@@ -50,7 +50,7 @@ WINDOWS = (
     " o.customer_id) q",
     "SELECT count(*) FILTER (WHERE rn = 1) FROM (SELECT row_number() OVER (PARTITION BY o.id ORDER BY"
     " price) AS rn FROM w.lines l JOIN w.orders o ON o.id = l.order_id) q",
-    "SELECT count(*), sum(price) FROM (SELECT price, row_number() OVER (PARTITION BY customer_id"
+    "SELECT count(*), sum(price::numeric) FROM (SELECT price, row_number() OVER (PARTITION BY customer_id"
     " ORDER BY price DESC) AS rn FROM w.lines l JOIN w.orders o ON o.id = l.order_id) q WHERE rn = 1",
     "SELECT count(*) FROM (SELECT customer_id, max(rn) AS n FROM (SELECT customer_id, row_number()"
     " OVER (PARTITION BY customer_id) AS rn FROM w.orders) q GROUP BY customer_id) p WHERE n > 3",

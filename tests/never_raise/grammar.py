@@ -120,6 +120,7 @@ _INTERVALS = (
     ),
     *("'999 years'::interval", "interval '365000 days'", "interval '7' day"),
 )
+_CLOCK_TIMES = ("'24:00'", "'00:00:00.000001'", "'23:59:59.999999'::time", "NULL")
 _WIDTHS = ("'15 minutes'", "'31 days'", "interval '7 days'", "'1 microsecond'")
 _ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "America/New_York", "Asia/Kolkata", "UTC")
 _TEMPLATES = ("'YYYY-MM-DD HH24:MI:SS'", "'FMMonth Day'", "'IYYY-IW DDD'", "'HH12 AM'")
@@ -172,6 +173,11 @@ class Grammar:
                     "least(cardinality(ta), 3)",
                     "greatest(least(extract(epoch FROM iv), 3600), -60)",
                     "extract(epoch FROM iv)",
+                    *(
+                        f"extract({field} FROM tod)"
+                        for field in ("hour", "minute", "second", "epoch")
+                    ),
+                    "extract(epoch FROM tod - tod)",
                     "ia[1]",
                 )
             ),
@@ -228,6 +234,9 @@ class Grammar:
                 f"(ta {self._one(('@>', '&&'))} ARRAY[{listed}]::text[])",
                 f"(iv {self._one(_COMPARATORS[:6])} {self._one((*_INTERVALS, 'iv'))})",
                 f"(iv BETWEEN interval '1 day' AND {self._one(_INTERVALS)})",
+                f"(tod {self._one(_COMPARATORS)} {self._one((*_CLOCK_TIMES, 'tod'))})",
+                f"(tod IN ('9:30', {self._one(_CLOCK_TIMES)}))",
+                f"(tod - {self._one(('tod', _CLOCK_TIMES[2]))} < {self._one(_INTERVALS)})",
                 f"(extract(epoch FROM iv) {self._one(_COMPARATORS)} {number})",
                 f"(ia {self._one(('@>', '&&'))} {self._one(_ARRAYS)})",
             )

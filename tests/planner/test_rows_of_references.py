@@ -48,3 +48,26 @@ def test_rows_in_a_group_are_those_that_refer(source: str, per_group: int | None
     assert pipeline is not None
     unit = pipeline.plan.blocks[0].neighbours
     assert isinstance(unit, UnitNeighbours) and unit.rows_per_group == per_group
+
+
+@pytest.mark.parametrize(
+    "source, rows, per_group",
+    [
+        # Two orders of a group, each with all rows of the other table that the unit has.
+        ("orders o JOIN calls c ON c.uid = o.uid", 12, 4),
+        ("calls c JOIN orders o ON c.uid = o.uid", 12, 4),
+        ("orders o JOIN visits v ON v.uid = o.uid", 30, 10),
+        ("orders o JOIN orders p ON p.uid = o.uid", 36, 4),
+        ("orders o JOIN members m ON m.uid = o.uid", 6, 2),
+        ("calls o JOIN visits v ON v.uid = o.uid", 10, None),
+    ],
+)
+def test_rows_in_a_group_are_multiplied_by_a_join_on_the_unit(
+    source: str, rows: int, per_group: int | None
+) -> None:
+    """With the smaller of both bounds most joined rows of a unit that keeps to the policy would not count."""
+    pipeline = walk(f"SELECT o.b, count(*) FROM {source} GROUP BY 1")
+    assert pipeline is not None
+    unit = pipeline.plan.blocks[0].neighbours
+    assert isinstance(unit, UnitNeighbours)
+    assert (unit.rows, unit.rows_per_group) == (rows, per_group)

@@ -21,6 +21,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.times_of_day import as_seconds_of_day
 
 _AGGREGATES: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Count: AggregateKind.COUNT,
@@ -161,6 +162,8 @@ _ORDERED = (
 def _aggregate_of(
     kind: AggregateKind, operand: Expression, condition: Expression | None, position: int | None
 ) -> Aggregate:
+    if kind is AggregateKind.COUNT_DISTINCT and operand.type is SqlType.TIME_OF_DAY:
+        operand = as_seconds_of_day(operand)  # as many as there are times
     if kind in (AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT):
         if isinstance(operand, ir.Constant) and operand.value is not None:
             if kind is AggregateKind.COUNT:
@@ -184,13 +187,20 @@ def _aggregate_of(
     of = operand.type
     times = kind in _ORDERED and kind is not AggregateKind.QUANTILE_CONT
     if of is None or not (of.is_number or (times and of.is_time)):
+        hint = "It takes a number" + (", a date or a timestamp." if times else ".")
         raise Refusal(
             Code.UNSUPPORTED,
             f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",
-            "It takes a number" + (", a date or a timestamp." if times else "."),
+            _seconds_instead(kind) if of is SqlType.TIME_OF_DAY else hint,
             position,
         )
     return Aggregate(kind, operand, condition, _result_type(kind, of))
+
+
+def _seconds_instead(kind: AggregateKind) -> str:
+    plain = (AggregateKind.MIN, AggregateKind.MAX, AggregateKind.AVG, AggregateKind.SUM)
+    form = "extract(epoch FROM column)"
+    return f"Write {f'{kind.value}({form})' if kind in plain else form}, of the seconds since midnight."
 
 
 def _result_type(kind: AggregateKind, of: SqlType) -> SqlType:

@@ -76,6 +76,7 @@ _CASTS: Mapping[SqlType, str] = {
     SqlType.TIMESTAMPTZ: "timestamptz",
     SqlType.UUID: "uuid",
     SqlType.INTERVAL: "interval",
+    SqlType.TIME_OF_DAY: "time",
 }
 
 

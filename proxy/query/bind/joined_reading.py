@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import NOISY_RELATION, is_made_column
 from proxy.query.bind.answer_joins import AnswerJoin
 from proxy.query.bind.clause_reading import condition_of
 from proxy.query.bind.group_keys import WrittenKey, group_items, key_of
@@ -59,7 +60,7 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
     """
     sources, select = context.sources, context.select
     joins = sources.joined[select.keyword].joins
-    _refuse_names(context)
+    prefix = _prefix(context)
     settled = [condition_of(sources, span, context.scope) for span in conditions.settled]
     where = conjunction(settled)
     if where is not None:
@@ -77,6 +78,7 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
         using=tuple(reading.using),
         is_summed=not reading.is_single,
         of_answers=tuple(reading.of_answers),
+        prefix=prefix,
     )
     return JoinedRows(relation=relation, where=where, keys=keys, found=found, text=text)
 
@@ -207,19 +209,30 @@ class _KeySearch:
                     yield named[-1]
 
 
-def _refuse_names(context: SelectContext) -> None:
-    """Names of the noisy relation's own columns, which would stand beside the client's."""
+def _prefix(context: SelectContext) -> str:
+    """What the noisy relation's own columns begin with, so that no name that is written here is one of them:
+    they stand beside the client's, which mean columns of answers, or outputs.
+
+    Refuses  UNSUPPORTED: names like those of noisy relations themselves
+    """
     lexed = context.lexed
+    names = set[str]()
     for index in range(context.select.keyword, context.select.end):
         name = lexed.lexemes[index].name
-        is_made = name[:1] in ("k", "a", "x", "l", "h", "e", "c") and name[1:].isdigit()
-        if is_made or name.startswith("dp_b"):
+        if name.startswith(NOISY_RELATION):
             raise Refusal(
                 Code.UNSUPPORTED,
                 f'the name "{name}" cannot be used where a protected table is joined with answers',
-                "Use names of several letters without dp_: SELECT sum(x) AS total ...",
+                f"Use names that do not begin with {NOISY_RELATION}: SELECT sum(x) AS total ...",
                 lexed.lexemes[index].position,
             )
+        names.add(name)
+    if not any(is_made_column(name) for name in names):
+        return ""
+    prefix = "dp_"
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    return prefix
 
 
 def _refuse_unsummed(context: SelectContext, found: FoundSpans) -> None:

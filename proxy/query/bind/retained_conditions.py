@@ -3,21 +3,30 @@ answers, which stay in the text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.scope import Scope, column_name
 from proxy.query.bind.source_reading import nature_of, source_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.conjuncts import conjuncts
-from proxy.query.syntax.from_clause import QueryItem, leaves
-from proxy.query.syntax.placeholders import Placeholder, PublicSubquery, ScalarAnswer
+from proxy.query.syntax.from_clause import QueryItem, TableItem, leaves
+from proxy.query.syntax.placeholders import (
+    Placeholder,
+    PublicSubquery,
+    RowSubquery,
+    ScalarAnswer,
+)
 from proxy.query.syntax.selects import Select, Span, is_relation, opens_query
 from proxy.query.syntax.slices import HINT, parse
 
+_APART = (
+    "Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM"
+    " ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3."
+)
 _AGGREGATE_CLAUSES = {"items", "from", "where"}
 
 
@@ -44,6 +53,8 @@ def parted_conditions(sources: Sources, select: Select, scope: Scope) -> Conditi
         is_retained = _compares_with_list(sources, span) or (
             joins and not _is_settled(sources, span, scope)
         )
+        if is_retained:
+            _refuse_row_subquery(sources, span, scope)
         (of_where if is_retained else settled).append(span)
     for join in joins:
         spans = _conjuncts(sources, join.on)
@@ -51,6 +62,8 @@ def parted_conditions(sources: Sources, select: Select, scope: Scope) -> Conditi
         on_rows = [s for s in spans if not join.preserves_rows and _is_settled(sources, s, scope)]
         settled += on_rows
         of_join[join.place] = tuple(span for span in spans if span not in on_rows)
+        for span in of_join[join.place]:
+            _refuse_row_subquery(sources, span, scope)
     retained = (*of_where, *(span for spans in of_join.values() for span in spans))
     return Conditions(
         settled=tuple(settled), retained=retained, of_where=tuple(of_where), of_join=of_join
@@ -117,8 +130,70 @@ def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_settled(sources: Sources, span: Span, scope: Scope) -> bool:
+    """What a subquery asks of each row is settled with the rows, as far as it names no answer."""
     node = parse(sources.lexed, span, _with_subqueries(sources, span))
-    return is_of_rows(node, scope) is True
+    found = {_is_of_rows(column, scope) for column in node.find_all(exp.Column)}
+    for _, names in _row_subqueries(sources, span, scope):
+        found |= names
+    return found == {True}
+
+
+def _row_subqueries(sources: Sources, span: Span, scope: Scope) -> Iterator[tuple[int, set[bool]]]:
+    """Subqueries that are asked of each row, by their first lexemes: whether they name rows of the SELECT
+    around them (True), as each of a protected table does, and answers beside these (False)."""
+    for index in range(*span):
+        placeholder = sources.placeholders.get(index)
+        if not isinstance(placeholder, RowSubquery):
+            continue
+        select = sources.of_rows[placeholder.index]
+        own = set(_aliases(leaves(sources.from_item(select))))
+        named = set(_qualifiers(sources, (select.keyword, select.end))) - own
+        answers = set(
+            _aliases(
+                leaf
+                for joined in sources.joined.values()
+                for join in joined.joins
+                for leaf in leaves(join.answers)
+            )
+        )
+        found = {
+            name not in answers for name in named if _is_around(name, scope) or name in answers
+        }
+        yield index, found | ({True} if nature_of(sources, select) is Nature.ROWS else set())
+
+
+def _is_around(name: str, scope: Scope) -> bool:
+    return any((name,) in relation.qualifiers for relation in scope.relations)
+
+
+def _qualifiers(sources: Sources, span: Span) -> Iterator[str]:
+    lexemes = sources.lexed.lexemes
+    for index in range(span[0], span[1] - 1):
+        if lexemes[index].name and lexemes[index + 1].token.token_type is TokenType.DOT:
+            yield lexemes[index].name
+
+
+def _aliases(items: Iterable[TableItem | QueryItem]) -> Iterator[str]:
+    for item in items:
+        if item.alias is not None:
+            yield item.alias
+        elif isinstance(item, TableItem):
+            yield item.chain[-1]
+
+
+def _refuse_row_subquery(sources: Sources, span: Span, scope: Scope) -> None:
+    """
+    Given    a condition that stays in the text, where protected rows are not
+    Refuses  UNSUPPORTED: one with a subquery that is asked of each of them
+    """
+    for index, names in _row_subqueries(sources, span, scope):
+        if True in names:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a subquery about each row cannot be in one condition with the answers of another query",
+                _APART,
+                sources.lexed.lexemes[index].position,
+            )
 
 
 def _with_subqueries(sources: Sources, span: Span) -> dict[int, Placeholder]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn
 
 from typing_extensions import assert_never
@@ -10,7 +10,7 @@ from typing_extensions import assert_never
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.query.bind.join_conditions import aliases, equalities
-from proxy.query.bind.scope import Scope
+from proxy.query.bind.scope import Named, Scope
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -40,6 +40,16 @@ def aliases_around(scope: Scope) -> Iterator[str]:
     while scope.outer is not None:
         scope = scope.outer
         yield from (named.alias for named in scope.relations)
+
+
+def written_names(relations: Iterable[Named]) -> dict[str, str]:
+    """How the question names them, by our aliases."""
+    found = {}
+    for named in relations:
+        shortest: tuple[str, ...] = min(named.qualifiers, key=len, default=())
+        if shortest:
+            found[named.alias] = ".".join(shortest)
+    return found
 
 
 def names_any(part: Expression, aliases: frozenset[str]) -> bool:

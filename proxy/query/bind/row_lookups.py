@@ -33,6 +33,7 @@ from proxy.query.bind.row_conditions import (
     names_any,
     order_of,
     refuse,
+    written_names,
 )
 from proxy.query.bind.scope import ColumnType, Scope
 from proxy.query.bind.sources import Sources
@@ -76,7 +77,8 @@ class _QueriedRows:
 @dataclass(slots=True, eq=False)
 class RowLookups:
     """Those of one SELECT. relation: its FROM clause; take, rows: of source_reading, for the subqueries' own;
-    found: by their words, as the same subquery may be written twice; joins: what they have become."""
+    found: by their words, as the same subquery may be written twice; joins: what they have become;
+    written: how the question names relations, by our aliases."""
 
     sources: Sources
     relation: Relation
@@ -86,6 +88,7 @@ class RowLookups:
     joins: list[tuple[Subquery, tuple[tuple[ColumnRef, ColumnRef], ...], int | None]] = field(
         default_factory=list
     )
+    written: dict[str, str] = field(default_factory=dict)
 
     def read(self, subquery: RowSubquery, operand: Expression | None, scope: Scope) -> Expression:
         """
@@ -115,7 +118,10 @@ class RowLookups:
 
     def joined(self, relation: Relation) -> Relation:
         for subquery, pairs, place in self.joins:
-            relation = Join(relation, subquery, True, pairs, None, place, is_lookup=True)
+            written = tuple(self.written.items())
+            relation = Join(
+                relation, subquery, True, pairs, None, place, is_lookup=True, written=written
+            )
         return relation
 
     def _exists(self, select: Select, scope: Scope) -> Expression:
@@ -219,6 +225,7 @@ class RowLookups:
         """The rows of a subquery, and what names mean in it; what it looks up itself is not joined yet."""
         relation, inner = self.take(self.sources, select)
         inner = replace(inner, outer=scope)
+        self.written |= written_names((*scope.relations, *inner.relations))
         span = select.clauses.get("where")
         parts = () if span is None else conjuncts(condition_of(self.sources, span, inner))
         around = frozenset(aliases_around(inner))

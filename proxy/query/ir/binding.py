@@ -28,6 +28,7 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.time_differences import as_seconds, checked_span
+from proxy.query.ir.times_of_day import as_seconds_of_day
 from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, settle
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 
@@ -64,6 +65,8 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
             return found
         if found.type is SqlType.INTERVAL:
             return as_seconds(found)
+        if found.type is SqlType.TIME_OF_DAY:
+            return as_seconds_of_day(found)
         return settle(Constant(found.value, None, part.position), part.type)
 
     def again(part: Expression) -> Expression:
@@ -115,7 +118,15 @@ def _listed(part: In, values: Values, limit: _ArrayLimit) -> Expression:
         elements = tuple(one for one in elements if not str(one.value).endswith(" "))
         if not elements:
             return Comparison(Comparator.NE, part.operand, part.operand)
-    return replace(part, items=elements)
+    return replace(part, items=tuple(map(_as_compared, elements)))
+
+
+def _as_compared(element: Constant) -> Constant:
+    if element.type is not SqlType.TIME_OF_DAY:
+        return element
+    seconds = as_seconds_of_day(element)
+    assert isinstance(seconds, Constant)
+    return seconds
 
 
 def _patterns(part: Like, values: Values, limit: _ArrayLimit) -> Expression:

@@ -86,7 +86,7 @@ class JoinedText:
 
     rows: the lexemes of FROM that the noisy relation replaces; settled: conditions on rows alone, which hold of
     all that the noisy relation counts; is_summed: the SELECT adds up groups of the noisy relation, in its own;
-    of_answers: what it groups by else.
+    of_answers: what it groups by else; prefix: what the columns of the noisy relation begin with there.
     """
 
     rows: Span
@@ -94,6 +94,7 @@ class JoinedText:
     using: tuple[UsingColumns, ...]
     is_summed: bool
     of_answers: tuple[Span, ...] = ()
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,12 +70,12 @@ class TextFunction(Enum):
 
 
 class InsideLook(Enum):
-    """What can be asked of a jsonb, an array or a stored interval; the first five of jsonb.
+    """What can be asked of a jsonb, an array, a stored interval or time; the first five of jsonb.
 
     MEMBER: the value at a path, as jsonb; TEXT: its text; KIND: jsonb_typeof(); HAS_KEY: `?`; HOLDS: `@>`.
     ANY: a constant is among the elements; ALL_OF: all constants are (`@>`); SOME_OF: one of them (`&&`).
     EPOCH, COMPARED: seconds of an interval, by extract() (a year has 365.25 days) and by their order
-    (360 days).
+    (360 days); EPOCH, HOUR, MINUTE, SECOND: of a time of day.
     """
 
     MEMBER = "->"
@@ -91,3 +91,6 @@ class InsideLook(Enum):
     ELEMENT = "a subscript"
     EPOCH = "extract"
     COMPARED = "a comparison of intervals"
+    HOUR = "extract(hour)"
+    MINUTE = "extract(minute)"
+    SECOND = "extract(second)"

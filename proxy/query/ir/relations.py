@@ -32,7 +32,8 @@ class Join:
     would rows of the public side as it was written, which are not formed (bind/added_rows.py).
 
     is_lookup: the right side is what a subquery of the question (EXISTS, IN, a scalar one) says of a row's own
-    unit. It is one row for each value of the right columns of `equal`, so that no row is repeated."""
+    unit. It is one row for each value of the right columns of `equal`, so that no row is repeated. written: of
+    such, how the question itself names relations, by their aliases; for hints alone."""
 
     left: Relation
     right: Relation
@@ -42,6 +43,7 @@ class Join:
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
     has_public_outer: bool = field(default=False, compare=False)
     is_lookup: bool = False
+    written: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

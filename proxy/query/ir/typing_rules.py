@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
@@ -137,10 +138,11 @@ def common(types: Sequence[SqlType], position: int | None) -> SqlType:
     if any(kind.is_compound for kind in distinct):
         raise Refusal(
             Code.UNSUPPORTED,
-            "values of jsonb, arrays and intervals cannot be compared in this way on a protected table",
+            "values of jsonb, arrays, intervals and times of day cannot be compared in this way on a protected"
+            " table",
             "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
             " cardinality(column) > 1, column IS NULL;"
-            " an interval column > interval '1 day'.",
+            " an interval column > interval '1 day', a time column < '12:00'.",
             position,
         )
     if distinct & {SqlType.OTHER, SqlType.INTERVAL}:
@@ -215,6 +217,8 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
     elif wanted is SqlType.INTERVAL:
         span = span_of(stripped)
         value = None if span is None else span.text
+    elif wanted is SqlType.TIME_OF_DAY:
+        value = None if seconds_since_midnight(stripped) is None else stripped
     elif wanted.is_time:
         value = stripped if is_instant(stripped) else None
     if value is None:

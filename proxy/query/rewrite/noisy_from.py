@@ -7,6 +7,7 @@ not group by are NULL in it, in their types, and what GROUPING() gives is writte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from proxy.base.result_columns import (
     IntervalColumn,
@@ -39,6 +40,12 @@ def noisy_rows(parameter: int, subquery: AggregateSubquery, errors: Iterable[int
     Gives    the relation, under the alias of the subquery's first block
     """
     alias, errors = noisy_relation(subquery.number), tuple(errors)
+    joined = subquery.joined
+    if joined is not None and joined.prefix:
+        rows = noisy_rows(parameter, replace(subquery, joined=None), errors)
+        names = (name for name, _ in _columns(subquery.block, errors))
+        items = ", ".join(f"{name} AS {joined.prefix}{name}" for name in names) or "none"
+        return f"(SELECT {items} FROM {rows}) AS {alias}"  # noqa: S608
     found = groupings(subquery)
     if len(subquery.levels) == 1 and not found:
         rows = f"{marker(parameter)}->'{subquery_name(subquery.number)}'"
@@ -94,14 +101,16 @@ def _recordset(rows: str, alias: str, block: AggregateBlock, errors: Iterable[in
 
     `ROWS FROM` would do as well; one without columns (GROUP BY () of nothing) has a dummy.
     """
-    known = (
-        *((key_column(n), key.type_name) for n, key in enumerate(block.keys, start=1)),
-        *_answer_columns(block),
-        *((error_column(n), SqlType.FLOAT8.sql) for n in errors),
-    )
-    columns = ((name, system_type(kind)) for name, kind in known)
+    columns = ((name, system_type(kind)) for name, kind in _columns(block, errors))
     declared = ", ".join(f"{name} {kind}" for name, kind in columns) or "none integer"
     return f"pg_catalog.jsonb_to_recordset({rows}) AS {alias}({declared})"
+
+
+def _columns(block: AggregateBlock, errors: Iterable[int]) -> Iterator[tuple[str, str]]:
+    """Names of columns, and of their types."""
+    yield from ((key_column(n), key.type_name) for n, key in enumerate(block.keys, start=1))
+    yield from _answer_columns(block)
+    yield from ((error_column(n), SqlType.FLOAT8.sql) for n in errors)
 
 
 def _answer_columns(block: AggregateBlock) -> Iterator[tuple[str, str]]:

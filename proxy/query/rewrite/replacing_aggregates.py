@@ -76,13 +76,15 @@ def _edits(
     lexed: Lexed, subquery: AggregateSubquery, parameter: int, with_errors: bool
 ) -> Iterator[Edit]:
     alias = noisy_relation(subquery.number)
+    # of a column, with what it begins with
+    before = f"{alias}.{'' if subquery.joined is None else subquery.joined.prefix}"
     is_summed = subquery.joined is not None and subquery.joined.is_summed
     for (first, last), meaning in subquery.spans.items():
         start, end = lexed.lexemes[first].start, lexed.lexemes[last - 1].end
         if isinstance(meaning, SureTruth):
-            yield Edit(start, end, _truth(subquery.block, alias, meaning))
+            yield Edit(start, end, _truth(subquery.block, before, meaning))
             continue
-        value = _value(subquery, alias, meaning)
+        value = _value(subquery, before, meaning)
         if is_summed and isinstance(meaning, Aggregate):
             value = summed(value, meaning)
         yield Edit(start, end, value)
@@ -91,9 +93,9 @@ def _edits(
     errors = error_columns((subquery,)) if with_errors else ()
     if errors:
         end = lexed.lexemes[subquery.select.items[1] - 1].end
-        yield Edit(end, end, "".join(f", {alias}.{error_column(place)}" for place in errors))
+        yield Edit(end, end, "".join(f", {before}{error_column(place)}" for place in errors))
     if subquery.joined is not None:
-        columns = {key: f"{alias}.{key_column(n)}" for n, key in enumerate(subquery.block.keys, 1)}
+        columns = {key: f"{before}{key_column(n)}" for n, key in enumerate(subquery.block.keys, 1)}
         relation = noisy_rows(parameter, subquery, errors)
         yield from joined_edits(
             lexed, subquery.select, subquery.joined, relation, parameter, columns
@@ -109,19 +111,19 @@ def _edits(
         yield Edit(keyword.start, keyword.end, "WHERE")
 
 
-def _value(subquery: AggregateSubquery, alias: str, meaning: OneValue | AnswerArray) -> str:
+def _value(subquery: AggregateSubquery, before: str, meaning: OneValue | AnswerArray) -> str:
     if isinstance(meaning, AnswerArray):
-        elements = (f"{alias}.{_column(subquery, part)}" for part in meaning.parts)
+        elements = (f"{before}{_column(subquery, part)}" for part in meaning.parts)
         return f"(ARRAY[{', '.join(elements)}])"
-    return f"{alias}.{_column(subquery, meaning)}"
+    return f"{before}{_column(subquery, meaning)}"
 
 
-def _truth(block: AggregateBlock, alias: str, meaning: SureTruth) -> str:
+def _truth(block: AggregateBlock, before: str, meaning: SureTruth) -> str:
     """One of the two decides, if there surely is such a row; else the other does."""
 
     def surely(rows: Aggregate) -> str:
         low = IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name
-        return f"{alias}.{low} OPERATOR(pg_catalog.>) 0"
+        return f"{before}{low} OPERATOR(pg_catalog.>) 0"
 
     true, false = f"{surely(meaning.true)} THEN true", f"{surely(meaning.false)} THEN false"
     first, then = (true, false) if meaning.is_or else (false, true)

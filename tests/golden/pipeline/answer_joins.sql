@@ -204,3 +204,62 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "z", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: names like those of a noisy relation's columns
+SELECT t, count(*) AS a1 FROM people JOIN (SELECT t AS k2, count(*) AS c1 FROM people GROUP BY t) x1 ON t = k2 GROUP BY t, c1 HAVING count(*) > 3 ORDER BY a1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.dp_k1 AS "t", dp_b1.dp_a1 AS a1 FROM (SELECT k1 AS dp_k1, a1 AS dp_a1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) AS dp_b1 JOIN (SELECT dp_b2.k1 AS k2, dp_b2.a1 AS c1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) x1 ON dp_b1.dp_k1 = k2 WHERE (true OR (c1) IS NULL) AND (dp_b1.dp_a1 > 3) ORDER BY a1
+
+-- case: names like those that take their place
+SELECT dp_k1, sum(i4) AS k1 FROM people JOIN (SELECT t AS dp_k1, count(*) AS c1 FROM people GROUP BY t) dp__q ON t <> dp_k1 GROUP BY dp_k1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_k1, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.dp___a1) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.dp___a1), -9223372036854775808), 9223372036854775807)::bigint END AS k1 FROM (SELECT k1 AS dp___k1, a1 AS dp___a1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) AS dp_b1 JOIN (SELECT dp_b2.k1 AS dp_k1, dp_b2.a1 AS c1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) dp__q ON dp_b1.dp___k1 <> dp_k1 GROUP BY dp_k1
+
+-- case: subqueries about each row beside answers
+SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ AND EXISTS (SELECT 1 FROM places p WHERE p.code = o.t) WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid) AND q.n > 4 AND (SELECT max(i4) FROM calls c WHERE c.uid = o.uid) > o.i4 AND EXISTS (SELECT 1 FROM places p WHERE p.zone = q.t__) GROUP BY o.t
+-- => plan
+-- w.orders, w.calls, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
+--   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- => backend
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(k1), %(p7)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."orders" AS r1 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, r3."uid" AS k1 FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."dp_unit") AND (r1."uid" = r5."k1")) LEFT JOIN (SELECT r8."unit" AS "unit", r8."k1" AS "k1", r8."a1" AS "a1", r8."unit" AS "dp_unit" FROM (SELECT r6."uid" AS unit, r6."uid" AS k1, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r6."i4", %(p4)s::integer), %(p3)s::integer))::numeric) AS a1 FROM "w"."calls" AS r6 WHERE r6."uid" IS NOT NULL GROUP BY r6."uid") AS r8) AS r9 ON (r1."uid" = r9."dp_unit") AND (r1."uid" = r9."k1")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p5)s::text[]::text[]) OR r1."t" IS NULL) AND ((NOT (NOT (r5."unit" IS NULL))) AND ((r9."a1")::numeric > (r1."i4")::numeric) AND ((r1."t" = ANY(%(l1)s::text[])) IS TRUE)) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+--   p1 = 6
+--   p2 = 2
+--   p3 = 0
+--   p4 = 100
+--   p5 = ['x', 'y', 'z']
+--   p7 = random
+--   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r10."code")::text AS v FROM "w"."places" AS r10 LIMIT 50001) AS f) AS g
+SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) JOIN (SELECT dp_b2.k1 AS t__, dp_b2.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) q ON dp_b1.k1 = t__ AND true WHERE true AND q.n > 4 AND true AND EXISTS (SELECT 1 FROM places p WHERE p.zone = q.t__) 

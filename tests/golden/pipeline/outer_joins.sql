@@ -103,12 +103,12 @@ SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(
 -- case: further tables behind it
 SELECT z.zone, count(v.i4) FROM places z LEFT JOIN orders o ON o.t = z.code LEFT JOIN visits v ON v.uid = o.uid GROUP BY z.zone
 -- => plan
--- w.places, w.orders, w.visits, unit r2."uid": rows 30, groups None, per group 2; keys zone of 2; cells 0
---   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
+-- w.places, w.orders, w.visits, unit r2."uid": rows 30, groups None, per group 10; keys zone of 2; cells 0
+--   count: sensitivity 20, scale 5/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT r2."uid" AS unit, (r1."zone")::text AS k1, pg_catalog.count(r3."i4") AS v0 FROM (("w"."places" AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r2 ON (r1."code" = r2."t")) LEFT JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r3 ON (r2."uid" = r3."uid")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = ANY(%(p6)s::text[]::text[])) GROUP BY r2."uid", 2) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT r2."uid" AS unit, (r1."zone")::text AS k1, pg_catalog.count(r3."i4") AS v0 FROM (("w"."places" AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r2 ON (r1."code" = r2."t")) LEFT JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r3 ON (r2."uid" = r3."uid")) WHERE r2."uid" IS NOT NULL AND (r1."zone" = ANY(%(p6)s::text[]::text[])) GROUP BY r2."uid", 2) u GROUP BY 1
 --   p1 = 30
---   p2 = 2
+--   p2 = 10
 --   p3 = random
 --   p4 = 6
 --   p5 = 5

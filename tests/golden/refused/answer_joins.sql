@@ -97,11 +97,11 @@ SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people WHERE t IN (S
 -- Run the inner query by itself and write its result as a constant.
 
 -- case: a name of the noisy relation
-SELECT t, count(*) AS k1 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
+SELECT t, count(*) AS dp_b1 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
 -- => refused
--- UNSUPPORTED at 23: k1
--- the name "k1" cannot be used where a protected table is joined with answers
--- Use names of several letters without dp_: SELECT sum(x) AS total ...
+-- UNSUPPORTED at 23: dp_b1
+-- the name "dp_b1" cannot be used where a protected table is joined with answers
+-- Use names that do not begin with dp_b: SELECT sum(x) AS total ...
 
 -- case: an aggregate of answers among rows
 SELECT t, max(q.n) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
@@ -116,3 +116,31 @@ SELECT count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GRO
 -- FUNCTION at 95: md5(t)
 -- function md5 is not allowed on protected columns
 -- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
+
+-- case: a subquery about each row in one condition with answers
+SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid) OR q.n > 3 GROUP BY o.t
+-- => refused
+-- UNSUPPORTED at 118: EXISTS
+-- a subquery about each row cannot be in one condition with the answers of another query
+-- Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.
+
+-- case: a subquery about each row that names answers
+SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid AND c.i4 > q.n) GROUP BY o.t
+-- => refused
+-- UNSUPPORTED at 118: EXISTS
+-- a subquery about each row cannot be in one condition with the answers of another query
+-- Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.
+
+-- case: a subquery about each row in ON of an outer join with answers
+SELECT o.t, count(*) FROM orders o LEFT JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ AND EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid) GROUP BY o.t
+-- => refused
+-- UNSUPPORTED at 121: EXISTS
+-- a subquery about each row cannot be in one condition with the answers of another query
+-- Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.
+
+-- case: a public subquery that names rows and answers
+SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ WHERE EXISTS (SELECT 1 FROM places p WHERE p.code = o.t AND p.zone = q.t__) GROUP BY o.t
+-- => refused
+-- UNSUPPORTED at 118: EXISTS
+-- a subquery about each row cannot be in one condition with the answers of another query
+-- Name what it says in a subquery of the table, and compare the name: FROM (SELECT *, EXISTS (SELECT 1 FROM ...) AS found FROM table) t JOIN (SELECT ...) q ON ... WHERE found OR q.n > 3.

@@ -3,7 +3,7 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.t = o.
 -- => refused
 -- UNSUPPORTED at 44: (SELECT
 -- a subquery about each row must compare the privacy unit that both tables share
--- Compare the units of both tables in it: calls.uid = orders.uid, or write uid IN (SELECT uid FROM calls WHERE ...).
+-- Compare the units of both tables in it: EXISTS (... AND c.uid = o.uid); or write o.uid IN (SELECT uid FROM w.calls WHERE ...).
 
 -- case: exists of other units
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM notes n WHERE n.t = o.t)
@@ -129,7 +129,7 @@ SELECT count(*) FROM orders WHERE t IN (SELECT t FROM calls)
 -- => refused
 -- UNSUPPORTED at 40: (SELECT
 -- a subquery about each row must compare the privacy unit that both tables share
--- Compare the units of both tables in it: calls.uid = orders.uid, or write uid IN (SELECT uid FROM calls WHERE ...).
+-- Compare the units of both tables in it: EXISTS (... AND calls.uid = orders.uid); or write orders.uid IN (SELECT uid FROM w.calls WHERE ...).
 
 -- case: units of the far side of an outer join
 SELECT count(*) FROM members m LEFT JOIN orders o ON o.uid = m.uid WHERE o.uid NOT IN (SELECT uid FROM calls)
@@ -164,7 +164,7 @@ SELECT avg((SELECT count(*) FROM calls c WHERE c.t = m.t)) FROM members m
 -- => refused
 -- UNSUPPORTED at 12: (SELECT
 -- a subquery about each row must compare the privacy unit that both tables share
--- Compare the units of both tables in it: calls.uid = members.uid, or write uid IN (SELECT uid FROM calls WHERE ...).
+-- Compare the units of both tables in it: EXISTS (... AND c.uid = m.uid); or write m.uid IN (SELECT uid FROM w.calls WHERE ...).
 
 -- case: a scalar subquery of a row
 SELECT max((SELECT c.i4 FROM calls c WHERE c.uid = m.uid ORDER BY c.d LIMIT 1)) FROM members m

@@ -18,6 +18,7 @@ from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.times_of_day import INSTEAD
 from proxy.query.syntax.placeholders import ClientParameter
 
 CAST_TYPES: Mapping[exp.DType, SqlType] = {
@@ -33,6 +34,7 @@ CAST_TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.DATE: SqlType.DATE,
     exp.DType.TIMESTAMP: SqlType.TIMESTAMP,
     exp.DType.TIMESTAMPTZ: SqlType.TIMESTAMPTZ,
+    exp.DType.TIME: SqlType.TIME_OF_DAY,
 }
 
 
@@ -96,7 +98,9 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
     raise Refusal(
         Code.UNSUPPORTED,
         f"a cast from {source.sql} to {target.sql} may fail on some rows and is not allowed",
-        "Compare the column in its own type.",
+        "Write extract(hour FROM column), extract(minute FROM column)."
+        if target is SqlType.TIME_OF_DAY and source.is_time
+        else "Compare the column in its own type.",
         position_of(node),
     )
 
@@ -163,7 +167,9 @@ def as_text(operand: Expression, node: exp.Expr, target: SqlType = SqlType.TEXT)
     elif kind.is_number or kind is SqlType.BOOL:
         return ir.Cast(operand, target)
     hint = "Write to_char(column, 'YYYY-MM-DD HH24:MI:SS')."
-    if kind is None or not kind.is_time:
+    if kind is SqlType.TIME_OF_DAY:
+        hint = INSTEAD
+    elif kind is None or not kind.is_time:
         hint = (
             "Use numbers, dates and texts; of a number with digits after its point"
             " round(column::numeric, 2)."

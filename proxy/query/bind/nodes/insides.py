@@ -34,8 +34,7 @@ def compound(node: exp.Expr, scope: Scope) -> Expression | None:
     if not isinstance(inner, exp.Column | exp.JSONExtract | exp.Lambda):
         return None
     read = scope.read(inner)
-    is_whole = read.type is not None and read.type.is_compound
-    return read if is_whole and read.type is not SqlType.DURATION else None
+    return read if read.type is not None and read.type.is_container else None
 
 
 def _member(node: exp.Expr, scope: Scope) -> Expression:

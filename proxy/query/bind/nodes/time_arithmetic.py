@@ -19,6 +19,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import checked_span, difference
+from proxy.query.ir.times_of_day import difference_of_day
 from proxy.query.syntax.placeholders import ClientParameter
 
 _SECOND = 10**6
@@ -43,9 +44,12 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
     is_back = isinstance(node, exp.Sub)
     kinds = (left.type, right.type)
     times = [kind for kind in kinds if kind is not None and kind.is_time]
+    of_row = columns(left) or columns(right)
+    if kinds == (SqlType.TIME_OF_DAY, SqlType.TIME_OF_DAY) and is_back and of_row:
+        return difference_of_day(left, right)
     if not times and SqlType.INTERVAL not in kinds:
         return arithmetic(node, left, right)
-    if not (columns(left) or columns(right)):
+    if not of_row:
         raise unknown(node)  # the shadow evaluates it
     if left.type is None or not left.type.is_time:
         if is_back:

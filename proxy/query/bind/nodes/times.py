@@ -16,6 +16,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import age_field, interval_field
+from proxy.query.ir.times_of_day import INSTEAD, part_of_day
 from proxy.query.ir.typing_rules import (
     TRUNCATIONS,
     check_template,
@@ -56,6 +57,11 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if operand.type is SqlType.DURATION and isinstance(operand, ir.ColumnRef) and name == "epoch":
         where = position_of(node)
         return ir.Inside(ir.InsideLook.EPOCH, operand, (), (), SqlType.NUMERIC, where)
+    if operand.type is SqlType.TIME_OF_DAY:
+        part = part_of_day(name, operand, position_of(node))
+        if part is None:
+            raise _of_day(node)
+        return part
     if operand.type is SqlType.INTERVAL:
         known = _seconds_of(operand, name)
         if known is not None:
@@ -68,6 +74,15 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if name not in _FIELDS or operand.type is None or not operand.type.is_time or on_clock:
         raise unknown(node)
     return ir.Extract(name, operand)
+
+
+def _of_day(node: exp.Expr) -> Refusal:
+    return Refusal(
+        Code.FUNCTION,
+        "of a time of day there are the hour, minute, second and epoch on a protected table",
+        INSTEAD,
+        position_of(node),
+    )
 
 
 def _seconds_of(operand: Expression, field: str) -> Expression | None:
@@ -187,6 +202,8 @@ def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
         if week is not None:
             return week
     operand = scope.read(node.this)
+    if operand.type is SqlType.TIME_OF_DAY:
+        raise _of_day(node)
     if written is None or operand.type is None or not operand.type.is_time:
         raise unknown(node)
     unit, given = written[0].lower(), written[1]
@@ -216,6 +233,8 @@ def _formatted(node: exp.Expr, scope: Scope) -> Expression:
     """to_char() of a time, which prints what the session's clock shows."""
     only(node, "this", "format")
     operand, written = scope.read(node.this), _text(node.args["format"], scope)
+    if operand.type is SqlType.TIME_OF_DAY:
+        raise _of_day(node)
     if operand.type is None or not operand.type.is_time or written is None:
         raise unknown(node)
     if written[1] is None:

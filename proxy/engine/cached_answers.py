@@ -1,0 +1,227 @@
+"""Answers that are cached: which blocks of a plan are one question, who has drawn it, who pays what.
+
+A block is drawn once in a slot of public time, charged to the shared budget then, and to each analyst once,
+whole, before anything of it is shown. What is stored is always what the ledger keeps, never an own draw: so a
+draw that was interrupted is drawn again under its charge.
+
+Source  docs/design/reuse.md 2
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import lru_cache
+from typing import Protocol
+
+from proxy.accounting.events import Event
+from proxy.engine.ports import Charged
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.loss_events import block_events
+from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
+from proxy.reuse.block_question import question_of
+from proxy.reuse.canonical_form import NotCanonical
+from proxy.reuse.relied_on import ReliedOn
+
+SEMANTICS = (
+    1  # of releases and of the SQL that they run: raised when either changes what an answer means
+)
+_CACHED_PLANS = 128
+_KNOWN = 10_000
+_POLL_SECONDS = 0.02
+WAIT_SECONDS = 61.0  # a lease (ledger.cached_claims), and a second
+
+
+class CacheState(Enum):
+    READY = "ready"
+    DRAW = "draw"
+    WAIT = "wait"
+    APART = "apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedQuestion:
+    """A block as the ledger sees it. digest None: it is never cached."""
+
+    digest: bytes | None
+    question: str
+    terms: str
+    order: Order
+    loss: Loss
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A durable charge of `paid`, and what is to be done for each part; cached: its number in the ledger."""
+
+    charged: Charged
+    paid: Loss
+    holder: str
+    states: tuple[CacheState, ...]
+    cached: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+
+    @property
+    def draws(self) -> bool:
+        return any(state in (CacheState.DRAW, CacheState.APART) for state in self.states)
+
+
+class CachedLedger(Protocol):
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[CachedQuestion],
+        fingerprint: str,
+        digest: str,
+        *,
+        may_draw: bool,
+    ) -> Claim | None:
+        """Charges, durably, before it returns. None: something is to be drawn and may not be; nothing is
+        charged.
+
+        Refuses  OVER_BUDGET, with what is left
+        """
+        ...
+
+    async def store(self, cached: int, relation: str) -> str | None:
+        """What all are shown: this, unless another came first. None: it was forgotten meanwhile."""
+        ...
+
+    async def relation_of(self, cached: int) -> str | None:
+        """None: it is not drawn yet."""
+        ...
+
+    async def let_go(self, cached: int, holder: str) -> None:
+        """Of a draw that is not finished. Never waits."""
+        ...
+
+
+class Unfinished(Exception):
+    """Whoever was drawing a part is gone: it can be taken over."""
+
+
+class CachedAnswers:
+    """Which parts of plans are cached, under one policy and catalogue; and the ledger that keeps them."""
+
+    def __init__(self, ledger: CachedLedger, relied_on: ReliedOn) -> None:
+        self.ledger = ledger
+        self.parts = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
+        self._relied_on = relied_on
+        self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
+
+    def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
+        """Whether all may have been drawn already: then it is worth asking before a session is taken."""
+        return all(part.digest is not None and part.digest in self._known for part in parts)
+
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[CachedQuestion],
+        fingerprint: str,
+        digest: str,
+        *,
+        may_draw: bool,
+    ) -> Claim | None:
+        claim = await self.ledger.claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        for part in parts if claim is not None else ():
+            if part.digest is not None:
+                self._known[part.digest] = None
+                self._known.move_to_end(part.digest)
+        while len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+        return claim
+
+    def _parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+        """None where the losses of the blocks are not that of the plan: such a statement is not cached."""
+        parts = tuple(map(self._part, private.blocks))
+        total = sum((part.loss for part in parts), NOTHING)
+        return parts if total == private.loss else None
+
+    def _part(self, block: BlockPlan) -> CachedQuestion:
+        events = tuple(block_events(block))
+        loss = _sum(events)
+        order = Order(
+            keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
+        )
+        try:
+            wanted = question_of(block)
+        except NotCanonical:
+            wanted = None
+        if wanted is None or not block.releases:
+            return CachedQuestion(
+                digest=None, question="", terms="", order=order, loss=loss, events=events
+            )
+        question = f"{SEMANTICS} {self._relied_on.text(block)} {wanted.question}"
+        named = hashlib.sha256(f"{len(question)} {question} {wanted.terms}".encode()).digest()
+        return CachedQuestion(
+            digest=named,
+            question=question,
+            terms=wanted.terms,
+            order=Order(keys=wanted.keys, releases=wanted.releases),
+            loss=loss,
+            events=events,
+        )
+
+
+class ClaimedBlocks:
+    """The blocks of one statement as the ledger keeps them (engine.noisy_answers.BlockStore)."""
+
+    def __init__(self, ledger: CachedLedger, parts: Sequence[CachedQuestion], claim: Claim) -> None:
+        self._ledger = ledger
+        self._parts = parts
+        self._claim = claim
+        self._ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
+        self._open = {
+            number for number, state in enumerate(claim.states) if state is CacheState.DRAW
+        }
+
+    async def wait(self) -> None:
+        """For what others are drawing.
+
+        Refuses  Unfinished
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + WAIT_SECONDS
+        for number, state in enumerate(self._claim.states):
+            cached = self._claim.cached[number]
+            while state is CacheState.WAIT and number not in self._ready:
+                text = None if cached is None else await self._ledger.relation_of(cached)
+                if text is not None:
+                    self._ready[number] = text
+                elif cached is None or clock() > until:
+                    raise Unfinished
+                else:
+                    await asyncio.sleep(_POLL_SECONDS)
+
+    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+        text = self._ready.get(number)
+        return None if text is None else cached_block(text, self._parts[number].order, block)
+
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        cached = self._claim.cached[number]
+        if number not in self._open or cached is None:
+            return drawn
+        order = self._parts[number].order
+        text = cached_text(drawn, order)
+        stored = await self._ledger.store(cached, text)
+        self._open.discard(number)
+        return drawn if stored is None or stored == text else cached_block(stored, order, block)
+
+    async def close(self) -> None:
+        """What is not drawn by now may be by another."""
+        for number in self._open:
+            cached = self._claim.cached[number]
+            if cached is not None:
+                await self._ledger.let_go(cached, self._claim.holder)
+
+
+def _sum(events: Sequence[Event]) -> Loss:
+    each = (Loss(Fraction(str(one["epsilon"])), Fraction(str(one["delta"]))) for one in events)
+    return sum(each, NOTHING)

@@ -1,0 +1,250 @@
+"""A planned query, in order: look at the budget, take a session, reserve, run, release, settle.
+
+What fails before the charge costs nothing: by then the budget was looked at and a session on the protected
+server is open, its BEGIN answered. Nothing is read from the protected database before the charge is durable,
+nothing of the charge is given back after, and what leaves is the noisy relation alone. Where answers are cached
+the charge is what the ledger says of each part, and what was drawn already needs no session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.cached_answers import (
+    CachedAnswers,
+    CachedQuestion,
+    Claim,
+    ClaimedBlocks,
+    Unfinished,
+)
+from proxy.engine.noisy_answers import (
+    BlockStore,
+    NoCache,
+    NoisyAnswer,
+    NoisyRelation,
+    noisy_relation,
+)
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
+from proxy.engine.public_lists import Lists, read_lists
+from proxy.engine.remembered_plans import PreparedQuery
+from proxy.engine.session_zone import ZoneRules
+from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import Loss
+from proxy.planner.loss_events import loss_events
+from proxy.policy.policy_model import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedQuery:
+    question: ProtectedQuery
+    prepared: PreparedQuery
+    analyst: str
+
+    @property
+    def loss(self) -> Loss:
+        return self.prepared.private.loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paid:
+    """A durable charge, and what it bought. claim, parts: where answers are cached."""
+
+    charged: Charged
+    loss: Loss
+    claim: Claim | None = None
+    parts: tuple[CachedQuestion, ...] = ()
+
+
+class ChargedQueries:
+    """cached: None, where the policy keeps no answers."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        data: ProtectedData,
+        ledger: Ledger,
+        bits: RandomBits,
+        cached: CachedAnswers | None,
+    ) -> None:
+        self.cached = cached
+        self._policy = policy
+        self._data = data
+        self._ledger = ledger
+        self._bits = bits
+        self._zones = ZoneRules()
+        self._left: dict[str, Loss] = {}  # by analyst, after the last charge
+
+    async def run(self, query: PlannedQuery) -> NoisyAnswer:
+        """
+        Refuses  as Engine.run
+        """
+        seconds = query.prepared.settings.seconds
+        begun = _clock()
+        parts = self._parts(query)
+        if parts is not None and self._may_be_ready(query, parts):
+            paid = await self._claimed(query, parts, may_draw=False)
+            if paid is not None:
+                try:
+                    return await self._answered(query, paid, None, {}, begun)
+                except Unfinished:
+                    pass  # who was drawing it is gone: it is drawn here, under the same charge
+        while True:
+            async with AsyncExitStack() as stack:
+                ready = self._ready(stack, query)
+                session = await within(seconds, ready, NOT_CHARGED)
+                zones = self._zones.check(session, query.prepared.zones)
+                await within(seconds, zones, NOT_CHARGED)
+                # Always, whatever rows there are; and a list that is too long costs nothing.
+                queries = [one for block in query.prepared.compiled for one in block.all]
+                lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
+                paid = await self._paid(query, parts)
+                try:
+                    return await self._answered(query, paid, session, lists, begun)
+                except Unfinished:
+                    pass
+
+    def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
+        if self.cached is None or query.prepared.settings.is_fresh:
+            return None
+        return self.cached.parts(query.prepared.private)
+
+    def _may_be_ready(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]) -> bool:
+        """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
+        budget may not cover a draw, and needs not."""
+        if self.cached is None:
+            return False
+        return self.cached.are_known(parts) or not self._is_covered(query)
+
+    def _is_covered(self, query: PlannedQuery) -> bool:
+        """By what was left after the analyst's last charge."""
+        left, loss = self._left.get(query.analyst), query.loss
+        return left is not None and left.epsilon >= loss.epsilon and left.delta >= loss.delta
+
+    async def _ready(self, stack: AsyncExitStack, query: PlannedQuery) -> ProtectedSession:
+        """All that an answer needs but its charge."""
+        is_covered = self._is_covered(query)
+        self._left.pop(query.analyst, None)
+        if not is_covered:  # else there is no need to ask: reserve decides
+            await self._ledger.look(query.analyst, query.loss)
+        return await stack.enter_async_context(self._data.session(query.analyst))
+
+    async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> _Paid:
+        if parts is not None:
+            paid = await self._claimed(query, parts, may_draw=True)
+            assert paid is not None, "what may be drawn is"
+            return paid
+        charged = await self._ledger.reserve(
+            query.analyst,
+            query.loss,
+            _fingerprint(query),
+            self._policy.digest,
+            loss_events(query.prepared.private),
+        )
+        self._left[query.analyst] = charged.remaining
+        return _Paid(charged=charged, loss=query.loss)
+
+    async def _claimed(
+        self, query: PlannedQuery, parts: tuple[CachedQuestion, ...], *, may_draw: bool
+    ) -> _Paid | None:
+        assert self.cached is not None
+        claim = await self.cached.claim(
+            query.analyst, parts, _fingerprint(query), self._policy.digest, may_draw=may_draw
+        )
+        if claim is None:
+            return None
+        self._left[query.analyst] = claim.charged.remaining
+        return _Paid(charged=claim.charged, loss=claim.paid, claim=claim, parts=parts)
+
+    async def _answered(
+        self,
+        query: PlannedQuery,
+        paid: _Paid,
+        session: ProtectedSession | None,
+        lists: Lists,
+        begun: float,
+    ) -> NoisyAnswer:
+        settings = query.prepared.settings
+        floor = float(self._policy.privacy.timeout_floor)
+        answered = False
+        try:
+            answering = self._relation(query, paid, session, lists)
+            seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
+            relation = await within(seconds, answering, stays_charged(floor))
+            answer = answer_of(relation, query, paid.loss, paid.charged)
+            answered = True
+            return answer
+        finally:
+            await self._ledger.settle(paid.charged.receipt, answered)
+
+    async def _relation(
+        self,
+        query: PlannedQuery,
+        paid: _Paid,
+        session: ProtectedSession | None,
+        lists: Lists,
+    ) -> NoisyRelation:
+        if paid.claim is None or self.cached is None:
+            return await self._drawn(query, session, lists, NoCache())
+        blocks = ClaimedBlocks(self.cached.ledger, paid.parts, paid.claim)
+        try:
+            await blocks.wait()
+            return await self._drawn(query, session, lists, blocks)
+        finally:
+            await blocks.close()
+
+    async def _drawn(
+        self,
+        query: PlannedQuery,
+        session: ProtectedSession | None,
+        lists: Lists,
+        store: BlockStore,
+    ) -> NoisyRelation:
+        prepared = query.prepared
+        return await noisy_relation(
+            query.question,
+            prepared.private,
+            prepared.bounded,
+            prepared.compiled,
+            session,
+            lists,
+            self._bits,
+            store,
+        )
+
+    async def unread(self, query: PlannedQuery) -> NoisyAnswer:
+        """Of public keys alone: nothing is read, nothing to pay."""
+        relation = await self._drawn(query, None, {}, NoCache())
+        return answer_of(relation, query, query.loss, None)
+
+
+def answer_of(
+    relation: NoisyRelation, query: PlannedQuery, loss: Loss, charged: Charged | None
+) -> NoisyAnswer:
+    remaining, receipt = (None, None) if charged is None else (charged.remaining, charged.receipt)
+    return NoisyAnswer(
+        relation.json,
+        loss,
+        remaining,
+        receipt,
+        accuracies(relation.plan),
+        query.prepared.settings.notice,
+        relation.withheld,
+        relation.columns,
+        relation.clipped,
+    )
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _fingerprint(query: PlannedQuery) -> str:
+    """Names a statement in the ledger without its literals being readable there."""
+    text = query.question.statement.text
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

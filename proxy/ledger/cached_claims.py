@@ -1,0 +1,116 @@
+"""Kept answers in the ledger: a claim is one round trip, durable before it returns (ledger_migrations/0002)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from uuid import uuid4
+
+from proxy.accounting.amounts import Amount, charge, decimal
+from proxy.accounting.refusal import Refused, over_budget
+from proxy.engine.cached_answers import CachedQuestion, CacheState
+from proxy.ledger.ledger_tables import LedgerTables, Receipt, not_an_analyst
+from proxy.policy.policy_model import Reuse
+
+# A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
+LEASE_SECONDS = 60
+_CLAIM = """\
+SELECT r.* FROM (
+    SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
+        OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
+    FROM (SELECT %s::text AS name) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.claim(%s, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s, %s,
+                                %s, %s, %s) r
+WHERE who.may_ask"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """As ledger.claim_at gives it."""
+
+    receipt: Receipt
+    holder: str
+    states: tuple[CacheState, ...]
+    cached: tuple[int | None, ...]
+    relations: tuple[str | None, ...]
+
+
+class CachedClaims:
+    """Of one source, in the slots of its policy."""
+
+    def __init__(self, tables: LedgerTables, reuse: Reuse) -> None:
+        self._tables = tables
+        self._reuse = reuse
+
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[CachedQuestion],
+        fingerprint: str,
+        policy_digest: str,
+        *,
+        may_draw: bool,
+    ) -> Claimed | None:
+        """
+        Refuses  OVER_BUDGET, PROTECTED, Fault: as LedgerTables.reserve
+        """
+        holder = str(uuid4())
+        row = await self._tables.first(
+            _CLAIM,
+            (
+                analyst,
+                self._tables.source,
+                json.dumps(list(map(_as_json, parts))),
+                holder,
+                may_draw,
+                LEASE_SECONDS,
+                self._reuse.seconds,
+                self._reuse.offset,
+                fingerprint,
+                policy_digest,
+            ),
+        )
+        if row is None:
+            raise not_an_analyst(analyst)
+        if row["states"] is None:
+            return None
+        remaining = self._tables.remaining_of(row)
+        cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
+        if row["receipt"] is None:
+            refused = Refused(remaining.own, remaining.total, remaining.renews_at)
+            raise over_budget(analyst, cost, refused)
+        self._tables.saw(row["receipt"])
+        return Claimed(
+            receipt=Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at),
+            holder=holder,
+            states=tuple(map(CacheState, row["states"])),
+            cached=tuple(row["cached"]),
+            relations=tuple(row["relations"]),
+        )
+
+    async def store(self, cached: int, relation: str) -> str | None:
+        row = await self._tables.first("SELECT ledger.keep(%s, %s) AS relation", (cached, relation))
+        return None if row is None else row["relation"]
+
+    async def relation_of(self, cached: int) -> str | None:
+        row = await self._tables.first(
+            "SELECT relation FROM ledger.cached WHERE id = %s", (cached,)
+        )
+        return None if row is None else row["relation"]
+
+    async def let_go(self, cached: int, holder: str) -> None:
+        await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (cached, holder))
+
+
+def _as_json(part: CachedQuestion) -> dict[str, object]:
+    cost = charge(part.loss)
+    return {
+        "digest": None if part.digest is None else part.digest.hex(),
+        "question": part.question,
+        "terms": part.terms,
+        "epsilon": str(decimal(cost.epsilon)),
+        "delta": str(decimal(cost.delta)),
+        "events": list(part.events),
+    }

@@ -1,0 +1,56 @@
+"""The `reuse` of a policy file: for how long an answer is kept, and when a new slot begins."""
+
+from __future__ import annotations
+
+import re
+
+from proxy.policy.policy_model import Reuse
+from proxy.policy_file.policy_errors import ProblemList
+from proxy.policy_file.policy_nodes import fields, text
+from proxy.policy_file.yaml_positions import Entry, MappingNode
+
+REUSE_KEYS = ("for", "from")
+_FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
+_FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+_SECONDS = {"min": 60, "h": 3600, "d": 86_400}
+_LONGEST = 31 * 86_400
+
+
+def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
+    """None: nothing is kept, or a problem is reported."""
+    if entry is None:
+        return None
+    if not isinstance(entry.value, MappingNode):
+        word = text(entry.value, "reuse", problems)
+        if word is None or word == "none":
+            return None
+        seconds = _slot(word, entry, problems)
+        return None if seconds is None else Reuse(seconds)
+    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, ["for"], problems)
+    if found is None or "for" not in found:
+        return None
+    length = text(found["for"].value, "for", problems)
+    seconds = None if length is None else _slot(length, found["for"], problems)
+    offset = _offset(found.get("from"), problems)
+    return None if seconds is None or offset is None else Reuse(seconds, offset)
+
+
+def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
+    found = _FOR.fullmatch(word)
+    seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
+    if not 60 <= seconds <= _LONGEST:
+        problems.add(entry.value.at, f"{entry.key} must be none, or from 1min to 31d, such as 24h")
+        return None
+    return seconds
+
+
+def _offset(entry: Entry | None, problems: ProblemList) -> int | None:
+    if entry is None:
+        return 0
+    word = text(entry.value, "from", problems)
+    found = None if word is None else _FROM.fullmatch(word)
+    if found is None:
+        if word is not None:
+            problems.add(entry.value.at, "from must be a time of day in UTC, such as '04:00'")
+        return None
+    return int(found[1]) * 3600 + int(found[2]) * 60

@@ -1,0 +1,129 @@
+"""What was drawn for a block as a text that can be cached, and back, for whichever plan asks the same.
+
+Keys and releases are in the order of the question, not of a plan; bounds that were chosen are part of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typing_extensions import assert_never
+
+from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.planner.plan import BlockPlan
+from proxy.release.adding_noise import ordered_groups
+from proxy.release.choosing_bounds import ChosenBound
+from proxy.release.drawn_values import (
+    NOTHING,
+    Drawn,
+    DrawnBlock,
+    DrawnGroup,
+    DrawnNothing,
+    DrawnNumber,
+    DrawnQuantile,
+    Keys,
+)
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """keys, releases: those of a plan, by number, in the order of its question."""
+
+    keys: tuple[int, ...]
+    releases: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedBlock:
+    """chosen: bounds by the release that each is for, None: of rows; empty where none is chosen."""
+
+    chosen: Mapping[int | None, ChosenBound]
+    drawn: DrawnBlock
+
+
+def cached_text(cached: CachedBlock, order: Order) -> str:
+    places = {number: place for place, number in enumerate(order.releases)}
+    document = {
+        "v": VERSION,
+        "chosen": [
+            [
+                None if number is None else places[number],
+                *(one.bound, one.units, one.above, one.half_width, one.needed),
+            ]
+            for number, one in cached.chosen.items()
+        ],
+        "groups": [
+            [
+                [group.keys[number] for number in order.keys],
+                [_written(group.values[number]) for number in order.releases],
+            ]
+            for group in cached.drawn.groups
+        ],
+    }
+    return json.dumps(document, separators=(",", ":"))
+
+
+def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
+    """
+    Given    text: of the same question and terms; plan: before its bounds are chosen
+    Refuses  ValueError for what this version did not write
+    """
+    document = json.loads(text)
+    if document["v"] != VERSION:
+        raise ValueError("an answer that another version has cached")
+    chosen = {}
+    for place, *numbers in document["chosen"]:
+        bound, units, above, half_width, needed = numbers
+        number = None if place is None else order.releases[place]
+        chosen[number] = ChosenBound(
+            bound=bound, units=units, above=above, half_width=half_width, needed=needed
+        )
+    groups: dict[Keys, tuple[Drawn, ...]] = {}
+    for keys, values in document["groups"]:
+        groups[_put_back(keys, order.keys)] = _put_back(list(map(_read, values)), order.releases)
+    found = tuple(DrawnGroup(keys, groups[keys]) for keys in ordered_groups(plan, groups))
+    if len(found) != len(groups):
+        raise ValueError("groups of another question")
+    return CachedBlock(chosen=chosen, drawn=DrawnBlock(found))
+
+
+def _put_back(values: Sequence[Any], order: Sequence[int]) -> tuple[Any, ...]:
+    if len(values) != len(order):
+        raise ValueError("an answer of another question")
+    back: list[Any] = [None] * len(values)
+    for value, number in zip(values, order, strict=True):
+        back[number] = value
+    return tuple(back)
+
+
+def _written(value: Drawn) -> object:
+    match value:
+        case DrawnNumber():
+            return value.index
+        case NoisyMeanSums():
+            return ["mean", value.total, value.count, value.centre]
+        case DrawnQuantile():
+            return ["quantile", value.index, value.low, value.high]
+        case DrawnNothing():
+            return None
+        case _:
+            assert_never(value)
+
+
+def _read(value: Any) -> Drawn:
+    match value:
+        case None:
+            return NOTHING
+        case int():
+            return DrawnNumber(value)
+        case ["mean", total, count, centre]:
+            return NoisyMeanSums(total=total, count=count, centre=centre)
+        case ["quantile", index, low, high]:
+            return DrawnQuantile(index, low, high)
+        case _:
+            raise ValueError("a value that this version does not know")

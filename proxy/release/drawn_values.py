@@ -1,0 +1,179 @@
+"""What was drawn, before it is written as a value: private already, and all that an answer needs beside the
+plan.
+
+Plain data that can be cached: whatever is made of it (`noisy_value`, `presenting`) is post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.sql_types import SqlType
+from proxy.mechanisms import discrete_gaussian, discrete_laplace, recentred_mean
+from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.planner.plan import (
+    DistinctCount,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
+from proxy.release.deriving import on_grid
+from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
+
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNumber:
+    """A noisy sum or count in its finest steps, or what a median or mean of partitions gave."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnQuantile:
+    """An order statistic; low, high: the ends of its interval, None where none was asked for."""
+
+    index: int
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNothing:
+    """NULL: by a noisy number there were too few units."""
+
+
+NOTHING = DrawnNothing()
+Drawn = DrawnNumber | NoisyMeanSums | DrawnQuantile | DrawnNothing
+Keys = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGroup:
+    """values: by the number of their release."""
+
+    keys: Keys
+    values: tuple[Drawn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBlock:
+    """All that one block releases, but the choice of its bounds; groups in the order in which they show."""
+
+    groups: tuple[DrawnGroup, ...]
+
+
+def noisy_value(drawn: Drawn, release: Release) -> NoisyValue:
+    """
+    Given    release: that it was drawn for, of the very plan
+    """
+    kind = release.aggregate.type
+    if isinstance(drawn, DrawnNothing):
+        grid = release.output_grid if isinstance(release, SampleAggregate) else _ONE
+        return missing(grid, kind)
+    match release:
+        case NoisyStatistic():
+            fine = _additive(_number(drawn), release.noise, release.grid, kind)
+            return _in_steps(fine, release.parts)
+        case DistinctCount():
+            return _additive(_number(drawn), release.noise, _ONE, kind)
+        case RecentredMean():
+            return _mean(drawn, release)
+        case OrderStatistic():
+            return _quantile(drawn, release)
+        case SampleAggregate():
+            # No interval: the scale is private, and the sampling error of the partitions would be left out.
+            return NoisyValue(_number(drawn), release.output_grid, kind, None)
+        case _:
+            assert_never(release)
+
+
+def round_half_up(numerator: int, denominator: int) -> int:
+    """
+    >>> round_half_up(5, 2), round_half_up(-5, 2)
+    (3, -2)
+    """
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def _number(drawn: Drawn) -> int:
+    assert isinstance(drawn, DrawnNumber), "of another release"
+    return drawn.index
+
+
+def _additive(index: int, noise: Noise, grid: Fraction, kind: SqlType) -> NoisyValue:
+    return NoisyValue(
+        index=index,
+        grid=grid,
+        type=kind,
+        half_width=_half_width(noise),
+        at=lambda level: _half_width(noise, level),
+    )
+
+
+def _half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
+    """Half width of the interval, of 95 % where nothing else is wanted."""
+    match noise:
+        case LaplaceNoise():
+            return discrete_laplace.half_width(noise.scale, level)
+        case GaussianNoise():
+            return discrete_gaussian.half_width(noise.sigma2, level)
+        case _:
+            assert_never(noise)
+
+
+def _in_steps(fine: NoisyValue, parts: int) -> NoisyValue:
+    """Of a number in parts of a grid step: rounded to whole ones, its interval half a step wider."""
+    at, half_width = fine.at, fine.half_width
+    if parts == 1:
+        return fine
+    assert at is not None and half_width is not None
+    return NoisyValue(
+        index=round_half_up(fine.index, parts),
+        grid=fine.grid,
+        type=fine.type,
+        half_width=_widened(half_width, parts),
+        at=lambda level: _widened(at(level), parts),
+    )
+
+
+def _widened(half_width: int, parts: int) -> int:
+    """In whole steps, rounded up, with half a step more."""
+    return -(-(2 * half_width + parts) // (2 * parts))
+
+
+def _mean(drawn: Drawn, release: RecentredMean) -> NoisyValue:
+    """Steps of the operand's grid to the finer ones of the answer."""
+    measured, kind = release.measured, release.aggregate.type
+    if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
+        return on_grid(_known(drawn.index * measured.grid), release.output_grid, kind)
+    assert isinstance(drawn, NoisyMeanSums), "of another release"
+    low, high, epsilon = measured.low, measured.high, release.loss.epsilon
+    found = recentred_mean.estimate(drawn, low, high, epsilon, measured.rows)
+    return on_grid(found.times(measured.grid), release.output_grid, kind)
+
+
+def _known(value: Fraction) -> Estimate:
+    return Estimate(value=value, least=value, most=value, at=lambda _: _known(value))
+
+
+def _quantile(drawn: Drawn, release: OrderStatistic) -> NoisyValue:
+    assert isinstance(drawn, DrawnQuantile), "of another release"
+    index, low, high = drawn.index, drawn.low, drawn.high
+    grid, kind = release.measured.grid, release.aggregate.type
+    if low is None or high is None:
+        return NoisyValue(index, grid, kind, None)
+    assert release.interval is not None
+    ends = IntervalEnds(low=low, high=high, level=release.interval.level)
+    half_width = max(high - index, index - low)
+    return NoisyValue(index, grid, kind, half_width, ends=ends)

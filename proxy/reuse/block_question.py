@@ -1,0 +1,224 @@
+"""What a block of a plan asks, in one form: two blocks of equal question and terms have the same noisy answer.
+
+The question is what is measured, the terms are how exactly; neither is how the answer is shown. Every field of
+a plan is in one of the three, or this module does not load: what is new is never forgotten silently.
+
+Source  docs/design/reuse.md 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import get_args
+
+from typing_extensions import assert_never
+
+from proxy.planner.key_plans import KeyPlan
+from proxy.planner.plan import (
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
+from proxy.planner.statistics import Counted, Measured
+from proxy.query.ir.expressions import Case, Expression
+from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    rewrite,
+)
+from proxy.reuse.canonical_conditions import canonical_condition
+from proxy.reuse.canonical_form import CanonicalForm
+
+# By class: its question, its terms, what only shows.
+_PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
+    NoisyStatistic: (
+        frozenset({"statistic", "of", "sensitivity", "total"}),
+        frozenset({"noise", "loss"}),
+        frozenset({"aggregate"}),
+    ),
+    DistinctCount: (
+        frozenset({"operand", "condition", "of_unit", "sensitivity", "is_long"}),
+        frozenset({"noise", "loss"}),
+        frozenset({"aggregate"}),
+    ),
+    RecentredMean: (
+        frozenset({"measured", "output_grid"}),
+        frozenset({"loss"}),
+        frozenset({"aggregate"}),
+    ),
+    OrderStatistic: (
+        frozenset({"measured"}),
+        frozenset({"needed", "loss", "interval"}),
+        frozenset({"aggregate"}),  # but for its kind and fraction
+    ),
+    SampleAggregate: (
+        frozenset({"measured", "output_grid", "low", "high", "fill"}),
+        frozenset({"partitions", "mechanism", "gate", "loss"}),
+        frozenset({"aggregate"}),  # but for its kind
+    ),
+    BlockPlan: (
+        frozenset(
+            {"source", "neighbours", "where", "keys", "grouped", "releases", "combinations"}
+            | {"unowned", "selection", "rows_choice"}
+        ),
+        frozenset({"sub_partitions"}),
+        frozenset(
+            {"answers", "intervals", "expressions", "outputs", "uses_answers", "is_summed"}
+            | {"withheld", "unstated", "clipped", "is_rounded", "has_truths"}
+        ),
+    ),
+}
+for _kind, _parts in _PARTS.items():
+    _names = [one.name for one in fields(_kind)]
+    assert sorted(_names) == sorted(name for part in _parts for name in part), _kind
+
+_EXPRESSIONS = get_args(Expression)
+_LEFT_OUT = {"LaplaceNoise": frozenset({"gaussian"})}  # proposed, not used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockQuestion:
+    """question, terms: canonical texts; keys, releases: the plan's, by number, in the order of these texts."""
+
+    question: str
+    terms: str
+    keys: tuple[int, ...]
+    releases: tuple[int, ...]
+
+
+def question_of(block: BlockPlan) -> BlockQuestion | None:
+    """None of a block whose answer hangs on an earlier one: it has a question once that is drawn.
+
+    Given    block: bound to its constants; where bounds are chosen, before they are
+    Refuses  NotCanonical
+    """
+    if block.uses_answers:
+        return None
+    form = CanonicalForm(_LEFT_OUT)
+    form.number(_aliases(block.source))
+
+    def normal(part: Expression) -> Expression:
+        return _normal(part, form)
+
+    source = form.text(rewrite(block.source, normal))
+    where = "~" if block.where is None else form.text(normal(block.where))
+    keys = sorted((_key(key, form), number) for number, key in enumerate(block.keys))
+    order = tuple(number for _, number in keys)
+    releases = sorted(
+        (form.text(_question(release, form)), form.text(_terms(release)), number)
+        for number, release in enumerate(block.releases)
+    )
+    what = (
+        source,
+        where,
+        form.text(block.neighbours),
+        form.text(block.grouped),
+        form.text(block.unowned),
+        form.text(_combinations(block, order)),
+        form.text(block.selection),
+        form.text(block.rows_choice),
+        *(text for text, _ in keys),
+        *(text for text, _, _ in releases),
+    )
+    terms = (form.text(block.sub_partitions), *(text for _, text, _ in releases))
+    return BlockQuestion(
+        question=form.text(what),
+        terms=form.text(terms),
+        keys=order,
+        releases=tuple(number for *_, number in releases),
+    )
+
+
+def _normal(part: Expression, form: CanonicalForm) -> Expression:
+    """Conditions in one form, also those inside a CASE."""
+
+    def inside(one: Expression) -> Expression:
+        if not isinstance(one, Case):
+            return one
+        whens = tuple((canonical_condition(when, form.text), then) for when, then in one.whens)
+        return replace(one, whens=whens)
+
+    return canonical_condition(rebuild(part, inside), form.text)
+
+
+def _key(key: KeyPlan, form: CanonicalForm) -> str:
+    """Its values as a set: their order only shows."""
+    values = None
+    if key.values is not None:
+        values = tuple(sorted(key.values, key=lambda text: (text is None, text or "")))
+    return form.text(
+        replace(key, expression=_normal(key.expression, form), type_name="", values=values)
+    )
+
+
+def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:
+    if block.combinations is None:
+        return None
+    turned = (tuple(keys[number] for number in order) for keys in block.combinations)
+    return tuple(sorted(turned, key=lambda keys: tuple((k is None, k or "") for k in keys)))
+
+
+def _question(release: Release, form: CanonicalForm) -> object:
+    what: tuple[object, ...]
+    match release:
+        case NoisyStatistic() | DistinctCount() | RecentredMean():
+            what = ()
+        case OrderStatistic():
+            what = (release.aggregate.kind, release.aggregate.rank)
+        case SampleAggregate():
+            what = (release.kind,)
+        case _:
+            assert_never(release)
+    kind = type(release)
+    names = sorted(_PARTS[kind][0])
+    return (kind.__name__, *what, *(_conditioned(getattr(release, name), form) for name in names))
+
+
+def _conditioned(part: object, form: CanonicalForm) -> object:
+    """FILTER in one form, wherever it stands in what is measured."""
+    if isinstance(part, tuple):
+        return tuple(_conditioned(one, form) for one in part)
+    if isinstance(part, Measured):
+        operand, condition = _normal(part.operand, form), _maybe(part.condition, form)
+        return replace(part, operand=operand, condition=condition)
+    if isinstance(part, Counted):
+        counted, condition = _maybe(part.operand, form), _maybe(part.condition, form)
+        return replace(part, operand=counted, condition=condition)
+    return _normal(part, form) if isinstance(part, _EXPRESSIONS) else part
+
+
+def _maybe(part: Expression | None, form: CanonicalForm) -> Expression | None:
+    return None if part is None else _normal(part, form)
+
+
+def _terms(release: Release) -> object:
+    return tuple(getattr(release, name) for name in sorted(_PARTS[type(release)][1]))
+
+
+def _aliases(relation: Relation) -> Iterator[str]:
+    match relation:
+        case Scan():
+            yield relation.alias
+        case Join():
+            yield from _aliases(relation.left)
+            yield from _aliases(relation.right)
+        case Subquery() | GroupByUnit() | Truncate():
+            yield from _aliases(relation.source)
+            yield relation.alias
+        case UnionAll():
+            for one in relation.parts:
+                yield from _aliases(one)
+            yield relation.alias
+        case _:
+            assert_never(relation)

@@ -1,0 +1,245 @@
+"""Conditions in one form, by rules that hold in three-valued logic: for every row true, false or
+NULL as before.
+
+A question that is not recognised costs epsilon, one that is recognised wrongly lies; so there is no other rule.
+What is not done: the excluded middle and whatever rests on it (false with NULL), any order of texts (it is the
+collation's), distribution (it grows), moving a FILTER into WHERE.
+
+Source  Kleene's strong logic; `x < c` and `NOT x >= c` agree also for NaN, which PostgreSQL orders (its
+        documentation, 8.1.3)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import (
+    Comparator,
+    Comparison,
+    Connective,
+    Constant,
+    Expression,
+    In,
+    Not,
+    Parameter,
+)
+from proxy.query.ir.rebuilding import rebuild
+
+_NEGATED = {
+    Comparator.EQ: Comparator.NE,
+    Comparator.NE: Comparator.EQ,
+    Comparator.LT: Comparator.GE,
+    Comparator.GE: Comparator.LT,
+    Comparator.GT: Comparator.LE,
+    Comparator.LE: Comparator.GT,
+    Comparator.DISTINCT: Comparator.NOT_DISTINCT,
+    Comparator.NOT_DISTINCT: Comparator.DISTINCT,
+}
+_MIRRORED = {
+    Comparator.LT: Comparator.GT,
+    Comparator.GT: Comparator.LT,
+    Comparator.LE: Comparator.GE,
+    Comparator.GE: Comparator.LE,
+}
+_LOWER = (Comparator.GT, Comparator.GE)
+_UPPER = (Comparator.LT, Comparator.LE)
+_OTHER = {"AND": "OR", "OR": "AND"}
+
+TextOf = Callable[[Expression], str]
+
+
+def canonical_condition(condition: Expression, text: TextOf) -> Expression:
+    """
+    Given    text: of an expression, equal where the expression is
+    """
+
+    def normal(part: Expression) -> Expression:
+        match part:
+            case Not():
+                return _negation(part, text)
+            case Comparison():
+                return _constant_right(part, text)
+            case Connective():
+                return _connective(part.word, part.operands, text)
+            case In():
+                return _list(part, part.items, text)
+            case _:
+                return part
+
+    return rebuild(condition, normal)
+
+
+def _negation(part: Not, text: TextOf) -> Expression:
+    """NOT moved inwards; its operand is in normal form."""
+    inner = part.operand
+    match inner:
+        case Not():
+            return inner.operand
+        case Comparison():
+            return _constant_right(replace(inner, comparator=_NEGATED[inner.comparator]), text)
+        case Connective():
+            parts = [_negation(Not(one), text) for one in inner.operands]
+            return _connective(_OTHER[inner.word], parts, text)
+        case _:
+            return part
+
+
+def _constant_right(part: Comparison, text: TextOf) -> Expression:
+    """The constant on the right; x = c as x IN (c), so that a list of one is no other question."""
+    mirrored = _MIRRORED.get(part.comparator, part.comparator)
+    left, right = part.left, part.right
+    is_right = isinstance(right, Constant)
+    is_turned = not is_right and (isinstance(left, Constant) or text(right) < text(left))
+    if is_right and isinstance(left, Constant):
+        is_turned = text(right) < text(left)
+    if is_turned:
+        left, right = right, left
+        part = replace(part, comparator=mirrored, left=left, right=right)
+    if isinstance(left, Constant) or not isinstance(right, Constant):
+        return part
+    right = _constant(right, left)
+    part = replace(part, right=right)
+    if _is_compared_exactly(left, right):
+        if part.comparator is Comparator.EQ:
+            return In(left, (right,))
+        if part.comparator is Comparator.NE:
+            return Not(In(left, (right,)))
+    return part
+
+
+def _list(part: In, items: Iterable[Constant | Parameter], text: TextOf) -> In:
+    """Each item once, in the order of their texts."""
+    known: dict[str, Constant | Parameter] = {}
+    for item in items:
+        one = _constant(item, part.operand) if isinstance(item, Constant) else item
+        known[text(one)] = one
+    return replace(part, items=tuple(known[key] for key in sorted(known)))
+
+
+def _constant(right: Constant, left: Expression) -> Constant:
+    """What is compared with an exact number is one, whatever type it came in."""
+    if _is_exact(left) and isinstance(right.value, Fraction) and _is_exact(right):
+        return Constant(right.value, SqlType.NUMERIC)
+    return Constant(right.value, right.type)
+
+
+def _is_exact(part: Expression) -> bool:
+    return part.type is not None and part.type.is_number and not part.type.is_float
+
+
+def _is_compared_exactly(left: Expression, right: Constant) -> bool:
+    """Alone as in a list: not floats, which a list may bring to one type; nor character(n)."""
+    if _is_exact(left):
+        return _is_exact(right)
+    kind = left.type
+    return (
+        kind is right.type and kind is not None and kind is not SqlType.BPCHAR and not kind.is_float
+    )
+
+
+def _connective(word: str, operands: Iterable[Expression], text: TextOf) -> Expression:
+    flat: list[Expression] = []
+    for one in operands:
+        is_same = isinstance(one, Connective) and one.word == word
+        flat += one.operands if isinstance(one, Connective) and is_same else (one,)
+    flat = _lists_joined(word, flat, text)
+    if word == "AND":
+        flat = _tightest(flat, text)
+    known = {text(one): one for one in flat}
+    cached = {
+        key: one for key, one in known.items() if not _is_absorbed(word, key, one, known, text)
+    }
+    if len(cached) == 1:
+        (only,) = cached.values()
+        return only
+    return Connective(word, tuple(cached[key] for key in sorted(cached)))
+
+
+def _is_absorbed(
+    word: str, key: str, one: Expression, known: dict[str, Expression], text: TextOf
+) -> bool:
+    """a AND (a OR b) is a; a OR (a AND b) is a."""
+    if not isinstance(one, Connective) or one.word == word:
+        return False
+    return any(text(part) in known and text(part) != key for part in one.operands)
+
+
+def _lists_joined(word: str, operands: Sequence[Expression], text: TextOf) -> list[Expression]:
+    """x IN (a) OR x IN (b, c) is x IN (a, b, c); AND of NOT IN likewise."""
+    lists: dict[str, list[In]] = {}
+    others: list[Expression] = []
+    for one in operands:
+        found = one if word == "OR" else one.operand if isinstance(one, Not) else None
+        if isinstance(found, In) and _is_joinable(found):
+            lists.setdefault(text(found.operand), []).append(found)
+        else:
+            others.append(one)
+    for same in lists.values():
+        joined = _list(same[0], (item for one in same for item in one.items), text)
+        others.append(joined if word == "OR" else Not(joined))
+    return others
+
+
+def _is_joinable(part: In) -> bool:
+    return all(
+        isinstance(item, Constant) and _is_compared_exactly(part.operand, item)
+        for item in part.items
+    )
+
+
+def _tightest(operands: Sequence[Expression], text: TextOf) -> list[Expression]:
+    """Of several lower or upper bounds of one number the one that implies the others: also of NULL and NaN."""
+    bounds: dict[tuple[str, bool], Comparison] = {}
+    others: list[Expression] = []
+    for one in operands:
+        if not _is_bound(one):
+            others.append(one)
+            continue
+        assert isinstance(one, Comparison)
+        one = _whole(one)
+        place = text(one.left), one.comparator in _LOWER
+        found = bounds.get(place)
+        bounds[place] = one if found is None else _tighter(found, one)
+    return [*others, *bounds.values()]
+
+
+def _is_bound(one: Expression) -> bool:
+    if not isinstance(one, Comparison) or one.comparator not in (*_LOWER, *_UPPER):
+        return False
+    return _is_exact(one.left) and _number(one) is not None
+
+
+def _number(one: Comparison) -> Fraction | None:
+    right = one.right
+    value = right.value if isinstance(right, Constant) else None
+    return value if isinstance(value, Fraction) else None
+
+
+def _whole(one: Comparison) -> Comparison:
+    """x > 5 is x >= 6 where x is a whole number."""
+    value, kind = _number(one), one.left.type
+    assert value is not None and kind is not None
+    if not kind.is_integer:
+        return one
+    if one.comparator in _LOWER:
+        least = math.floor(value) + 1 if one.comparator is Comparator.GT else math.ceil(value)
+        return _with(one, Comparator.GE, Fraction(least))
+    most = math.ceil(value) - 1 if one.comparator is Comparator.LT else math.floor(value)
+    return _with(one, Comparator.LE, Fraction(most))
+
+
+def _with(one: Comparison, comparator: Comparator, value: Fraction) -> Comparison:
+    return Comparison(comparator, one.left, Constant(value, SqlType.NUMERIC))
+
+
+def _tighter(one: Comparison, other: Comparison) -> Comparison:
+    here, there = _number(one), _number(other)
+    assert here is not None and there is not None
+    if here == there:
+        return one if one.comparator in (Comparator.GT, Comparator.LT) else other
+    is_lower = one.comparator in _LOWER
+    return one if (here > there) is is_lower else other

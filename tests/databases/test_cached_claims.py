@@ -1,0 +1,286 @@
+"""Who pays for a cached answer, by the ledger's own rule (ledger_migrations/0002)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta, timezone
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from proxy.base.errors import Code, Refusal
+from proxy.engine.cached_answers import CachedQuestion, CacheState
+from proxy.ledger.cached_claims import CachedClaims, Claimed
+from proxy.ledger.ledger_backup import TABLES, backup, restore
+from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.policy.policy_model import Reuse
+from proxy.release.cached_block import Order
+from tests.databases.ledger_database import loss, rows, set_limits
+
+T = TypeVar("T")
+_DAY = Reuse(86_400)
+_ORDER = Order(keys=(), releases=())
+_DRAW, _READY, _WAIT, _APART = CacheState.DRAW, CacheState.READY, CacheState.WAIT, CacheState.APART
+
+
+def _question(
+    name: int | None, epsilon: str = "1", question: str = "count", terms: str = "t"
+) -> CachedQuestion:
+    return CachedQuestion(
+        digest=None if name is None else bytes([name]) * 32,
+        question=question,
+        terms=terms,
+        order=_ORDER,
+        loss=loss(epsilon, "0"),
+        events=(),
+    )
+
+
+def _with_claims(dsn: str, use: Callable[[CachedClaims], Awaitable[T]]) -> T:
+    async def run() -> T:
+        tables = LedgerTables(dsn, 1)
+        await tables.open()
+        try:
+            return await use(CachedClaims(tables, _DAY))
+        finally:
+            await tables.close()
+
+    return asyncio.run(run())
+
+
+async def _claim(
+    claims: CachedClaims, who: str, *parts: CachedQuestion, may_draw: bool = True
+) -> Claimed | None:
+    return await claims.claim(who, parts, "f", "p", may_draw=may_draw)
+
+
+async def _drawn(
+    claims: CachedClaims, who: str, *parts: CachedQuestion, text: str = "drawn"
+) -> Claimed:
+    claimed = await _claim(claims, who, *parts)
+    assert claimed is not None
+    for cached, state in zip(claimed.cached, claimed.states, strict=True):
+        if state is _DRAW:
+            assert cached is not None
+            await claims.store(cached, text)
+    return claimed
+
+
+def _paid(dsn: str) -> dict[str, Fraction]:
+    found = rows(dsn, "SELECT analyst, epsilon FROM ledger.balance")
+    return {name or "all": Fraction(epsilon) for name, epsilon in found}
+
+
+def test_each_pays_once_and_everybody_once(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
+        assert await _claim(claims, "alice", _question(1), may_draw=False) is None
+        first = await _drawn(claims, "alice", _question(1))
+        again = await _claim(claims, "alice", _question(1), may_draw=False)
+        other = await _claim(claims, "bob", _question(1), may_draw=False)
+        return first, again, other
+
+    first, again, other = _with_claims(ledger_dsn, use)
+    assert first is not None and again is not None and other is not None
+    assert [first.states, again.states, other.states] == [(_DRAW,), (_READY,), (_READY,)]
+    assert again.relations == other.relations == ("drawn",)
+    assert [first.receipt.charged.epsilon, again.receipt.charged.epsilon] == [1, 0]
+    assert other.receipt.charged.epsilon == 1
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
+def test_a_part_that_was_seen_is_free_beside_a_new_one(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> Claimed:
+        await _drawn(claims, "alice", _question(1))
+        return await _drawn(
+            claims, "alice", _question(1), _question(2, "0.5"), _question(None, "0.25")
+        )
+
+    both = _with_claims(ledger_dsn, use)
+    assert both.states == (_READY, _DRAW, _APART)
+    assert both.receipt.charged.epsilon == Fraction(3, 4)
+    assert _paid(ledger_dsn) == {"alice": Fraction(7, 4), "all": Fraction(7, 4)}
+
+
+def test_a_name_that_is_given_again_has_seen_nothing(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+    add_analyst(ledger_dsn, "eve", "x")
+    _with_claims(ledger_dsn, lambda claims: _drawn(claims, "eve", _question(1)))
+    remove_analyst(ledger_dsn, "eve")
+    with pytest.raises(Refusal, match="not an analyst any more"):
+        _with_claims(ledger_dsn, lambda claims: _claim(claims, "eve", _question(1)))
+    add_analyst(ledger_dsn, "eve", "y")
+    again = _with_claims(ledger_dsn, lambda claims: _claim(claims, "eve", _question(1)))
+    assert again is not None and again.receipt.charged.epsilon == 1
+    assert _paid(ledger_dsn) == {"eve": 2, "all": 1}
+
+
+def test_total_is_used_up_but_what_is_drawn_is_shown(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="1")
+
+    async def use(claims: CachedClaims) -> tuple[Claimed | None, Refusal]:
+        await _drawn(claims, "alice", _question(1))
+        displayed = await _claim(claims, "bob", _question(1))
+        with pytest.raises(Refusal) as refused:
+            await _claim(claims, "bob", _question(2))
+        return displayed, refused.value
+
+    displayed, refused = _with_claims(ledger_dsn, use)
+    assert displayed is not None and displayed.states == (_READY,)
+    assert refused.code is Code.OVER_BUDGET and "shared" in refused.message
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
+def test_own_budget_bounds_what_is_shown(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="1", total="9")
+
+    async def use(claims: CachedClaims) -> None:
+        await _drawn(claims, "alice", _question(1))
+        await _drawn(claims, "bob", _question(2))
+        await _claim(claims, "bob", _question(2))
+        with pytest.raises(Refusal, match='budget of "bob"'):
+            await _claim(claims, "bob", _question(1), may_draw=False)
+
+    _with_claims(ledger_dsn, use)
+    assert rows(ledger_dsn, "SELECT count(*) FROM ledger.seen") == [(2,)]
+
+
+def test_who_waits_and_who_takes_over(ledger_dsn: str) -> None:
+    """A draw that nobody was displayed is made again under its charge."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> list[tuple[CacheState, ...]]:
+        first = await _claim(claims, "alice", _question(1))
+        waiting = await _claim(claims, "bob", _question(1), may_draw=False)
+        assert first is not None and waiting is not None and first.cached[0] is not None
+        await claims.let_go(
+            first.cached[0], "00000000-0000-0000-0000-000000000000"
+        )  # not its holder
+        still = await _claim(claims, "bob", _question(1))
+        await claims.let_go(first.cached[0], first.holder)
+        assert await _claim(claims, "bob", _question(1), may_draw=False) is None
+        taken = await _drawn(claims, "bob", _question(1), text="bob's")
+        # Whoever comes late shows what stands.
+        assert await claims.store(first.cached[0], "alice's") == "bob's"
+        assert still is not None
+        return [first.states, waiting.states, still.states, taken.states]
+
+    assert _with_claims(ledger_dsn, use) == [(_DRAW,), (_WAIT,), (_WAIT,), (_DRAW,)]
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
+def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:
+    """A relation does not wait for the disk: it may have been displayed, and be gone."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> Claimed:
+        await _claim(claims, "alice", _question(1))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute("UPDATE ledger.cached SET started = started - interval '1 second'")
+        return await _drawn(claims, "alice", _question(1))
+
+    assert _with_claims(ledger_dsn, use).receipt.charged.epsilon == 1
+    assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
+    assert rows(ledger_dsn, "SELECT count(*), min(relation) FROM ledger.cached") == [(1, "drawn")]
+
+
+def test_a_digest_is_not_a_question(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> tuple[Claimed, Claimed]:
+        await _drawn(claims, "alice", _question(1))
+        other = await _drawn(claims, "alice", _question(1, question="another of the same digest"))
+        return other, await _drawn(claims, "alice", _question(1, terms="others"))
+
+    for claimed in _with_claims(ledger_dsn, use):
+        assert claimed.states == (_APART,) and claimed.cached == (None,)
+    assert _paid(ledger_dsn) == {"alice": 3, "all": 3}
+
+
+def test_slots_begin_by_the_clock_of_the_ledger(ledger_dsn: str) -> None:
+    def start(at: datetime, seconds: int, offset: int) -> datetime:
+        with psycopg.connect(ledger_dsn) as connection:
+            row = connection.execute(
+                "SELECT ledger.slot_start(%s, %s, %s)", (seconds, offset, at)
+            ).fetchone()
+        assert row is not None
+        found: datetime = row[0]
+        return found.astimezone(timezone.utc)
+
+    noon = datetime(2026, 11, 23, 12, tzinfo=timezone.utc)
+    assert start(noon, 86_400, 0) == noon - timedelta(hours=12)
+    assert start(noon, 86_400, 4 * 3600) == noon - timedelta(hours=8)
+    assert start(noon - timedelta(hours=9), 86_400, 4 * 3600) == noon - timedelta(hours=32)
+    assert start(noon, 1800, 0) == noon
+
+
+def test_what_everybody_paid_is_added_up_anew(ledger_dsn: str) -> None:
+    """A window that opens counts of each receipt what it paid of that budget."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> None:
+        await _drawn(claims, "alice", _question(1))
+        await _claim(claims, "bob", _question(1))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute("UPDATE ledger.balance SET period = NULL, epsilon = 77")
+        await _claim(claims, "bob", _question(1))
+
+    _with_claims(ledger_dsn, use)
+    assert _paid(ledger_dsn) == {"alice": 77, "bob": 1, "all": 1}
+
+
+def test_twice_in_one_statement(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+    both = _with_claims(
+        ledger_dsn, lambda claims: _drawn(claims, "alice", _question(1), _question(1))
+    )
+    assert both.states == (_DRAW, _APART)
+    assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
+
+
+def test_a_backup_holds_what_was_seen(ledger_dsn: str, tmp_path: Path) -> None:
+    """And no draw that may have been displayed since: it would be drawn again under its charge."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> Claimed | None:
+        await _drawn(claims, "alice", _question(1))
+        await _claim(claims, "bob", _question(1))
+        return await _claim(claims, "alice", _question(2))
+
+    _with_claims(ledger_dsn, use)
+    assert ledger_problems(ledger_dsn) == ()
+    backup(ledger_dsn, tmp_path / "file")
+    with psycopg.connect(ledger_dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE again")
+    again = make_conninfo(ledger_dsn, dbname="again")
+    try:
+        restore(again, tmp_path / "file")
+        assert ledger_problems(again) == ()
+        assert rows(again, "SELECT relation FROM ledger.cached") == [("drawn",)]
+        seen = _with_claims(again, lambda claims: _claim(claims, "bob", _question(1)))
+        assert seen is not None and seen.receipt.charged.epsilon == 0
+        anew = _with_claims(again, lambda claims: _claim(claims, "alice", _question(2)))
+        assert anew is not None and anew.receipt.charged.epsilon == 1
+        assert _paid(again) == {"alice": 3, "bob": 1, "all": 3}
+    finally:
+        with psycopg.connect(ledger_dsn, autocommit=True) as connection:
+            connection.execute("DROP DATABASE again WITH (FORCE)")
+
+
+def test_every_table_is_in_a_backup(ledger_dsn: str) -> None:
+    found = rows(
+        ledger_dsn,
+        "SELECT relname::text FROM pg_class WHERE relnamespace = 'ledger'::regnamespace"
+        " AND relkind = 'r'",
+    )
+    assert {name for (name,) in found} - {"migration"} == {name for name, _ in TABLES}
