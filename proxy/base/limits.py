@@ -28,6 +28,7 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
 | characters of a stored text beside \|\| | CONCATENATED_CHARACTERS | memory: it copies what is before it |
 | bytes that are stored of a jsonb or an array | INSIDE_STORED_BYTES | memory: each look unpacks it |
+| elements of an array that is looked into | INSIDE_ELEMENTS | time: each look goes through them |
 | bytes of an object in a jsonb that is printed | INSIDE_PRINTED_BYTES | MaxAllocSize: 1e131071 |
 | looks at what is in jsonb and arrays, of a statement | INSIDE_LOOKS | memory and time one row can cost |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
@@ -99,6 +100,7 @@ CONCATENATED_TOGETHER = 32  # operands of one ||: 35 MiB of copies at the worst
 INSIDE_STORED_BYTES = (
     16 * 1024
 )  # of which lz4 makes 4 MiB in memory at most; a longer value counts as NULL
+INSIDE_ELEMENTS = 64 * 1024  # of an array of NULLs 32 million are stored in 16 KiB
 INSIDE_PRINTED_BYTES = 1024  # 64 numbers of 131,072 digits
 INSIDE_LOOKS = 128  # each step of a path and each constant is one
 # What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys

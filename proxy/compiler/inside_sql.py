@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
+from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.query.ir.expressions import ColumnRef, Constant, Inside, InsideLook
@@ -21,9 +22,7 @@ _LARGE = "'...'::text"
 
 def inside_sql(inside: Inside, binds: Binds) -> str:
     assert isinstance(inside.operand, ColumnRef)
-    column = column_sql(inside.operand)
-    stored = f"pg_catalog.pg_column_size({column}) <= {limits.INSIDE_STORED_BYTES}"
-    whole = f"(CASE WHEN {stored} THEN {column} END)"
+    column, whole = column_sql(inside.operand), _whole(inside.operand)
     steps = [_constant(step, binds) for step in inside.path]
     given = [_constant(part, binds) for part in inside.arguments]
     match inside.look:
@@ -61,6 +60,34 @@ def inside_sql(inside: Inside, binds: Binds) -> str:
             return _compared(column)
         case _:
             assert_never(inside.look)
+
+
+def stored_sql(column: ColumnRef) -> str:
+    """A jsonb or an array as all that looks into it sees it: what names a row needs no more of it. Arrays of
+    two collations that are united have none, without which texts are neither hashed nor ordered."""
+    collation = ' COLLATE pg_catalog."default"' if column.type is SqlType.TEXT_ARRAY else ""
+    return f"{_whole(column)}{collation}"
+
+
+def carried_sql(inside: Inside, binds: Binds) -> str:
+    """A member as a column of a subquery, in whose rows it stands unpacked: one that nothing could look into is
+    not carried along."""
+    found = inside_sql(inside, binds)
+    return _bounded(found) if inside.look is InsideLook.MEMBER else found
+
+
+def _whole(column: ColumnRef) -> str:
+    """An array of NULLs has eight in a byte before it is compressed: what goes through it is bounded too."""
+    value = column_sql(column)
+    bounded = _bounded(value)
+    if column.type.element is None:
+        return bounded
+    return f"(CASE WHEN pg_catalog.cardinality({bounded}) <= {limits.INSIDE_ELEMENTS} THEN {value} END)"
+
+
+def _bounded(value: str) -> str:
+    stored = f"pg_catalog.pg_column_size({value}) <= {limits.INSIDE_STORED_BYTES}"
+    return f"(CASE WHEN {stored} THEN {value} END)"
 
 
 def _member(whole: str, steps: list[str]) -> str:

@@ -10,6 +10,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.inside_sql import carried_sql, stored_sql
 from proxy.compiler.sub_partitions import hash_sql, row_hash_sql
 from proxy.compiler.text_sql import first_characters
 from proxy.query.ir.expression_walk import children
@@ -98,14 +99,20 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
 
 def _hash_order(truncate: Truncate, binds: Binds) -> str:
     seed = binds.seed("kept")
-    # A type that we do not know may have neither hash nor order: its text has both.
-    columns = [
-        f"{column_sql(column)}::text" if column.type is SqlType.OTHER else column_sql(column)
-        for column in truncate.ordered_by
-    ]
+    columns = [_ordered_sql(column) for column in truncate.ordered_by]
     if len(columns) == 1:
         return f"{hash_sql(columns[0], truncate.ordered_by[0].type, seed)}, {columns[0]}"
     return ", ".join([row_hash_sql(truncate.ordered_by, seed), *columns])
+
+
+def _ordered_sql(column: ColumnRef) -> str:
+    """A type that we do not know may have no order: its text has one. Of a jsonb and an array no more is
+    unpacked than can be looked into."""
+    if column.type is SqlType.OTHER:
+        return f"{column_sql(column)}::text"
+    if column.type is SqlType.JSONB or column.type.element is not None:
+        return stored_sql(column)
+    return column_sql(column)
 
 
 def _subquery(subquery: Subquery, binds: Binds) -> str:
@@ -122,10 +129,7 @@ def _window(column: WindowColumn, binds: Binds) -> str:
         return "pg_catalog.gen_random_uuid()"
     by = ", ".join(_key(part, binds) for part in column.partition)
     terms = [_term(term, binds) for term in column.order]
-    terms += [
-        f"{column_sql(one)}::text" if one.type is SqlType.OTHER else column_sql(one)
-        for one in column.ties
-    ]
+    terms += [_ordered_sql(one) for one in column.ties]
     order = f" ORDER BY {', '.join(terms)}" if terms else ""
     frame = f" {column.frame.value}" if column.frame.value else ""
     over = f" OVER (PARTITION BY {by}{order}{frame})"
@@ -159,6 +163,10 @@ def _output(expression: Expression, binds: Binds) -> str:
         computed = kind is not None and kind.is_float
     if computed and kind is not None and kind.is_number:
         return numeric_sql(expression, binds)
+    if isinstance(expression, Inside):
+        found = carried_sql(expression, binds)
+        is_text = kind is not None and kind.is_text
+        return f"{first_characters(found, limits.KEY_CHARACTERS)}::text" if is_text else found
     if kind is not None and kind.is_text and _makes_text(expression):
         return f"{first_characters(value_sql(expression, binds), limits.KEY_CHARACTERS)}::text"
     if computed and kind is SqlType.TEXT and _has_blank_padded(expression):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
+from proxy.compiler.inside_sql import stored_sql
 from proxy.query.ir.expressions import ColumnRef
 
 _SUB_PARTITION_BITS = 31
@@ -52,13 +53,27 @@ def seed_sql(purpose: str, binds: Binds) -> tuple[str, str]:
 
 
 def row_hash_sql(columns: tuple[ColumnRef, ...], seed: str) -> str:
-    """A hash of several columns. A type that we do not know may have no hash, as bit and money, which raises
-    42883, but only once there is a row: it is hashed as its text."""
-    hashed = [
-        f"{column_sql(column)}::text" if column.type is SqlType.OTHER else column_sql(column)
-        for column in columns
-    ]
+    """A hash of several columns. What may be long stands in the row as a hash of its own: ROW() is made of
+    whole values, unpacked (heaptoast.c, toast_flatten_tuple_to_datum), and raises above 1 GB, which two texts
+    of one person can have, or one text in as many columns as a question names it."""
+    hashed = [_short_sql(column, seed) for column in columns]
     return f"pg_catalog.hash_record_extended(ROW({', '.join(hashed)}), {seed})"
+
+
+def _short_sql(column: ColumnRef, seed: str) -> str:
+    """A type that we do not know may have no hash, as bit and money, which raises 42883, but only once there is
+    a row: it is hashed as its text."""
+    match column.type:
+        case SqlType.ENUM | SqlType.DURATION:
+            return column_sql(column)
+        case SqlType.JSONB:
+            return f"pg_catalog.jsonb_hash_extended({stored_sql(column)}, {seed})"
+        case kind if kind.element is not None:
+            return f"pg_catalog.hash_array_extended({stored_sql(column)}, {seed})"
+        case kind if kind.is_text or kind is SqlType.OTHER:
+            return f"pg_catalog.hashtextextended({column_sql(column)}::text, {seed})"
+        case _:
+            return column_sql(column)
 
 
 def hash_sql(name: str, kind: SqlType, seed: str) -> str:

@@ -190,8 +190,8 @@ def _looks(part: object) -> int:
         return len(part.path) + sum(
             number_of_values(one) for one in part.arguments if isinstance(one, Constant)
         )
-    # The text of a member is looked at three times, to see how long it is.
-    times = 3 if part.look is InsideLook.TEXT else 1
+    # The text of a member is looked at three times, to see how long it is, what a subquery carries twice.
+    times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(part.look, 1)
     return times * len(part.path) + max(len(part.arguments), 1)
 
 

@@ -24,7 +24,7 @@ SELECT t, avg(n2) FROM trips GROUP BY t
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys t of 4; cells 119
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, mean of 119 partitions, 3 moved, gate 974 units, scale 15/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", r1."leg"), %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p5)s::bigint)), %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
