@@ -231,6 +231,8 @@ def _case(case: Case, binds: Binds, number: bool = False) -> str:
     def branch(part: Expression) -> str:
         return numeric_sql(part, binds) if number else _branch(part, case.type, binds)
 
+    if not case.whens:  # of a key that can have no value
+        return branch(case.otherwise)
     whens = " ".join(f"WHEN {condition_sql(a, binds)} THEN {branch(b)}" for a, b in case.whens)
     return f"CASE {whens} ELSE {branch(case.otherwise)} END"
 

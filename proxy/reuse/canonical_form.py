@@ -11,10 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from typing import Any
 
 # Names of relations, wherever they stand.
 _ALIASES = frozenset({"alias", "relation"})
@@ -66,7 +63,7 @@ class CanonicalForm:
         names = self._fields(part)
         return f"<{kind.__name__}" + "".join(f" {self._field(part, one)}" for one in names) + ">"
 
-    def _fields(self, part: DataclassInstance) -> tuple[str, ...]:
+    def _fields(self, part: Any) -> tuple[str, ...]:
         kind = type(part)
         names = self._names.get(kind)
         if names is None:

@@ -18,7 +18,7 @@ from proxy.planner.plan import BlockPlan
 from proxy.planner.planning import plan
 from proxy.query.bind.time_zones import in_zone
 from proxy.query.ir.query import Query
-from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read
+from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read, walk
 
 _OF_TIMES = (
     *("date_trunc('month', {0})", "date_trunc('year', {0})", "date_trunc('week', {0})"),
@@ -130,3 +130,13 @@ def test_no_combination_is_lost(within: psycopg.Connection, seed: int, statement
         assert (block.groups() or 0) <= 12 * len(found) + 40 or zone != "UTC", (sql, zone)
     assert listed > statements * 0.7
     assert of_answered < 8 * of_found
+
+
+@pytest.mark.parametrize("key", ["left(x || x, 2)", "upper(x) || 'a'", "x", "length(x || x)"])
+def test_a_key_that_can_have_no_value(hostile: psycopg.Connection, key: str) -> None:
+    """No row fulfils the condition, so that there is no group; the statement is one all the same."""
+    source = "SELECT CASE WHEN i2 = 0 THEN 'x' ELSE 'y' END AS x FROM people WHERE i2 = NULL"
+    pipeline = walk(f"SELECT {key}, count(*) FROM ({source}) q GROUP BY 1")
+    assert pipeline is not None
+    for query in compile_block(pipeline.plan.blocks[0]):
+        assert hostile.execute(query.sql.encode(), query.parameters).fetchall() == []

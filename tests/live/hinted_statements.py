@@ -45,11 +45,31 @@ HINTED: dict[str, HintedStatement] = {
             [f"SELECT {_HOUR}, count(*) {_THINGS} WHERE at < '2020-01-09' GROUP BY 1"] * 6
         ),
     ),
-    "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column).": _case(
+    "Group by its hour, extract(hour FROM column), or by bins of its seconds, floor(extract(epoch FROM column)"
+    " / 1800).": _case(
+        f"SELECT opens, count(*) {_THINGS} GROUP BY opens",
+        f"SELECT extract(hour FROM opens), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT floor(extract(epoch FROM opens) / 1800), count(*) {_THINGS} GROUP BY 1",
+    ),
+    "Write extract(hour FROM column), extract(minute FROM column).": _case(
+        f"SELECT count(*) {_THINGS} WHERE at::time = '09:30'",
+        f"SELECT count(*) {_THINGS} WHERE extract(hour FROM opens) = 9 AND extract(minute FROM opens) = 30",
+    ),
+    "Write extract(hour FROM column), or extract(epoch FROM column), its seconds since midnight.": _case(
+        f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",
+        f"SELECT min(extract(hour FROM opens)), max(extract(epoch FROM opens)) {_THINGS}",
+    ),
+    "Write it as '09:30' or '09:30:00.5', at most '24:00'.": _case(
+        f"SELECT count(*) {_THINGS} WHERE opens = '09:30 AM'",
+        f"SELECT count(*) {_THINGS} WHERE opens IN ('09:30', '09:30:00.5', '24:00')",
+    ),
+    "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column), of an interval"
+    " extract(epoch FROM column).": _case(
         f"SELECT tags, count(*) {_THINGS} GROUP BY tags",
         f"SELECT attrs ->> 'key', count(*) {_THINGS} GROUP BY 1",
         f"SELECT 'a' = ANY(tags), count(*) {_THINGS} GROUP BY 1",
         f"SELECT cardinality(tags), count(*) {_THINGS} GROUP BY 1",
+        f"SELECT extract(epoch FROM lasted), count(*) {_THINGS} GROUP BY 1",
     ),
     "Write a constant, and a column beside it: column ->> 'key', column @> '{\"a\": 1}', 'a' ="
     " ANY(column).": _case(
@@ -72,7 +92,8 @@ HINTED: dict[str, HintedStatement] = {
         " OR attrs @> '1'",
     ),
     "Ask for what is in them: column ->> 'key' = 'a', column @> '{\"key\": 1}', 'a' = ANY(column),"
-    " cardinality(column) > 1, column IS NULL; an interval column > interval '1 day'.": _case(
+    " cardinality(column) > 1, column IS NULL; an interval column > interval '1 day', a time"
+    " column < '12:00'.": _case(
         f"SELECT count(*) {_THINGS} WHERE tags IS DISTINCT FROM tags",
         f"SELECT count(*) {_THINGS} WHERE attrs ->> 'key' = 'a' OR attrs @> '{{\"key\": 1}}' OR 'a' = ANY(tags)"
         " OR cardinality(tags) > 1 OR tags IS NULL OR lasted > interval '1 day'",

@@ -15,7 +15,7 @@ CREATE TABLE kinds.things (
     txt text, vc varchar(20), ch char(3), flag boolean NOT NULL, mood kinds.mood, uid uuid,
     "Mixed Case" integer, share kinds.share DEFAULT 0.25, letter kinds.letter DEFAULT 'a',
     attrs jsonb DEFAULT '{"key": "a", "a": {"b": ["x"]}}', tags text[] DEFAULT '{a,b}',
-    lasted interval DEFAULT '2 hours'
+    lasted interval DEFAULT '2 hours', opens time DEFAULT '09:30'
 );
 INSERT INTO kinds.things
 SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, date '2020-01-01' + g % 300,
@@ -57,6 +57,7 @@ tables:
       attrs:  {}
       tags:   {}
       lasted: {}
+      opens:  {}
       Mixed Case: {bounds: [0, 10], values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
   kinds.codes: public
 """

@@ -44,6 +44,7 @@ _MARKED = {
     SqlType.TEXT_ARRAY: f"ARRAY['{TEXT}', NULL]",
     SqlType.INT4_ARRAY: f"ARRAY[{NUMBER}]",
     SqlType.DURATION: f"interval '{NUMBER} seconds'",
+    SqlType.TIME_OF_DAY: "'13:37:42.987654'",
 }
 _NUMERICS = {None: f"{NUMBER}{NUMBER}.{NUMBER}", 2: "987654.32"}
 _USUAL = {
@@ -54,6 +55,7 @@ _USUAL = {
     SqlType.TIMESTAMPTZ: "timestamptz '2010-01-01+00'",
     SqlType.JSONB: """jsonb_build_object('k', 'x', 'n', g % 3)""", SqlType.TEXT_ARRAY: "ARRAY['x', 'y']",
     SqlType.INT4_ARRAY: "ARRAY[g % 5]", SqlType.DURATION: "interval '1 hour'",
+    SqlType.TIME_OF_DAY: "time '10:00'",
 }  # fmt: skip
 
 BYTES: tuple[bytes, ...] = (
@@ -64,6 +66,8 @@ BYTES: tuple[bytes, ...] = (
     DAY.encode(),
     b"06/05/2387",
     b"274348:25:21",  # the interval
+    b"37:42.987654",
+    b"49062.98765",
     # Short ones as a value in a row, after its length: else they may occur in a nonce or a process id.
     b"\0\0\0\x0531337",
     b"\0\0\0\x02Zq",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
@@ -41,7 +41,7 @@ def part_of_day(field: str, operand: Expression, position: int | None) -> Inside
 def as_seconds_of_day(part: Expression) -> Expression:
     """
     Given    a column, or a constant that meets one
-    Refuses  SYNTAX: a text that is no time; UNSUPPORTED: anything computed
+    Refuses  SYNTAX: a text that is no time; Fault: anything computed
     """
     match part:
         case ColumnRef():
@@ -53,11 +53,7 @@ def as_seconds_of_day(part: Expression) -> Expression:
         case Constant():
             return Constant(_seconds(part), SqlType.NUMERIC, part.position)
         case _:
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "this cannot be compared with a time of day on a protected table",
-                "Compare a column with a constant, column < '12:00', or with another column.",
-            )
+            raise Fault  # no other form is of this type (typing_rules.common)
 
 
 def difference_of_day(left: Expression, right: Expression) -> Expression:
