@@ -40,12 +40,13 @@ class Auditor:
     """Runs compiled statements on the states of synthetic databases.
 
     reading: a connection string for the compiled statements, if they are to have another.
-    moves: how many neighbours have had other exact results, so far.
+    moves: how many neighbours have had other exact results, so far. seed: of keyed hashes.
     """
 
     def __init__(self, dsn: str, bases: Sequence[Base], reading: str | None = None) -> None:
         self.bases = tuple(bases)
         self.moves = 0
+        self.seed = _SEED
         self._loop = asyncio.new_event_loop()
         self._data = ProtectedDatabase(reading or dsn, sessions_max=1, timeout_ms=10_000)
         self._loop.run_until_complete(self._data.open())
@@ -69,7 +70,9 @@ class Auditor:
                 for wanted in query.lists
             )
             query = replace(query, lists=lists)
-            values: dict[str, int | str | None] = {n: _SEED + i for i, n in enumerate(query.seeds)}
+            values: dict[str, int | str | None] = {
+                n: self.seed + i for i, n in enumerate(query.seeds)
+            }
             values.update({name: _ANSWER for name, _ in query.scalars})
             tables.append(self._loop.run_until_complete(self._data.run(query, values)))
         return tables

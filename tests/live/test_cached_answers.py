@@ -87,6 +87,7 @@ _KINDS = (
 )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("text", _KINDS)
 def test_bytes_are_the_same(keeping: LiveProxy, text: str) -> None:
     """Of every kind of release; the second analyst pays, the shared budget does not."""

@@ -45,7 +45,7 @@ def _alike(through: list[tuple[object, ...]], past: list[tuple[object, ...]]) ->
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("text", ENUMERATIONS)
 def test_enumerations_as_in_postgresql(
     text: str, asked: psycopg.Connection, direct: psycopg.Connection
@@ -203,7 +203,7 @@ def test_views_are_copied_again(
     assert asked.execute(text.encode()).fetchone() == (before[0] + 1,)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "text",
     [r"\l", r"\l+", r"\du", r"\dn", r"\dt+ cat.*", r"\d cat.parts", r"\d+ cat.boxes", r"\df", r"\df dp.*",
