@@ -41,7 +41,7 @@ INSERT INTO sales.lines VALUES (1, 10, 5), (2, 10, 6), (3, 11, 7), (4, 12, 8), (
 """
 POLICY = """
 dpproxy: 1
-database: sales
+database: referring
 source: host=nowhere
 privacy: {epsilon: 1, delta: 1e-6, mechanism: best}
 tables:
@@ -58,11 +58,11 @@ _OIDS = {"orders": 1, "lines": 2}
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
     with psycopg.connect(server().dsn(), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE sales")
-        with psycopg.connect(server().dsn("sales")) as own:
+        connection.execute("CREATE DATABASE referring")
+        with psycopg.connect(server().dsn("referring")) as own:
             own.execute(SOURCE)
-        yield server().dsn("sales")
-        connection.execute("DROP DATABASE sales WITH (FORCE)")
+        yield server().dsn("referring")
+        connection.execute("DROP DATABASE referring WITH (FORCE)")
 
 
 def known(dsn: str, rows: int = 50) -> tuple[Policy, Catalog]:
