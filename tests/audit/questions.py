@@ -182,7 +182,7 @@ def _key(draw: DrawFn, scope: Scope) -> str:
                     ),
                     *("to_char({}, 'YYYY')", "to_char({}, 'Q')"),
                     "date_trunc('year', {} + interval '3 months') - interval '3 months'",
-                    "extract(year FROM age('2021-05-31', {}))",
+                    *("extract(year FROM age('2021-05-31', {}))",) * 2,
                 ]
             )
         )
