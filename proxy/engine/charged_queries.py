@@ -114,7 +114,7 @@ class ChargedQueries:
     async def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
         if self.cached is None or query.prepared.settings.is_fresh:
             return None
-        return await self.cached.parts(query.prepared.private)
+        return await self.cached.parts(query.prepared.drawn)
 
     def _may_be_ready(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
@@ -218,6 +218,7 @@ class ChargedQueries:
         return await noisy_relation(
             query.question,
             prepared.private,
+            prepared.lifts,
             prepared.bounded,
             prepared.compiled,
             session,

@@ -32,6 +32,7 @@ from proxy.engine.settings import read_settings
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
+from proxy.planner.lifting import lifted
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
@@ -117,7 +118,7 @@ class Engine:
         found = await self._prepared(question, arguments, settings, analyst)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
-            return await self._explained(question, private, analyst)
+            return await self._explained(question, found, analyst)
         self._refuse_changed(private)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
@@ -150,9 +151,9 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        private = (await self._prepared(question, arguments, settings, analyst)).private
+        found = await self._prepared(question, arguments, settings, analyst)
         remaining = await self._ledger.remaining(analyst)
-        return explain_json(private, remaining, self._shapes(private))
+        return explain_json(found.private, remaining, self._shapes(found.drawn))
 
     def planned(
         self,
@@ -199,7 +200,7 @@ class Engine:
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings)
-        compiled = self._compile(found.private)  # which keeps it for those who ask for it next
+        compiled = self._compile(found.drawn)  # which keeps it for those who ask for it next
         return replace(found, compiled=compiled, seconds=thread_time() - begun)
 
     def _planned(
@@ -235,8 +236,16 @@ class Engine:
         if chosen.is_rounded:
             rounded = (replace(block, is_rounded=True) for block in private.blocks)
             private = replace(private, blocks=tuple(rounded))
-        zones = zones_used(blocks, self.policy)
-        return PreparedQuery(settings=chosen, private=private, bounded=bounded, zones=zones)
+        reuse = self.policy.reuse
+        is_lifted = self._charged.cached is not None and not chosen.is_fresh
+        is_lifted = is_lifted and reuse is not None and reuse.is_lifted
+        return PreparedQuery(
+            settings=chosen,
+            private=private,
+            bounded=bounded,
+            zones=zones_used(blocks, self.policy),
+            lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
+        )
 
     def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
         return tuple(map(compiled_block, private.blocks))
@@ -246,10 +255,10 @@ class Engine:
         return ["; ".join(map(_with_lists, block.all)) for block in self._compile(private)]
 
     async def _explained(
-        self, question: ProtectedQuery, private: PrivatePlan, analyst: str
+        self, question: ProtectedQuery, found: PreparedQuery, analyst: str
     ) -> NoisyAnswer:
         remaining = await self._ledger.remaining(analyst)
-        sql = self._shapes(private)
+        private, sql = found.private, self._shapes(found.drawn)
         displayed: object = list(explain_lines(private, remaining, sql))
         if question.statement.explain_json:
             displayed = [explain_json(private, remaining, sql)]

@@ -13,6 +13,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.planner.lifting import Lift
 from proxy.planner.plan import BlockPlan
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.choosing_bounds import ChosenBound
@@ -90,6 +91,14 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     if len(found) != len(groups):
         raise ValueError("groups of another question")
     return CachedBlock(chosen=chosen, drawn=DrawnBlock(found))
+
+
+def lifted_groups(cached: CachedBlock, lift: Lift, plan: BlockPlan) -> CachedBlock:
+    """The groups of a question, of those that were drawn for it."""
+    values = {group.keys: group.values for group in cached.drawn.groups}
+    groups = ordered_groups(plan, ())
+    found = tuple(DrawnGroup(keys, values[lift.group_of(keys)]) for keys in groups)
+    return CachedBlock(chosen=cached.chosen, drawn=DrawnBlock(found))
 
 
 def _put_back(values: Sequence[Any], order: Sequence[int]) -> tuple[Any, ...]:
