@@ -32,7 +32,7 @@ from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
-from proxy.release.cached_block import CachedBlock, lifted_groups
+from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises
 from proxy.release.choosing_bounds import (
     ChosenBound,
     choose_bounds,
@@ -157,6 +157,8 @@ async def noisy_relation(
         if cached.chosen:
             block = await asyncio.to_thread(_bounded, planned, number, cached.chosen, bounded)
             clipped += clipped_units(block, cached.chosen, number + 1)
+        if cached.noises:
+            block = with_noises(block, cached.noises)
         blocks[number] = block
         work += _displayed(block, cached)
         noisy = await beside(work, presented, block, cached.drawn)

@@ -153,7 +153,9 @@ class Engine:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
         found = await self._prepared(question, arguments, settings, analyst)
         remaining = await self._ledger.remaining(analyst)
-        return explain_json(found.private, remaining, self._shapes(found.drawn))
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        free = await self._charged.explained(query)
+        return explain_json(found.private, remaining, self._shapes(found.drawn), free)
 
     def planned(
         self,
@@ -259,9 +261,11 @@ class Engine:
     ) -> NoisyAnswer:
         remaining = await self._ledger.remaining(analyst)
         private, sql = found.private, self._shapes(found.drawn)
-        displayed: object = list(explain_lines(private, remaining, sql))
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        free = await self._charged.explained(query)
+        displayed: object = list(explain_lines(private, remaining, sql, free))
         if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql)]
+            displayed = [explain_json(private, remaining, sql, free)]
         return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
 
 

@@ -148,26 +148,55 @@ def slice_of(part: Expression, facts: Facts) -> tuple[ColumnRef, frozenset[str]]
 
     Given    part: its columns in the types that they have in the backend
     """
+    found = compared_texts(part)
+    if found is None or found.is_negated:
+        return None
+    column = found.column
+    known = facts.get((column.relation, column.column))
+    if known is None or known.values is None or known.is_unit:
+        return None
+    return (column, found.texts) if found.texts <= {*known.values} else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTexts:
+    """column IN (texts), or NOT IN."""
+
+    column: ColumnRef
+    texts: frozenset[str]
+    is_negated: bool = False
+
+
+def compared_texts(part: Expression) -> ComparedTexts | None:
+    """None: it is no such condition, or equal values of the column are not equal texts."""
     match part:
-        case Comparison(Comparator.EQ, ColumnRef() as column, Constant() as constant):
-            texts = [_text(constant, column)]
-        case Comparison(Comparator.EQ, Constant() as constant, ColumnRef() as column):
-            texts = [_text(constant, column)]
+        case Comparison(Comparator.EQ | Comparator.NE, ColumnRef() as column, Constant() as one):
+            texts = [_text(one, column)]
+        case Comparison(Comparator.EQ | Comparator.NE, Constant() as one, ColumnRef() as column):
+            texts = [_text(one, column)]
         case In(ColumnRef() as column, items):
             texts = [_text(one, column) if isinstance(one, Constant) else None for one in items]
         case ColumnRef(type=SqlType.BOOL) as column:
             texts = ["true"]
-        case Not(ColumnRef(type=SqlType.BOOL) as column):
-            texts = ["false"]
+        case Not(operand):
+            found = compared_texts(operand)
+            return None if found is None else _negated(found)
         case _:
             return None
-    known = facts.get((column.relation, column.column))
-    if known is None or known.values is None or known.is_unit or column.type not in _EXACT_TEXTS:
+    known = frozenset(text for text in texts if text is not None)
+    if column.type not in _EXACT_TEXTS or None in texts:
         return None
-    if any(len(value or "") > limits.KEY_CHARACTERS for value in known.values):
+    if any(len(text) >= limits.KEY_CHARACTERS for text in known):
         return None  # a key is only the beginning of such a text
-    found = frozenset(text for text in texts if text is not None)
-    return (column, found) if len(found) == len(set(texts)) and found <= {*known.values} else None
+    compared = ComparedTexts(column=column, texts=known)
+    is_negated = isinstance(part, Comparison) and part.comparator is Comparator.NE
+    return _negated(compared) if is_negated else compared
+
+
+def _negated(of: ComparedTexts) -> ComparedTexts:
+    if of.column.type is SqlType.BOOL:
+        return replace(of, texts=frozenset({"true", "false"}) - of.texts)
+    return replace(of, is_negated=not of.is_negated)
 
 
 def _text(constant: Constant, column: ColumnRef) -> str | None:
@@ -186,7 +215,7 @@ def _lift(block: BlockPlan, wider: _Wider, of: BlockPlan) -> Lift | None:
         == (of.source, of.unowned, of.releases, of.answers)
         and all(isinstance(release, _FLAT) for release in of.releases)
         and not (block.choices or of.choices)
-        and are_cut_alike(block.neighbours, of.neighbours)
+        and are_truncated_alike(block.neighbours, of.neighbours)
     )
     groups = of.groups()
     if not is_same or groups is None or groups > limits.GROUPS_PER_STATEMENT:
@@ -195,7 +224,7 @@ def _lift(block: BlockPlan, wider: _Wider, of: BlockPlan) -> Lift | None:
     return lift if _holds(block, wider, lift) else None
 
 
-def are_cut_alike(one: Neighbours, other: Neighbours) -> bool:
+def are_truncated_alike(one: Neighbours, other: Neighbours) -> bool:
     """Whether what counts of a unit does not depend on the groups that are asked for."""
     match one, other:
         case RowNeighbours(), RowNeighbours():
@@ -203,12 +232,12 @@ def are_cut_alike(one: Neighbours, other: Neighbours) -> bool:
         case UnitNeighbours(), UnitNeighbours():
             return (one.column, one.rows, one.is_unbounded) == (
                 *(other.column, other.rows, other.is_unbounded),
-            ) and not (_cuts_groups(one) or _cuts_groups(other))
+            ) and not (_truncates_groups(one) or _truncates_groups(other))
         case _:
             return False
 
 
-def _cuts_groups(units: UnitNeighbours) -> bool:
+def _truncates_groups(units: UnitNeighbours) -> bool:
     """Beyond what its bound on rows does."""
     return units.rows_per_group is not None or units.groups not in (None, units.rows)
 
@@ -216,14 +245,14 @@ def _cuts_groups(units: UnitNeighbours) -> bool:
 def _holds(block: BlockPlan, wider: _Wider, lift: Lift) -> bool:
     """Whether each group of the question is one of the lifted block, in which its conditions are true."""
     keys = lift.block.keys
-    asked = [
+    wanted = [
         (frozenset((origin,)) if isinstance(origin, str) else {*(block.keys[origin].values or ())})
         for origin in lift.origins
     ]
-    if any(not asked[number] <= texts for number, texts in wider.among.items()):
+    if any(not wanted[number] <= texts for number, texts in wider.among.items()):
         return False
     if lift.block.combinations is None:
-        pairs = zip(asked, keys, strict=True)
+        pairs = zip(wanted, keys, strict=True)
         return all(texts <= {*(key.values or ())} for texts, key in pairs)
     there = {*lift.block.combinations}
     groups = block.combinations
