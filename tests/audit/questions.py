@@ -45,6 +45,7 @@ _OF_TIMES = (
     *("to_char({}, 'Q')", "(extract(month FROM {}) - 1) % 3 + 1", "date_trunc('year', {})::date"),
     "extract(year FROM {} - interval '45 days')",
 )
+UNGROUPED = "{}"
 _GROUPINGS = ("ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())", "GROUPING SETS ({}, ())")
 _TOP = (
     "(SELECT t AS top_key, count(*) AS top_n FROM calls GROUP BY t ORDER BY top_n DESC LIMIT 2) top"
@@ -64,18 +65,26 @@ class Question:
     tail: str
     policy: str
     features: frozenset[str]
-    grouping: str = "{}"
+    grouping: str = UNGROUPED
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        levels = () if self.grouping == UNGROUPED else (f"grouping({self.keys[0]})",)
+        return (*self.keys, *self.measures, *levels)
+
+    @property
+    def head(self) -> str:
+        """What stands before the items."""
+        return f"WITH {', '.join(self.ctes)} SELECT " if self.ctes else "SELECT "
 
     @property
     def sql(self) -> str:
-        levels = () if self.grouping == "{}" else (f"grouping({self.keys[0]})",)
-        return self.select((*self.keys, *self.measures, *levels))
+        return self.select(self.items)
 
     def select(self, items: Sequence[str]) -> str:
         """Other columns of the same groups."""
-        head = f"WITH {', '.join(self.ctes)} " if self.ctes else ""
         group = f" GROUP BY {self.grouping.format(', '.join(self.keys))}" if self.keys else ""
-        return f"{head}SELECT {', '.join(items)} FROM {self.tail}{group}"
+        return f"{self.head}{', '.join(items)} FROM {self.tail}{group}"
 
 
 @st.composite
@@ -133,7 +142,7 @@ def questions(draw: DrawFn) -> Question:
                 "count(*)",
                 *(m for m in measures if m.startswith("count(") and "DISTINCT" not in m),
             ]
-    grouping = "{}"
+    grouping = UNGROUPED
     if keys and "list of answers in where" not in features and not joined and one_in(draw, 7):
         features.add("grouping sets")
         grouping = draw(st.sampled_from(_GROUPINGS))
