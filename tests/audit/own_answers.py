@@ -1,8 +1,8 @@
 """PostgreSQL's own answers to generated questions, on rows of which nothing is cut or clamped.
 
-Counts are PostgreSQL's to the last row; sums up to a grid step per row, by which values are rounded. Which key and
-which answer of ours stands for what is written is read from the statement that the analyst's own becomes: what is
-one key there must be one to PostgreSQL in every row.
+Counts are PostgreSQL's to the last row; sums up to a grid step per row, by which values are rounded. Which
+key and which answer of ours stands for what is written is read from the statement that the analyst's own
+becomes: what is one key there must be one to PostgreSQL in every row.
 """
 
 from __future__ import annotations

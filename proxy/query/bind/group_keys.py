@@ -72,8 +72,8 @@ def read_keys(context: SelectContext) -> WrittenKeys:
 
 
 def _item(context: SelectContext, node: exp.Expr, span: Span) -> int | tuple[str, ...]:
-    """What a key is to PostgreSQL: the item of its ordinal or alias, the first item with its expression, or, where
-    there is none, its own words.
+    """What a key is to PostgreSQL: the item of its ordinal or alias, the first item with its expression, or,
+    where there is none, its own words.
 
     Source   PostgreSQL 17, parse_clause.c, findTargetlistEntrySQL92 and findTargetlistEntrySQL99
     """
